@@ -1,0 +1,45 @@
+# `make run` and `make test` need Python 3.11 or newer, make and nothing else.
+PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 python3.11,\
+	$(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
+BIN := .venv/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+POSTGRESQL ?= if it answers
+
+.PHONY: run test lint lock bench clean
+
+run: .venv/.installed-run
+	@exec $(BIN)/chainviz serve
+
+test: lint
+	$(BIN)/python -m tests.chromium
+	CHAINVIZ_TEST_POSTGRESQL="$(POSTGRESQL)" $(BIN)/python -m pytest -q -m database -rs
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+lint: .venv/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# After a change of dependencies in pyproject.toml: pins and hashes, no registry addresses.
+COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	--strip-extras --allow-unsafe --no-header --build-deps-for editable
+lock: .venv/.installed-test
+	$(COMPILE) -o .requirements/run.txt pyproject.toml
+	$(COMPILE) --extra dev -c .requirements/run.txt -o .requirements/test.txt pyproject.toml
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "chainviz needs Python 3.11 or newer; none was found." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+
+.venv/.installed-%: .requirements/%.txt pyproject.toml | .venv/bin/python
+	@echo "Installing what chainviz needs to $*; this happens once."
+	@$(PIP_INSTALL) --require-hashes -r .requirements/$*.txt
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+clean:
+	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+bench: .venv/.installed-test
+	$(BIN)/python -m tests.chromium
+	$(BIN)/python -m tests.bench

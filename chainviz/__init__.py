@@ -1,0 +1,1 @@
+"""chainviz: see, repair, edit and version LLM message chains."""

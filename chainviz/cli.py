@@ -1,0 +1,66 @@
+"""The `chainviz` console script: finds the module of a command and runs it.
+
+Exit codes: 0 fine, 1 problems found or operation refused, 2 bad usage or unreadable input.
+A command's module is imported only when it is called, so that the commands of the core start without Django.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from io import TextIOWrapper
+
+from chainviz.core.errors import ChainError
+
+# name -> (module with add_arguments and run, one line of help)
+COMMANDS = {
+    "show": ("chainviz.commands.show", "print the tree of each chain of a file"),
+    "check": ("chainviz.commands.check", "say what is wrong in each chain of a file"),
+    "apply": ("chainviz.commands.apply", "run an operation on each chain of a file"),
+    "convert": ("chainviz.commands.convert", "write the chains of a file in another format"),
+    "diff": ("chainviz.commands.diff", "say what changed from one file to another"),
+    "generate": ("chainviz.commands.generate", "write a made-up chain, for tests and trials"),
+    "serve": ("chainviz.commands.serve", "start the web application on this machine"),
+    "fsck": ("chainviz.commands.fsck", "hash and check everything that is stored"),
+    "worker": ("chainviz.commands.worker", "run slow jobs in a process of their own"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if argv is None else argv)
+    chosen = words[0] if words and words[0] in COMMANDS else None
+    parser = argparse.ArgumentParser(prog="chainviz", description="See, check, repair and convert LLM message chains.")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (_, text) in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        if name == chosen:
+            import_module(COMMANDS[name][0]).add_arguments(subparser)
+    arguments = parser.parse_args(words)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # transcripts hold half emojis that no terminal can show
+    return run(arguments)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    module = import_module(COMMANDS[arguments.command][0])
+    try:
+        code: int = module.run(arguments)
+        sys.stdout.flush()
+    except ChainError as error:
+        print(f"chainviz: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader has had enough (`chainviz show … | head`); what is still buffered goes nowhere at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,203 @@
+"""`chainviz apply`: runs one operation on each chain of a file; shows what it did, or writes the result."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from itertools import takewhile
+from typing import Any, get_args, get_origin
+
+from pydantic import ValidationError
+
+from chainviz.commands.chain_files import (
+    ChainFile,
+    add_choice,
+    add_file,
+    add_format,
+    add_json,
+    check_outputs,
+    chosen,
+    in_format,
+    opened,
+    whole_document,
+    write_out,
+)
+from chainviz.commands.descriptions import describe, print_json
+from chainviz.commands.writing import asking, writers_in_words
+from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
+from chainviz.core.formats import get_format
+from chainviz.core.load import LoadedChain, restyle
+from chainviz.core.messages import SLOT, Message
+from chainviz.core.operations import OPERATIONS
+from chainviz.core.operations.contract import Context, Decision, Operation, Options, Outcome
+from chainviz.core.operations.convert import Convert, ConvertOptions
+from chainviz.core.operations.summarize import SUMMARIZE, SummarizeOptions, summarized
+from chainviz.core.operations.summarize.operation import Asked
+
+AVAILABLE: tuple[Operation[Any], ...] = tuple({each.name: each for each in (*OPERATIONS, SUMMARIZE)}.values())
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "\n".join(["operations and their options:", *map(_usage, AVAILABLE)])
+    parser.add_argument("operation", metavar="OPERATION", choices=[operation.name for operation in AVAILABLE])
+    add_file(parser)
+    add_format(parser)
+    add_choice(parser)
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="an option of the operation; lists with commas"
+    )
+    parser.add_argument("--writer", metavar="NAME", help=f"who writes summaries: {writers_in_words()}")
+    add_json(parser)
+    parser.add_argument("--out", metavar="FILE", help="write the file with the changed chains; - is standard output")
+    parser.add_argument("--to", metavar="FORMAT", help="write the changed chains in this format instead of their own")
+
+
+def _usage(operation: Operation[Any]) -> str:
+    names = " ".join(operation.Options.model_fields)
+    return f"  {operation.name}: {names}"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    check_outputs(arguments)
+    operation = next(operation for operation in AVAILABLE if operation.name == arguments.operation)
+    options = parse_options(operation.Options, arguments.set)
+    ask = _asked(operation, arguments.writer)
+    if arguments.to and arguments.to != "same":
+        get_format(arguments.to)
+    with opened(arguments.file, arguments.format) as file:
+        results = [(chain, _outcome(operation, chain, options, ask)) for chain in chosen(file, arguments.chain)]
+        for chain, outcome in results:
+            _tell(file, chain, outcome, arguments)
+        refused = any(isinstance(outcome, ChainError) for _, outcome in results)
+        if arguments.out and not refused:
+            done = [(chain, outcome) for chain, outcome in results if isinstance(outcome, Outcome)]
+            _write(file, done, arguments)
+    return 1 if refused else 0
+
+
+def parse_options(model: type[Options], settings: Sequence[str]) -> Options:
+    """Options from `key=value` words; OptionsError, in one sentence, where they are none."""
+    values: dict[str, Any] = {}
+    for setting in settings:
+        key, sign, value = setting.partition("=")
+        if not sign:
+            raise OptionsError(f"--set needs key=value, not “{setting[:40]}”.")
+        if key not in model.model_fields:
+            raise OptionsError(f"There is no option “{key[:40]}”; there are {', '.join(model.model_fields)}.")
+        values[key] = _words(value) if _is_list(model.model_fields[key].annotation) else value
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "options"
+        raise OptionsError(f"The option {place} is wrong: {first['msg'].removeprefix('Value error, ')}.") from None
+
+
+def _is_list(annotation: Any) -> bool:
+    if get_origin(annotation) in (tuple, list, set, frozenset):
+        return True
+    return any(_is_list(inner) for inner in get_args(annotation))
+
+
+def _words(value: str) -> list[str]:
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def _asked(operation: Operation[Any], writer: str | None) -> Asked | None:
+    if writer is not None and operation.name != SUMMARIZE.name:
+        raise OptionsError(f"--writer is for {SUMMARIZE.name}; {operation.name} writes no summaries.")
+    return asking(writer) if writer is not None else None
+
+
+def _outcome(
+    operation: Operation[Any], chain: LoadedChain, options: Options, ask: Asked | None
+) -> Outcome | ChainError:
+    given = MemoryChain(chain.messages, chain.format)
+    try:
+        if ask is not None and isinstance(options, SummarizeOptions):
+            return summarized(given, options, ask, Context().random)
+        return operation.run(given, options, Context())
+    except (Refused, PathError) as refused:
+        return refused
+
+
+def changed_messages(chain: LoadedChain, outcome: Outcome) -> tuple[Message, ...]:
+    """The chain after the outcome, with the sources of its own format."""
+    known = {id(message) for message in chain.messages}
+    messages = apply_splices(chain.messages, outcome.changes)
+    leading = sum(1 for _ in takewhile(_is_in_slot, messages))
+    return tuple(
+        message
+        if id(message) in known and (index < leading or not _is_in_slot(message))
+        else restyle(messages, index, _out_of_slot(message, index < leading), chain.format, chain.envelope)
+        for index, message in enumerate(messages)
+    )
+
+
+def _is_in_slot(message: Message) -> bool:
+    """Its source is the member beside the list, which holds only what the chain begins with."""
+    return any(fragment.ordinal == SLOT for fragment in message.source)
+
+
+def _out_of_slot(message: Message, is_leading: bool) -> Message:
+    return message if is_leading or not _is_in_slot(message) else replace(message, source=())
+
+
+def _tell(file: ChainFile, chain: LoadedChain, outcome: Outcome | ChainError, arguments: argparse.Namespace) -> None:
+    title = file.title(chain)
+    if isinstance(outcome, ChainError):
+        print(f"chainviz: {title}: {outcome}", file=sys.stderr)
+        if arguments.json:
+            print_json({"before": describe(chain.messages, chain.format, title), "error": str(outcome)})
+    elif arguments.json:
+        after = apply_splices(chain.messages, outcome.changes)
+        format = outcome.target[0] if outcome.target else chain.format
+        print_json(
+            {
+                "before": describe(chain.messages, chain.format, title),
+                "after": describe(after, format, title),
+                "report": [_row(row) for row in outcome.report],
+                "warnings": list(outcome.warnings),
+            }
+        )
+    elif arguments.out != "-":
+        _print_report(chain, title, outcome)
+
+
+def _row(row: Decision) -> dict[str, Any]:
+    """Without what only some operations say."""
+    return {name: value for name, value in asdict(row).items() if value or name not in ("until", "becomes")}
+
+
+def _print_report(chain: LoadedChain, title: str, outcome: Outcome) -> None:
+    before = sum(message.size for message in chain.messages)
+    after = apply_splices(chain.messages, outcome.changes)
+    size = sum(message.size for message in after)
+    print(f"{title}: {len(chain.messages):,} → {len(after):,} messages, {before:,} → {size:,} bytes")
+    for row in outcome.report:
+        grown = f" ({row.bytes_after - row.bytes_before:+,} bytes)" if row.bytes_after != row.bytes_before else ""
+        place = f"{row.path or 'end'}{f' to {row.until}' if row.until else ''}"
+        print(f"  {place}: {row.action}: {row.reason}{grown}")
+    for warning in outcome.warnings:
+        print(f"  warning: {warning}")
+
+
+def _write(file: ChainFile, done: list[tuple[LoadedChain, Outcome]], arguments: argparse.Namespace) -> None:
+    targets = {outcome.target[0] for _, outcome in done if outcome.target}
+    to = arguments.to if arguments.to and arguments.to != "same" else next(iter(targets), None)
+    if to is None:
+        changed = [(chain, changed_messages(chain, outcome)) for chain, outcome in done if outcome.changes]
+        write_out(arguments.out, whole_document(file, changed))
+        return
+    converted = []
+    for chain, outcome in done:
+        messages = apply_splices(chain.messages, outcome.changes)
+        moved = Convert().run(MemoryChain(messages, chain.format), ConvertOptions(to=to), Context())
+        for warning in moved.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+        converted.append(apply_splices(messages, moved.changes))
+    write_out(arguments.out, in_format(to, converted))

@@ -1,0 +1,142 @@
+"""Files on the command line: read as chains, written back whole or in another format. Knows no operations."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from chainviz.core.documents.assemble import whole_file
+from chainviz.core.documents.sources import Source, open_source, written
+from chainviz.core.errors import DocumentError, OptionsError, Refused
+from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.load import LoadedChain, document_in, export_chain, load_source
+from chainviz.core.messages import Message
+
+
+@dataclass(frozen=True)
+class ChainFile:
+    """An open file with its chains."""
+
+    name: str
+    source: Source
+    chains: tuple[LoadedChain, ...]
+
+    def title(self, chain: LoadedChain) -> str:
+        """The file, and where in it the chain lies if there are several."""
+        if len(self.chains) == 1:
+            return self.name
+        return f"{self.name}#/{'/'.join(str(step) for step in chain.pointer)}"
+
+
+def add_file(parser: argparse.ArgumentParser, name: str = "file") -> None:
+    parser.add_argument(name, metavar=name.upper(), help="a transcript: JSON or JSON Lines; - reads standard input")
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    names = ", ".join(format.name for format in FORMATS)
+    parser.add_argument("--format", metavar="NAME", help=f"the file's format instead of the detected one: {names}")
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--chain", type=int, metavar="N", help="only the N-th chain of the file, from 1")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON Lines, one object a chain")
+
+
+@contextmanager
+def opened(name: str, format: str | None = None) -> Iterator[ChainFile]:
+    """The chains of a file; DocumentError, naming the file, where it cannot be read."""
+    try:
+        with open_source(sys.stdin.buffer.read() if name == "-" else Path(name)) as source:
+            yield ChainFile(name, source, tuple(load_source(source, format)))
+    except DocumentError as error:
+        raise DocumentError(_with_place(name, error), error.line, error.column, error.offset) from None
+
+
+def _with_place(name: str, error: DocumentError) -> str:
+    text = " ".join(str(error).split())
+    if name in text or name == "-":
+        return text
+    return f"{name}: {text}"
+
+
+def check_outputs(arguments: argparse.Namespace) -> None:
+    if arguments.json and arguments.out == "-":
+        raise OptionsError("--json and --out - would both write to standard output; choose a file for one of them.")
+
+
+def chosen(file: ChainFile, number: int | None) -> tuple[LoadedChain, ...]:
+    if number is None:
+        return file.chains
+    if not 1 <= number <= len(file.chains):
+        raise OptionsError(f"{file.name} holds {len(file.chains)} chains; there is no chain {number}.")
+    return (file.chains[number - 1],)
+
+
+def apart(chains: Sequence[LoadedChain]) -> list[tuple[LoadedChain, Sequence[Message]]]:
+    """Chains, as they are, whose documents do not overlap: two lists of one object share a document."""
+    found: list[tuple[LoadedChain, Sequence[Message]]] = []
+    end = 0
+    for chain in sorted(chains, key=lambda chain: chain.envelope.region.start):
+        if chain.envelope.region.start >= end:
+            found.append((chain, chain.messages))
+            end = chain.envelope.region.end
+    return found
+
+
+def whole_document(file: ChainFile, changed: Sequence[tuple[LoadedChain, Sequence[Message]]]) -> Iterator[bytes]:
+    """The file with the documents of these chains in their places; everything else is as it was."""
+    ordered = sorted(changed, key=lambda item: item[0].envelope.region.start)
+    for (one, _), (other, _) in pairwise(ordered):
+        if other.envelope.region.start < one.envelope.region.end:
+            raise Refused(f"{file.title(one)} and {file.title(other)} share one object; change one of them: --chain N.")
+    regions = [(chain.envelope.region, [_document(file, chain, messages)]) for chain, messages in ordered]
+    return written(whole_file(file.source.size, regions, file.source.read), file.source.encoding)
+
+
+def _document(file: ChainFile, chain: LoadedChain, messages: Sequence[Message]) -> bytes:
+    document = export_chain(messages, chain.envelope, chain.format, file.source.read)
+    if chain.envelope.encoding == "utf-8":
+        return document
+    return document.decode(chain.envelope.encoding, "surrogatepass").encode("utf-8", "surrogatepass")
+
+
+def in_format(name: str, chains: Sequence[Sequence[Message]]) -> Iterator[bytes]:
+    """New documents in another format: one as it is, several as JSON Lines."""
+    format = get_format(name)
+    if len(chains) > 1 and format.lines:
+        raise Refused(f"{format.label} keeps one chain a file; choose one with --chain N.")
+    for messages in chains:
+        document = document_in(format, messages)
+        if len(chains) == 1:
+            yield from document
+        else:
+            # JSON has line breaks between tokens only
+            yield b"".join(document).replace(b"\n", b"") + b"\n"
+
+
+def write_out(name: str, chunks: Iterator[bytes]) -> None:
+    """To a file, or to standard output for -. The file is complete or as it was."""
+    if name == "-":
+        for chunk in chunks:
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(name)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        with part.open("wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+        part.replace(target)
+    except OSError as error:
+        raise DocumentError(f"{name} cannot be written: {error.strerror or error}.") from None
+    finally:
+        part.unlink(missing_ok=True)

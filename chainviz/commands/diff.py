@@ -1,0 +1,71 @@
+"""`chainviz diff`: what changed from one file's chains to another's."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any
+
+from chainviz.commands.chain_files import ChainFile, add_choice, add_file, add_format, add_json, chosen, opened
+from chainviz.commands.descriptions import print_json
+from chainviz.core.chain import MemoryChain
+from chainviz.core.diff import ChainDiff, Group, Measure, Side, diff_chains
+from chainviz.core.diff.text import render
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_file(parser, "old")
+    add_file(parser, "new")
+    add_format(parser)
+    add_choice(parser)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with opened(arguments.old, arguments.format) as old, opened(arguments.new, arguments.format) as new:
+        several = max(len(chosen(old, arguments.chain)), len(chosen(new, arguments.chain))) > 1
+        for number, diff in enumerate(_diffs(old, new, arguments.chain), 1):
+            if arguments.json:
+                print_json(_object(diff))
+                continue
+            if several:
+                print(f"chain {number}")
+            for line in render(diff):
+                print(line)
+    return 0
+
+
+def _diffs(old: ChainFile, new: ChainFile, number: int | None) -> Iterator[ChainDiff]:
+    """Chains of the same number are compared; one without a counterpart is compared with nothing."""
+    for before, after in zip_longest(chosen(old, number), chosen(new, number)):
+        yield diff_chains(MemoryChain(before.messages if before else ()), MemoryChain(after.messages if after else ()))
+
+
+def _object(diff: ChainDiff) -> dict[str, Any]:
+    return {
+        "before": _measure(diff.before),
+        "after": _measure(diff.after),
+        "counts": diff.counts,
+        "changes": [_change(group) for group in diff.changes],
+        "notes": list(diff.notes),
+    }
+
+
+def _change(group: Group) -> dict[str, Any]:
+    return {
+        "kind": group.kind,
+        "old": _side(group.old),
+        "new": _side(group.new),
+        "other": str(group.other) if group.other else None,
+    }
+
+
+def _side(side: Side) -> dict[str, Any] | None:
+    if side.is_empty:
+        return None
+    return {"first": str(side.first), "last": str(side.last), "start": side.start, **_measure(side.measure)}
+
+
+def _measure(measure: Measure) -> dict[str, int]:
+    return {"size": measure.size, "messages": measure.messages, "pairs": measure.pairs}

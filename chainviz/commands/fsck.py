@@ -1,0 +1,27 @@
+"""`chainviz fsck`: hashes everything that is stored again, computes what is derived again, and tells what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+
+from chainviz.commands.start_up import prepare
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rebuild", action="store_true", help="make all outlines anew first (they are only a cache)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not prepare():
+        return 2
+    from chainviz.store.fsck import fsck
+    from chainviz.store.outline.rebuild import rebuild_all
+
+    if arguments.rebuild:
+        print(f"{rebuild_all()} outlines made anew")
+    errors = 0
+    for finding in fsck():
+        errors += finding.severity == "error"
+        print(f"{finding.severity}: {finding.text}")
+    print("Everything is in order." if not errors else f"{errors} errors")
+    return 1 if errors else 0

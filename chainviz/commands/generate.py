@@ -1,0 +1,35 @@
+"""`chainviz generate`: writes a made-up chain: one of the known small ones, one by numbers, or a long one with real sizes."""
+
+from __future__ import annotations
+
+import argparse
+import random
+
+from chainviz.commands.chain_files import in_format, write_out
+from chainviz.core.formats import FORMATS
+from chainviz.core.generate import PREDEFINED, generate_complex_chain, generate_messages
+from chainviz.core.messages import Message
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--name", choices=list(PREDEFINED), metavar="NAME", help=f"one of {', '.join(PREDEFINED)}")
+    parser.add_argument("--messages", type=int, metavar="N", help="a valid chain of N messages with real sizes")
+    parser.add_argument("--sections", type=int, default=2, metavar="N", help="else: sections (default 2)")
+    parser.add_argument("--tool-calls", type=int, default=2, metavar="N", help="tool calls a section (default 2)")
+    parser.add_argument("--missing", type=int, default=0, metavar="N", help="results left out at the end (default 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another seed, another chain (default 0)")
+    parser.add_argument("--to", default="neutral", choices=[format.name for format in FORMATS], metavar="FORMAT")
+    parser.add_argument("--out", default="-", metavar="FILE", help="where to write; - is standard output")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    write_out(arguments.out, in_format(arguments.to, [_messages(arguments)]))
+    return 0
+
+
+def _messages(arguments: argparse.Namespace) -> tuple[Message, ...]:
+    if arguments.name:
+        return PREDEFINED[arguments.name]
+    if arguments.messages is not None:
+        return tuple(generate_messages(arguments.messages, random.Random(arguments.seed)))
+    return generate_complex_chain(arguments.sections, arguments.tool_calls, arguments.missing)

@@ -1,0 +1,118 @@
+"""`chainviz serve`: prepares the database, takes in the files it is given, then one gunicorn process with eight
+threads and the job thread."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from chainviz.commands.chain_files import add_format
+from chainviz.commands.start_up import prepare, release_connections
+from chainviz.core.errors import DocumentError
+from chainviz.core.formats import get_format
+from chainviz.settings import CHAINVIZ
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", metavar="FILE", nargs="*", help="a transcript to put into the library first")
+    add_format(parser)
+    parser.add_argument("--host", default=CHAINVIZ.host, help="address to listen on (CHAINVIZ_HOST)")
+    parser.add_argument("--port", type=int, default=CHAINVIZ.port, help="port to listen on (CHAINVIZ_PORT)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if reason := cannot_listen(arguments.host, arguments.port):
+        print(f"chainviz: {reason}", file=sys.stderr)
+        return 2
+    format = get_format(arguments.format).name if arguments.format else ""
+    if not prepare():
+        return 2
+    if not take_in([Path(name) for name in arguments.files], format, url_of(arguments.host, arguments.port)):
+        return 2
+    serve(arguments.host, arguments.port)
+    return 0
+
+
+def take_in(paths: Sequence[Path], format: str, url: str) -> bool:
+    """Every chain of the files, one line a file. False, and nothing is stored, when one of them cannot be read."""
+    from chainviz.accounts.models import local_owner
+    from chainviz.chains.local_files import take_file
+
+    faults = list(faults_of(paths, format))
+    for fault in faults:
+        print(f"chainviz: {fault}", file=sys.stderr)
+    if faults:
+        return False
+    for path in paths:
+        print(f"{path}: {take_file(local_owner(), path, format).told(url)}", flush=True)
+    release_connections()
+    return True
+
+
+def faults_of(paths: Sequence[Path], format: str) -> Iterator[DocumentError]:
+    from chainviz.chains.local_files import look_into
+
+    for path in paths:
+        try:
+            look_into(path, format)
+        except DocumentError as error:
+            yield error
+
+
+def cannot_listen(host: str, port: int) -> str:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except (OSError, OverflowError) as error:
+        text = error.strerror if isinstance(error, OSError) else "there is no such port"
+        return f"cannot listen on {host}, port {port}: {text}. Choose another port with CHAINVIZ_PORT."
+    return ""
+
+
+def serve(host: str, port: int) -> None:
+    from gunicorn.app.base import BaseApplication
+
+    class Server(BaseApplication):  # type: ignore[misc]
+        def load_config(self) -> None:
+            for name, setting in options(address_of(host, port), url_of(host, port)).items():
+                self.cfg.set(name, setting)
+
+        def load(self) -> Any:
+            from chainviz.wsgi import application
+
+            return application
+
+    Server().run()
+
+
+def address_of(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def url_of(host: str, port: int) -> str:
+    return f"http://{address_of(host, port)}/"
+
+
+def options(address: str, url: str) -> dict[str, Any]:
+    return {
+        "bind": address,
+        "worker_class": "gthread",
+        "workers": 1,
+        "threads": 8,
+        "keepalive": 5,
+        "graceful_timeout": 10,
+        "loglevel": "warning",
+        "control_socket_disable": True,
+        "when_ready": lambda server: print(f"chainviz is ready: {url}  (stop it with Ctrl+C)", flush=True),
+        "post_worker_init": start_jobs,
+    }
+
+
+def start_jobs(worker: object) -> None:
+    from chainviz.jobs.worker import start_worker_thread
+
+    start_worker_thread()

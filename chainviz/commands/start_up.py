@@ -1,0 +1,106 @@
+"""What a process does before it serves pages or runs jobs: tables, static files, the first chains."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+# What django-htmx brings besides the htmx that our pages load.
+UNUSED_STATIC = ["ext", "htmax-*", "htmx-4*"]
+
+
+def set_up_django() -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "chainviz.settings"
+    import django
+
+    django.setup()
+
+
+def try_connection() -> None:
+    """One direct attempt: the pool of PostgreSQL connections would try, and log, for half a minute."""
+    import psycopg
+    from django.db import connection
+
+    if connection.vendor == "postgresql":
+        psycopg.connect(**connection.get_connection_params(), connect_timeout=5).close()
+
+
+def migrate_if_needed() -> bool:
+    """Brings the tables up to date; True when there were none, which is the very first start."""
+    from django.core.management import call_command
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    is_first_start = not executor.loader.applied_migrations
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0)
+    return is_first_start
+
+
+def collect_static_if_needed() -> None:
+    """Files under hashed names, compressed, in the data folder: made again when a source file has changed."""
+    from django.conf import settings
+    from django.contrib.staticfiles.finders import get_finders
+    from django.core.management import call_command
+
+    root = Path(settings.STATIC_ROOT)
+    stamp = root / ".sources"
+    seen = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in sorted(finder.list(UNUSED_STATIC), key=lambda found: found[0]):
+            stat = Path(storage.path(path)).stat()
+            seen.update(f"{storage.path(path)} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+    if stamp.exists() and stamp.read_text() == seen.hexdigest():
+        return
+    shutil.rmtree(root, ignore_errors=True)
+    call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=UNUSED_STATIC)
+    stamp.write_text(seen.hexdigest())
+
+
+def load_samples() -> None:
+    """Something to look at on the very first start; a library that its owner emptied stays empty."""
+    if find_spec("chainviz.chains") is None:
+        return
+    samples = import_module("chainviz.chains.samples")
+    if hasattr(samples, "load_samples"):
+        samples.load_samples()
+
+
+def release_connections() -> None:
+    """Before a fork: two processes must not share a connection or a pool."""
+    from django.db import connections
+
+    for connection in connections.all():
+        connection.close()
+        if hasattr(connection, "close_pool"):
+            connection.close_pool()
+
+
+def prepare() -> bool:
+    """Makes everything ready; False, and one line on standard error, when the database cannot be used."""
+    set_up_django()
+    from django.db import connection
+    from django.db.utils import Error
+
+    try:
+        with connection.wrap_database_errors:
+            try_connection()
+        is_first_start = migrate_if_needed()
+    except Error as error:
+        reason = str(error).strip().splitlines()[0]
+        print(
+            f"chainviz: the database cannot be used: {reason}. Check CHAINVIZ_DATA and CHAINVIZ_DATABASE_URL.",
+            file=sys.stderr,
+        )
+        return False
+    if is_first_start:
+        load_samples()
+    release_connections()
+    collect_static_if_needed()
+    return True

@@ -1,0 +1,20 @@
+"""All addresses. Each app owns its own list; the pages for errors belong to web."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from chainviz.purge import page as purge
+from chainviz.web import views
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("chainviz.chains.urls")),
+    path("", include("chainviz.drafts.urls")),
+    path("c/<int:chain_id>/purge/", purge.purge_page, name="purge"),
+    path("favicon.ico", views.favicon),
+]
+
+handler400 = "chainviz.web.errors.bad_request"
+handler403 = "chainviz.web.errors.permission_denied"
+handler404 = "chainviz.web.errors.page_not_found"
+handler500 = "chainviz.web.errors.server_error"

@@ -1,0 +1,252 @@
+"""Every address of the application, found in its resolver, so that a new one is covered by itself: whatever stands in
+an address or a form, the answer is a page or a refusal and never a fault; and looking changes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from itertools import count, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.db import connection, transaction
+from django.http import QueryDict
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from chainviz.chains import audit, staging
+from chainviz.chains.models import Arrival, Chain
+from chainviz.core.operations import OPERATIONS
+from chainviz.drafts.models import Draft, SummaryPiece
+from tests.chains.files import lines, send, send_row
+from tests.chains.making import STORY, human, long_story, make_chain
+from tests.drafts.pages import fields_of, send_form
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+HUGE = 10**30
+ODD = ["", "-1", "999", str(HUGE), "nonsense", "s1.p2", "s99.p99", "s1.p1.m1.c0", "²", "1e9", "\0<b>'\"", "x," * 3000]
+ODD_PATHS = [
+    "s1.p1.m1.c0",
+    "s4.h.m0.c0",
+    "s1",
+    "s1.h",
+    "s1.h.m0",
+    "s1.p1",
+    "s0",
+    "s9.p9",
+    "s1.p1.m0.c99",
+    f"s{HUGE}",
+    "..",
+    "p1",
+    "%00",
+    "²",
+    "x" * 4000,
+]
+ODD_NUMBERS = ["0", "2", "999", str(HUGE)]
+ODD_FIELDS = ["", str(HUGE), "s99.p99", "\0<b>'\"", "x," * 3000]
+DOT = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEA/pnsWgAAAABJRU5ErkJggg=="
+)
+PLACEHOLDER = re.compile(r"<(?:(\w+):)?(\w+)>")
+Known = dict[str, list[str]]
+
+
+def routes(patterns: list[URLPattern | URLResolver] | None = None, before: str = "/") -> Iterator[str]:
+    for each in get_resolver().url_patterns if patterns is None else patterns:
+        here = before + str(each.pattern)
+        if isinstance(each, URLResolver):
+            yield from routes(each.url_patterns, here)
+        else:
+            yield here
+
+
+ROUTES = sorted(routes())
+
+
+@pytest.fixture
+def known(client: Client, settings: Any, tmp_path: Path) -> Known:
+    """What the named parts of an address can be: the first of each leads to something that exists."""
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    client.raise_request_exception = False
+    picture = {"type": "image_url", "image_url": {"url": DOT}}
+    chain = make_chain([*STORY, human([picture, {"type": "text", "text": "look\n" * 9_000}]), *long_story(2, 9)])
+    make_chain([human("to be forgotten")], "binned.json")
+    binned = Chain.objects.latest("pk")
+    client.post("/bin/add/", {"chain": binned.pk})
+    send_form(client, f"/c/{chain.pk}/repair/?v=1")
+    client.post(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/save", {"note": "repaired"})
+    send_form(client, f"/c/{chain.pk}/edit/s1.p2?v=2", s1__p2__m0__c0__text="Another drill.")
+    draft = Draft.objects.latest("pk")
+    send_form(client, f"/c/{chain.pk}/do/summarize/?v=1", writer="manual")
+    piece = SummaryPiece.objects.earliest("pk")
+    audit.note(chain, None, "redact", {"rows": [], "policy": "seed", "bytes_saved": 0}, version=1)
+    send(client, ("many.jsonl", lines(2)))
+    send_row(client, "words.txt", b"only words")
+    arrivals = [str(arrival.pk) for arrival in Arrival.objects.order_by("-state")]
+    assert len(arrivals) == 2
+    return {
+        "chain_id": [str(chain.pk), str(binned.pk), *ODD_NUMBERS[2:]],
+        "draft_id": [str(draft.pk), *ODD_NUMBERS[2:]],
+        "arrival_id": [*arrivals, *ODD_NUMBERS[2:]],
+        "entry_id": [str(audit.AuditEntry.objects.get().pk), *ODD_NUMBERS[2:]],
+        "run_id": [str(piece.run_id), *ODD_NUMBERS[2:]],
+        "piece_id": [str(piece.pk), *ODD_NUMBERS[2:]],
+        "number": ["1", *ODD_NUMBERS],
+        "before": ["1", *ODD_NUMBERS],
+        "after": ["2", *ODD_NUMBERS],
+        "where": ["s1.p1", *ODD_PATHS],
+        "path": ["s1.p2", *ODD_PATHS],
+        "name": [OPERATIONS[-1].name, *(each.name for each in OPERATIONS), "nonsense"],
+        "int": ODD_NUMBERS,
+        "str": ODD_PATHS,
+        "slug": ["nonsense"],
+    }
+
+
+def filled(route: str, known: Known) -> Iterator[str]:
+    """The address of something that exists, then the same with each named part odd in turn."""
+    holes = PLACEHOLDER.findall(route)
+    values = [known.get(name, known[kind or "str"]) for kind, name in holes]
+    yield _fill(route, [each[0] for each in values])
+    for at, odd in enumerate(values):
+        for value in odd[1:]:
+            yield _fill(route, [value if each == at else values[each][0] for each in range(len(holes))])
+
+
+def existing(route: str, client: Client, known: Known) -> Known:
+    """The known values in such an order that the first address of this route exists, where that can be had."""
+    holes = [name for _, name in PLACEHOLDER.findall(route)]
+    for values in product(*(known[name] for name in holes)):
+        if read(client.get(_fill(route, list(values)))).status_code != 404:
+            return {
+                **known,
+                **{name: sorted(known[name], key=value.__ne__) for name, value in zip(holes, values, strict=True)},
+            }
+    return known
+
+
+def _fill(route: str, values: list[str]) -> str:
+    remaining = iter(values)
+    return PLACEHOLDER.sub(lambda _: next(remaining), route)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Names that views look for in an address or a form, collected while they run."""
+    names: set[str] = set()
+
+    def noting(real: Callable[..., Any]) -> Callable[..., Any]:
+        def looked_up(self: QueryDict, key: Any, *rest: Any) -> Any:
+            names.add(key)
+            return real(self, key, *rest)
+
+        return looked_up
+
+    for method in ("__getitem__", "getlist", "__contains__"):
+        monkeypatch.setattr(QueryDict, method, noting(getattr(QueryDict, method)), raising=False)
+    return names
+
+
+def growing(names: set[str]) -> Iterator[str]:
+    """Each of the names, also those that come in meanwhile."""
+    tried = {"csrfmiddlewaretoken"}
+    while fresh := names - tried:
+        tried |= fresh
+        yield from sorted(fresh)
+
+
+def faults_of(answers: Iterator[tuple[str, Any]]) -> list[str]:
+    return [f"{what}: {answer.status_code}" for what, answer in answers if answer.status_code >= 500]
+
+
+def test_odd_addresses_are_refused_and_looking_changes_nothing(client: Client, known: Known, asked: set[str]) -> None:
+    before = everything_stored()
+
+    def looks(route: str) -> Iterator[tuple[str, Any]]:
+        page, *odd = filled(route, existing(route, client, known))
+        for address in odd:
+            yield address, read(client.get(address, headers={"HX-Request": "true"}))
+        asked.clear()
+        yield page, read(client.get(page))
+        turn = count()
+        for name in growing(asked):
+            for value in ODD:
+                headers = {"HX-Request": "true"} if next(turn) % 2 else {}
+                yield f"{page}?{name}={value[:40]}", read(client.get(page, {name: value}, headers=headers))
+
+    assert [fault for route in ROUTES for fault in faults_of(looks(route))] == []
+    assert everything_stored() == before
+
+
+def test_most_addresses_of_the_tests_exist(client: Client, known: Known) -> None:
+    """Else they would compare refusals with refusals; what needs more than the fixture has is odd all the same."""
+    pages = {route: next(filled(route, existing(route, client, known))) for route in ROUTES}
+    missing = [route for route, page in pages.items() if read(client.get(page)).status_code == 404]
+    assert len(missing) <= len(ROUTES) * 0.15, missing
+
+
+def test_odd_forms_are_refused(client: Client, known: Known, asked: set[str]) -> None:
+    def posts(route: str) -> Iterator[tuple[str, Any]]:
+        page, *odd = filled(route, existing(route, client, known))
+        for address in odd:
+            yield address, post(client, address, {})
+        usual = fields_at(client, page)
+        asked.clear()
+        asked.update(usual)
+        yield page, post(client, page, usual)
+        for name in growing(asked):
+            for value in ODD_FIELDS:
+                yield f"{page} {name}={value[:40]}", post(client, page, {**usual, name: value})
+
+    assert [fault for route in ROUTES for fault in faults_of(posts(route))] == []
+
+
+def test_an_unknown_chain_is_not_there(client: Client, known: Known) -> None:
+    for route in (route for route in ROUTES if "<int:chain_id>" in route):
+        for number in (999, HUGE):
+            address = next(filled(route, {**known, "chain_id": [str(number)]}))
+            statuses = {client.get(address).status_code, client.post(address).status_code}
+            assert statuses <= {404, 405}, address
+            assert 404 in statuses, address
+
+
+def read(answer: Any) -> Any:
+    if answer.streaming:
+        b"".join(answer.streaming_content)
+    return answer
+
+
+def post(client: Client, address: str, fields: dict[str, Any]) -> Any:
+    """Sends a form and takes back what it changed, in the database and beside it."""
+    waiting = {file: file.read_bytes() for file in staging.folder().iterdir()}
+    with transaction.atomic():
+        answer = read(client.post(address, fields))
+        transaction.set_rollback(True)
+    for file, content in waiting.items():
+        file.write_bytes(content)
+    return answer
+
+
+def fields_at(client: Client, page: str) -> dict[str, Any]:
+    answer = read(client.get(page))
+    is_form = answer.status_code == 200 and "html" in answer.get("Content-Type", "") and b"<main" in answer.content
+    return fields_of(answer.content.decode()) if is_form else {}
+
+
+def everything_stored() -> str:
+    seen = hashlib.sha256()
+    with connection.cursor() as cursor:
+        for model in apps.get_models(include_auto_created=True):
+            table = connection.ops.quote_name(model._meta.db_table)
+            cursor.execute(f"SELECT * FROM {table} ORDER BY 1")
+            for row in cursor.fetchall():
+                seen.update(repr(row).encode())
+    for file in sorted(settings.CHAINVIZ.data.rglob("*")):
+        seen.update(json.dumps([str(file), file.stat().st_size]).encode())
+    return seen.hexdigest()

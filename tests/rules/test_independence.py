@@ -1,0 +1,61 @@
+"""What stands in one registry does not know its neighbours, so that adding or removing one touches nothing else."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+
+REGISTRIES = {"formats": "FORMATS", "providers": "PROVIDERS", "operations": "OPERATIONS"}
+
+
+def members(folder: Path, constant: str) -> set[str]:
+    """The modules from which the literal tuple in the registry's `__init__.py` takes its entries."""
+    tree = ast.parse((folder / "__init__.py").read_text())
+    listed = next(
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and constant in ast.unparse(node)
+    )
+    assert isinstance(listed, ast.Tuple), f"{constant} is not a literal tuple"
+    used = {node.id for node in ast.walk(listed) if isinstance(node, ast.Name)}
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    paths = {
+        f"{node.module}.{alias.name}"
+        for node in imports
+        for alias in node.names
+        if (alias.asname or alias.name) in used
+    }
+    package = f"chainviz.core.{folder.name}."
+    return {path.removeprefix(package).split(".")[0] for path in paths if path.startswith(package)}
+
+
+def imported_modules(file: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: relative imports hide who knows whom"
+            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+@pytest.mark.parametrize("registry", REGISTRIES)
+def test_members_of_a_registry_do_not_import_one_another(registry: str) -> None:
+    folder = ROOT / "chainviz" / "core" / registry
+    names = members(folder, REGISTRIES[registry])
+    assert len(names) >= 2
+    wrong = []
+    for name in names:
+        files = [folder / f"{name}.py"] if (folder / f"{name}.py").exists() else list((folder / name).rglob("*.py"))
+        others = {f"chainviz.core.{registry}.{other}" for other in names - {name}}
+        for file in files:
+            known = {
+                module for module in imported_modules(file) for other in others if f"{module}.".startswith(f"{other}.")
+            }
+            wrong += [f"{file.relative_to(ROOT)} imports {module}" for module in sorted(known)]
+    assert wrong == []

@@ -1,0 +1,84 @@
+"""Rules that hold for every file of the project."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+
+FORBIDDEN_NAMES = set(
+    "utils util helpers helper manager managers handler handlers data info process signals common misc".split()  # noqa: SIM905
+)
+TEXT = {".py", ".html", ".css", ".js", ".md", ".toml", ".txt", ".svg", ""}
+
+
+def sources() -> list[Path]:
+    """What git tracks or would track; in an unpacked archive, everything outside hidden and data folders."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listed.returncode == 0:
+        paths = [ROOT / line for line in listed.stdout.splitlines()]
+    else:
+        paths = [path for path in ROOT.rglob("*") if not {".venv", "data"} & set(path.parts)]
+    return [path for path in paths if path.is_file()]
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.suffix in TEXT else ""
+
+
+def test_no_file_names_a_path_of_one_machine() -> None:
+    checkout_parent = str(ROOT.parent)
+    places = re.compile(r"(?<![\w.~])/(?:home|Users|root)/\w+")
+    named = [
+        str(path.relative_to(ROOT))
+        for path in sources()
+        if path.parts[-2] not in {"samples", "cases"}
+        and (places.search(text := text_of(path)) or (len(ROOT.parent.parts) > 1 and f"{checkout_parent}/" in text))
+    ]
+    assert named == []
+
+
+def test_no_registry_address_in_locked_requirements() -> None:
+    for path in (ROOT / ".requirements").glob("*.txt"):
+        text = path.read_text()
+        assert "--hash=sha256:" in text
+        assert not re.search(r"https?://|--index-url|--find-links|file:/", text), path.name
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    modules = [path for path in sources() if path.suffix == ".py" and path.is_relative_to(ROOT / "chainviz")]
+    assert [str(path) for path in modules if {path.stem, path.parent.name} & FORBIDDEN_NAMES] == []
+
+
+@pytest.mark.parametrize("folder", ["chainviz", "templates", "static"])
+def test_folder_has_files(folder: str) -> None:
+    assert any((ROOT / folder).rglob("*.*"))
+
+
+def test_templates_never_mark_content_as_safe_and_hold_no_inline_script_or_style() -> None:
+    wrong = re.compile(r"\|\s*safe\b|{%\s*autoescape off|\sstyle=|<style\b|\son\w+=|hx-on|hx-vals=['\"]js:|<script>")
+    assert [str(path) for path in (ROOT / "templates").rglob("*.html") if wrong.search(path.read_text())] == []
+
+
+def test_every_setting_is_in_the_table_of_the_readme() -> None:
+    from chainviz.settings import Environment
+
+    readme = (ROOT / "README.md").read_text()
+    missing = [name for name in Environment.model_fields if f"| `CHAINVIZ_{name.upper()}` |" not in readme]
+    assert missing == []
+    documented = set(re.findall(r"\| `CHAINVIZ_(\w+)` \|", readme))
+    assert documented - {name.upper() for name in Environment.model_fields} == set()
+
+
+def test_only_settings_read_the_environment() -> None:
+    """The one exception looks up the per-user folder of the system, which is no setting of ours."""
+    reads = re.compile(r"os\.environ\.get|os\.getenv|os\.environ\[[^]]+\](?! =)|BaseSettings\)")
+    modules = [path for path in sources() if path.suffix == ".py" and path.is_relative_to(ROOT / "chainviz")]
+    readers = {str(path.relative_to(ROOT)) for path in modules if reads.search(path.read_text())}
+    assert readers == {"chainviz/settings.py", "chainviz/places.py"}

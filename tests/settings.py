@@ -1,0 +1,33 @@
+"""The application's settings for tests: a throw-away data folder, plain static files, SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+for name in [name for name in os.environ if name.startswith("CHAINVIZ_")]:
+    if not name.startswith(("CHAINVIZ_TEST_", "CHAINVIZ_SHARED")):
+        del os.environ[name]
+FOLDER = Path(tempfile.mkdtemp(prefix="chainviz-tests-"))
+os.environ["CHAINVIZ_DATA"] = str(FOLDER)
+
+from chainviz.places import database  # noqa: E402
+from chainviz.settings import *  # noqa: E402, F403
+
+# "required" or "if it answers"; unset, the tests run on SQLite.
+POSTGRESQL = os.environ.get("CHAINVIZ_TEST_POSTGRESQL", "")
+POSTGRESQL_URL = os.environ.get("CHAINVIZ_TEST_DATABASE_URL") or "postgresql://postgres@127.0.0.1:5432/test"
+
+DATABASES = {"default": database(POSTGRESQL_URL if POSTGRESQL else "", FOLDER)}
+if POSTGRESQL:
+    # The pool would keep connections open, and a database in use cannot be dropped after the tests.
+    DATABASES["default"]["OPTIONS"] = {}
+else:
+    # A file, not memory: threads and processes of a test meet in it as they do in real life.
+    DATABASES["default"]["TEST"] = {"NAME": str(FOLDER / "test.sqlite3")}
+STATIC_ROOT = FOLDER
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
