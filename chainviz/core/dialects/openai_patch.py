@@ -1,0 +1,265 @@
+"""The message shape of OpenAI's chat API: writing changes into its source text, leaf by leaf.
+
+Nearest forms: reasoning stands before content and content before calls, whatever order the parts have; the last part
+taken away leaves null (assistant) or an empty text; ids of legacy function calls are never written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainviz.core.dialects.openai_like import (
+    REASONING_COPIES,
+    REASONING_KEYS,
+    WORDS,
+    arguments_key,
+    call_holder,
+    read_parts,
+    result_id_key,
+    result_name_key,
+    role_of,
+)  # fmt: skip
+from chainviz.core.dialects.openai_new import call_text, content_item, content_text, message_text
+from chainviz.core.dialects.patching import Speller, is_json, matched
+from chainviz.core.documents import rawjson
+from chainviz.core.documents.rawjson import Array, Object
+from chainviz.core.documents.units import Pointer
+from chainviz.core.messages import AI, TOOL, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+
+
+def patched(message: Message, text: str, near: str, ascii_only: bool) -> str:
+    """The unit's text with what differs from `message` changed."""
+    value = rawjson.parse(text)
+    role = role_of(value)
+    speller = Speller(text, ascii_only)
+    if (message.role == TOOL) != (role == TOOL):
+        return message_text(message, text, speller)
+    unit = rawjson.load_object(text)
+    if message.role != role:
+        unit.set("role", speller.quote(WORDS.get(message.role, message.role)))
+    old, places = read_parts(role, value, text)
+    if role == TOOL:
+        _patch_result(unit, value, old[0], message, speller)
+    else:
+        _Patch(unit, value, old, places, speller).apply(message)
+    return str(unit)
+
+
+class _Patch:
+    """One message's change, member by member."""
+
+    def __init__(
+        self, unit: Object, value: dict[str, Any], old: list[Part], places: list[Pointer], speller: Speller
+    ) -> None:
+        self.unit, self.value, self.old, self.places, self.speller = unit, value, old, places, speller
+
+    def apply(self, message: Message) -> None:
+        claims = matched(self.old, message.parts)
+        reasoning: list[Thinking] = []
+        content: list[tuple[Part, int | None]] = []
+        calls: list[tuple[Part, int | None]] = []
+        refusal: Text | None = None
+        legacy: ToolCall | None = None
+        for part, claim in zip(message.parts, claims, strict=True):
+            place = self.places[claim] if claim is not None else ()
+            if isinstance(part, ToolCall) and place == ("function_call",):
+                legacy = part
+            elif isinstance(part, ToolCall) or place[:1] == ("tool_calls",):
+                calls.append((part, claim))
+            elif isinstance(part, Text) and place == ("refusal",):
+                refusal = part
+            elif isinstance(part, Thinking) and place[:1] != ("content",):
+                reasoning.append(part)
+            elif not isinstance(part, ToolResult) and place != ("function_call",):
+                content.append((part, claim))
+        self._reasoning(reasoning)
+        self._content(content, message.role)
+        self._text_member("refusal", refusal)
+        self._calls(calls)
+        self._legacy(legacy)
+        # an empty text beside calls says nothing; without them it would be a text
+        if self.value.get("content") == "" and not content and not calls and legacy is None and self._old_calls():
+            self.unit.set("content", "null" if message.role == AI else '""')
+
+    def _old_calls(self) -> bool:
+        return any(isinstance(part, ToolCall) for part in self.old)
+
+    def _old_at(self, place: Pointer) -> Part | None:
+        return self.old[self.places.index(place)] if place in self.places else None
+
+    def _reasoning(self, new: list[Thinking]) -> None:
+        key = next((key for key in REASONING_KEYS if (key,) in self.places), "")
+        old = self._old_at((key,))
+        if not new and old is not None:
+            for copy in REASONING_COPIES:
+                self.unit.remove(copy)
+            return
+        text = "\n\n".join(part.content for part in new)
+        if new and not (isinstance(old, Thinking) and old.content == text):
+            self.unit.set(key or REASONING_KEYS[0], self.speller.quote(text), after="content")
+
+    def _text_member(self, key: str, new: Text | None) -> None:
+        old = self._old_at((key,))
+        if isinstance(old, Text) and (new is None or new.text != old.text):
+            self.unit.set(key, "null" if new is None else self.speller.quote(new.text))
+
+    def _content(self, new: list[tuple[Part, int | None]], role: str) -> None:
+        if isinstance(self.value.get("content"), list) and (new or not self.value["content"]):
+            array = self.unit.child("content")
+            assert isinstance(array, Array)
+            self._items(array, new, "content")
+            return
+        old = self._old_at(("content",))
+        if [part for part, _ in new] == ([] if old is None else [old]) and (new or not isinstance(self.value.get("content"), list)):
+            return
+        if not new:
+            self.unit.set("content", "null" if role == AI else '""', after="role")
+        elif len(new) == 1 and isinstance(new[0][0], Text):
+            self.unit.set("content", self.speller.quote(new[0][0].text), after="role")
+        else:
+            text = content_text([part for part, _ in new], self.speller)
+            self.unit.set("content", text, after="role")
+
+    def _items(self, array: Array, new: list[tuple[Part, int | None]], key: str) -> None:
+        """Kept elements keep their bytes, changed ones change a leaf, the others go or are made."""
+        row: list[int | str] = []
+        for part, claim in new:
+            place = self.places[claim] if claim is not None else ()
+            if claim is not None and len(place) == 2 and place[0] == key and isinstance(place[1], int):
+                row.append(place[1])
+                if part != self.old[claim]:
+                    array.set(place[1], self._changed(array.raw(place[1]), self.old[claim], part))
+                continue
+            made = call_text(part, "", self.speller) if isinstance(part, ToolCall) else content_item(part, self.speller)
+            if made is not None:
+                row.append(made)
+        array.rebuild(row)
+
+    def _changed(self, raw: str, old: Part, new: Part) -> str:
+        if isinstance(new, ToolCall) and isinstance(old, ToolCall):
+            return changed_call(raw, old, new, self.speller)
+        if isinstance(new, Text) and not raw.lstrip().startswith("{"):
+            return self.speller.quote(new.text)
+        if isinstance(new, Text | Thinking):
+            item = rawjson.load_object(raw)
+            if isinstance(new, Text):
+                item.set("text", self.speller.quote(new.text))
+                return str(item)
+            assert isinstance(old, Thinking)
+            if new.content != old.content:
+                item.set("thinking", self.speller.quote(new.content))
+            if new.signature != old.signature:
+                item.set("signature", self.speller.quote(new.signature))
+            return str(item)
+        if isinstance(new, Image) and isinstance(old, Image):
+            return changed_image(raw, old, new, self.speller)
+        return content_item(new, self.speller) or raw
+
+    def _calls(self, new: list[tuple[Part, int | None]]) -> None:
+        had = isinstance(self.value.get("tool_calls"), list)
+        if not new:
+            if had and self.value["tool_calls"]:
+                self.unit.remove("tool_calls")
+            return
+        if had:
+            array = self.unit.child("tool_calls")
+            assert isinstance(array, Array)
+            self._items(array, new, "tool_calls")
+        else:
+            made = [call_text(part, "", self.speller) for part, _ in new if isinstance(part, ToolCall)]
+            self.unit.set("tool_calls", self.speller.list(made))
+
+    def _legacy(self, new: ToolCall | None) -> None:
+        old = self._old_at(("function_call",))
+        if isinstance(old, ToolCall) and new is None:
+            self.unit.remove("function_call")
+        elif isinstance(old, ToolCall) and new is not None and new != old:
+            raw = changed_call(self.unit.raw("function_call"), old, new, self.speller, legacy=True)
+            self.unit.set("function_call", raw)
+
+
+def changed_call(raw: str, old: ToolCall, new: ToolCall, speller: Speller, *, legacy: bool = False) -> str:
+    """The call's element with only its differing leaves replaced."""
+    call = rawjson.load_object(raw)
+    value = rawjson.parse(raw)
+    if new.id != old.id and not legacy:
+        call.set("id", speller.quote(new.id))
+    if new.type != old.type and not legacy:
+        call.set("type", speller.quote(new.type))
+    steps, key = call_holder(value), arguments_key(value)
+    holder = call.child(steps[0]) if steps else call
+    assert isinstance(holder, Object)
+    if new.name != old.name:
+        if isinstance(value.get("function"), str):
+            call.set("function", speller.quote(new.name))
+        else:
+            holder.set("name", speller.quote(new.name))
+    if new.arguments != old.arguments:
+        as_object = key in holder and not holder.raw(key).startswith('"') and is_json(new.arguments)
+        holder.set(key, new.arguments if as_object else speller.quote(new.arguments))
+    return str(call)
+
+
+def changed_image(raw: str, old: Image, new: Image, speller: Speller) -> str:
+    item = rawjson.load_object(raw)
+    if item.raw("image_url").startswith('"'):
+        item.set("image_url", speller.quote(new.url))
+        return str(item)
+    holder = item.child("image_url")
+    assert isinstance(holder, Object)
+    if new.url != old.url:
+        holder.set("url", speller.quote(new.url))
+    if new.detail != old.detail:
+        if new.detail:
+            holder.set("detail", speller.quote(new.detail))
+        else:
+            holder.remove("detail")
+    return str(item)
+
+
+def _patch_result(unit: Object, value: dict[str, Any], old: Part, message: Message, speller: Speller) -> None:
+    """A tool message holds one result; the text of further parts is added to it."""
+    assert isinstance(old, ToolResult)
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    new = results[0] if results else ToolResult(old.call_id, old.name, "")
+    content = "\n".join([part.content for part in results] + [p.text for p in message.parts if isinstance(p, Text)])
+    id_key, name_key = result_id_key(value), result_name_key(value)
+    if new.name != old.name:
+        unit.set(name_key or "name", speller.quote(new.name), after="role")
+    if new.call_id != old.call_id and id_key:
+        unit.set(id_key, speller.list([speller.quote(new.call_id)]) if id_key == "tool_call_ids" else speller.quote(new.call_id))
+    elif new.call_id != old.call_id and new.call_id != new.name and value.get("role") != "function":
+        unit.set("tool_call_id", speller.quote(new.call_id), after="role")
+    if new.is_error != old.is_error and isinstance(value.get("error"), bool | None) and "error" in value:
+        unit.set("error", "true" if new.is_error else "false")
+    if content != old.content or new.media != old.media:
+        _patch_result_content(unit, value, old, content, new, speller)
+
+
+def _patch_result_content(
+    unit: Object, value: dict[str, Any], old: ToolResult, content: str, new: ToolResult, speller: Speller
+) -> None:
+    items = value.get("content")
+    if not isinstance(items, list):
+        unit.set("content", speller.quote(content), after="role")
+        return
+    array = unit.child("content")
+    assert isinstance(array, Array)
+    row: list[int | str] = []
+    first = next((at for at, item in enumerate(items) if isinstance(item, dict) and item.get("type") == "text"), None)
+    images = [at for at, item in enumerate(items) if isinstance(item, dict) and item.get("type") == "image_url"]
+    if content == old.content:
+        row += [at for at in range(len(items)) if at not in images]
+    elif first is not None:
+        item = rawjson.load_object(array.raw(first))
+        item.set("text", speller.quote(content))
+        array.set(first, str(item))
+        row.append(first)
+    elif content:
+        row.append(speller.object({"type": '"text"', "text": speller.quote(content)}))
+    for at, part in enumerate(new.media):
+        if at < len(images) and at < len(old.media) and part == old.media[at]:
+            row.append(images[at])
+        else:
+            row.append(content_item(part, speller) or '""')
+    array.rebuild(sorted(row, key=lambda at: at if isinstance(at, int) else len(items)))

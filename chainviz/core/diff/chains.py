@@ -1,0 +1,227 @@
+"""Compares two chains: a list of groups that covers both, each saying what became of which rows (header messages, pairs).
+
+Groups are made from keys and shapes; bodies are read only where rows changed, and their texts are compared when asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from chainviz.core.chain import Chain
+from chainviz.core.diff.align import Equal, Gap, align
+from chainviz.core.diff.contents import MessageDiff, compare_apart, compare_joined, compare_messages
+from chainviz.core.diff.groups import Group, Kind, RowGap, Side, find_moves, groups_of
+from chainviz.core.diff.matching import Reading
+from chainviz.core.diff.rows import Measure, Rows, ShapeRows
+from chainviz.core.messages import Message
+
+__all__ = ["ChainDiff", "Group", "Keys", "Kind", "Side", "diff_chains"]
+
+COMPARISONS = {
+    "merged": compare_joined, "split": compare_joined, "summarised": compare_apart, "expanded": compare_apart,
+}  # fmt: skip
+"""How to look into a group; the others are compared message by message."""
+
+
+@dataclass(frozen=True)
+class ChainDiff:
+    groups: tuple[Group, ...]
+    """In order; their old sides are the whole old chain, their new sides the whole new one."""
+    before: Measure
+    after: Measure
+    notes: tuple[str, ...] = ()
+    """Sentences about what was compared more coarsely than it could be."""
+    _old: Chain = field(repr=False, kw_only=True)
+    _new: Chain = field(repr=False, kw_only=True)
+
+    @cached_property
+    def changes(self) -> tuple[Group, ...]:
+        return tuple(group for group in self.groups if group.is_change)
+
+    @cached_property
+    def counts(self) -> dict[Kind, int]:
+        """How many changes of each kind; a moved row counts once, where it is now."""
+        shown = [group.kind for group in self.changes if not (group.kind == "moved" and group.new.is_empty)]
+        return dict(Counter(shown))
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes
+
+    def messages(self, group: Group) -> tuple[MessageDiff, ...]:
+        """What changed inside the group, message by message; read and compared now."""
+        old = self._old.slice(group.old.start, group.old.stop)
+        new = self._new.slice(group.new.start, group.new.stop)
+        compare = COMPARISONS.get(group.kind, compare_messages)
+        return compare(old, new, group.old.start, group.new.start)
+
+
+Keys = Callable[[Chain, int, int], Sequence[Hashable]]
+"""Keys of the messages `start:stop`: equal keys, equal messages."""
+
+
+def diff_chains(
+    old: Chain,
+    new: Chain,
+    equal: Iterable[tuple[int, int, int]] = (),
+    *,
+    rows: Callable[[Chain], Rows] = lambda chain: ShapeRows(chain.shapes()),
+    keys: Keys | None = None,
+) -> ChainDiff:
+    """`equal` are stretches (old start, new start, length) known to be equal, in order; only what lies between is read.
+
+    `rows` gives the rows of a version and `keys` the keys of its messages; a store passes its outline and its digests.
+    """
+    comparison = _Comparison(old, new, rows(old), rows(new), keys or _MessageKeys())
+    steps = list(comparison.steps(equal))
+    groups = tuple(comparison.groups(steps))
+    whole_old, whole_new = len(comparison.old_rows), len(comparison.new_rows)
+    return ChainDiff(
+        groups,
+        comparison.old_rows.measure(0, whole_old),
+        comparison.new_rows.measure(0, whole_new),
+        tuple(comparison.notes),
+        _old=old,
+        _new=new,
+    )
+
+
+class _MessageKeys:
+    """Numbers messages by content; a message that both chains share is looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}
+        self._numbers: dict[Message, int] = {}
+        self._alive: list[Sequence[Message]] = []
+
+    def __call__(self, chain: Chain, start: int, stop: int) -> list[int]:
+        messages = chain.slice(start, stop)
+        self._alive.append(messages)  # an id() is only unique while its object lives
+        return [self._number(message) for message in messages]
+
+    def _number(self, message: Message) -> int:
+        known = self._known.get(id(message))
+        if known is None:
+            known = self._known[id(message)] = self._numbers.setdefault(message, len(self._numbers))
+        return known
+
+
+class _Comparison:
+    def __init__(self, old: Chain, new: Chain, old_rows: Rows, new_rows: Rows, keys: Keys) -> None:
+        self.old, self.new = old, new
+        self.old_rows, self.new_rows = old_rows, new_rows
+        self.keys = keys
+        self.notes: list[str] = []
+
+    # which rows are equal
+
+    def steps(self, equal: Iterable[tuple[int, int, int]]) -> Iterator[Equal | RowGap]:
+        """Equal stretches (in messages, of whole rows) and the gaps between them."""
+        old = new = 0
+        known = (stretch for stretch in map(self._whole_rows, equal) if stretch)
+        for stretch in (*known, Equal(len(self.old_rows), len(self.new_rows), 0)):
+            yield from self._between(Gap(old, stretch.old, new, stretch.new))
+            if stretch.length:
+                yield stretch
+            old, new = stretch.old + stretch.length, stretch.new + stretch.length
+
+    def _whole_rows(self, stretch: tuple[int, int, int]) -> Equal | None:
+        """The stretch without rows at its ends that reach beyond it, for those are not equal."""
+        old, new, length = stretch
+        if not length:
+            return None
+        first, last = self._common_starts(old, new, length), self._common_ends(old, new, length)
+        return Equal(old + first, new + first, last - first) if last > first else None
+
+    def _common_starts(self, old: int, new: int, length: int) -> int:
+        a, b = self.old_rows.rows(old, old + 1)[0], self.new_rows.rows(new, new + 1)[0]
+        if a.start == old and b.start == new:
+            return 0
+        return max(a.stop - old if a.start < old else 0, b.stop - new if b.start < new else 0)
+
+    def _common_ends(self, old: int, new: int, length: int) -> int:
+        a = self.old_rows.rows(old + length - 1, old + length)[0]
+        b = self.new_rows.rows(new + length - 1, new + length)[0]
+        if a.stop == old + length and b.stop == new + length:
+            return length
+        return min(
+            a.start - old if a.stop > old + length else length, b.start - new if b.stop > new + length else length
+        )
+
+    def _between(self, gap: Gap) -> Iterator[Equal | RowGap]:
+        old_starts, old_keys = _row_keys(self.old_rows, self.keys, self.old, gap.old_start, gap.old_stop)
+        new_starts, new_keys = _row_keys(self.new_rows, self.keys, self.new, gap.new_start, gap.new_stop)
+        alignment = align(old_keys, new_keys)
+        if alignment.coarse:
+            self.notes.append(
+                f"{len(old_keys):,} and {len(new_keys):,} rows with little in common were compared in blocks; "
+                "some may be shown as changed that are not."
+            )
+        for step in alignment.steps():
+            if isinstance(step, Equal):
+                start = old_starts[step.old]
+                yield Equal(start, new_starts[step.new], old_starts[step.old + step.length] - start)
+            else:
+                a, b, c, d = step
+                old, new = (
+                    self.old_rows.rows(old_starts[a], old_starts[b]),
+                    self.new_rows.rows(new_starts[c], new_starts[d]),
+                )
+                yield RowGap(old, new, old_keys[a:b], new_keys[c:d], old_starts[a], new_starts[c])
+
+    # what became of the others
+
+    def groups(self, steps: list[Equal | RowGap]) -> Iterator[Group]:
+        gaps = [step for step in steps if isinstance(step, RowGap)]
+        moves = find_moves(gaps)
+        reading = Reading(self.old.slice, self.new.slice)
+        for step in _whole_runs(steps):
+            if isinstance(step, Equal):
+                yield self._same(step)
+            else:
+                yield from groups_of(step, moves, reading)
+        if reading.gave_up:
+            self.notes.append(
+                "So much changed in one place that rows were matched there by ids and places only, not by their words."
+            )
+
+    def _same(self, step: Equal) -> Group:
+        old, new, length = step
+        return Group("same", _run(self.old_rows, old, old + length), _run(self.new_rows, new, new + length))
+
+
+def _row_keys(rows: Rows, keys: Keys, chain: Chain, start: int, stop: int) -> tuple[list[int], list[Hashable]]:
+    """Where each row of `start:stop` begins (and where the last one ends), and its key."""
+    starts = [*rows.starts(start, stop), stop]
+    found = keys(chain, start, stop) if start < stop else ()
+    return starts, [tuple(found[a - start : b - start]) for a, b in pairwise(starts)]
+
+
+def _whole_runs(steps: list[Equal | RowGap]) -> Iterator[Equal | RowGap]:
+    """Equal stretches that touch one another on both sides made one."""
+    run: Equal | None = None
+    for step in steps:
+        if isinstance(step, Equal):
+            touches = run and run.old + run.length == step.old and run.new + run.length == step.new
+            if run and touches:
+                run = run._replace(length=run.length + step.length)
+                continue
+            if run:
+                yield run
+            run = step
+            continue
+        if run:
+            yield run
+        run = None
+        yield step
+    if run:
+        yield run
+
+
+def _run(rows: Rows, start: int, stop: int) -> Side:
+    first, last = rows.rows(start, start + 1)[0], rows.rows(stop - 1, stop)[-1]
+    return Side(start, stop, rows.measure(start, stop), first.path, last.path)

@@ -1,0 +1,149 @@
+"""What became of the rows between two equal stretches: matched, moved, removed or added, in the order of both chains."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from chainviz.core.diff.matching import Match, Reading, match_rows
+from chainviz.core.diff.rows import Measure, Row
+from chainviz.core.paths import Path
+
+NOTHING = Measure()
+Kind = Literal["same", "added", "removed", "changed", "moved", "merged", "split", "summarised", "expanded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The rows of one version that a group is about: messages `start:stop`, nodes `first` to `last`."""
+
+    start: int
+    stop: int
+    measure: Measure = NOTHING
+    first: Path | None = None
+    """None where this version has nothing here."""
+    last: Path | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.start == self.stop
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    kind: Kind
+    old: Side
+    new: Side
+    other: Path | None = None
+    """Of moved rows: where the first of them is in the other version. They stand twice in the list, once on each side."""
+
+    @property
+    def anchor(self) -> str:
+        """Names the group in this diff, for links and next/previous."""
+        if self.new.first:
+            return f"new-{self.new.first.dom_id}"
+        return f"old-{self.old.first.dom_id}" if self.old.first else ""
+
+    @property
+    def is_change(self) -> bool:
+        return self.kind != "same"
+
+
+@dataclass(frozen=True, slots=True)
+class RowGap:
+    """Changed rows between two equal stretches."""
+
+    old: Sequence[Row]
+    new: Sequence[Row]
+    old_keys: Sequence[Hashable]
+    new_keys: Sequence[Hashable]
+    old_place: int
+    """Messages before the gap."""
+    new_place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Rows that stand unchanged in another place, by their first message: the row there."""
+
+    to: dict[int, Row]
+    origin: dict[int, Row]
+
+
+def find_moves(gaps: Iterable[RowGap]) -> Moves:
+    gaps = list(gaps)
+    waiting: dict[Hashable, list[Row]] = defaultdict(list)
+    for gap in gaps:
+        for row, key in zip(gap.old, gap.old_keys, strict=True):
+            waiting[key].append(row)
+    for rows in waiting.values():
+        rows.reverse()
+    moves = Moves({}, {})
+    for gap in gaps:
+        for row, key in zip(gap.new, gap.new_keys, strict=True):
+            if waiting.get(key):
+                old = waiting[key].pop()
+                moves.to[old.start], moves.origin[row.start] = row, old
+    return moves
+
+
+def groups_of(gap: RowGap, moves: Moves, reading: Reading) -> Iterator[Group]:
+    """All rows of the gap, each in one group: between two matches first what went, then what came."""
+    olds = [row for row in gap.old if row.start not in moves.to]
+    news = [row for row in gap.new if row.start not in moves.origin]
+    i = k = 0
+    old_place, new_place = gap.old_place, gap.new_place
+    for match in [*match_rows(olds, news, reading), None]:
+        old, new = _matched(match, olds, news)
+        went, i = _until(gap.old, i, old)
+        came, k = _until(gap.new, k, new)
+        for run, there in _runs(went, moves.to):
+            yield Group("moved" if there else "removed", side_of(run), Side(new_place, new_place), there)
+            old_place = run[-1].stop
+        for run, there in _runs(came, moves.origin):
+            yield Group("moved" if there else "added", Side(old_place, old_place), side_of(run), there)
+            new_place = run[-1].stop
+        if match:
+            yield Group(match.kind, side_of(old), side_of(new))
+            i, k = i + len(old), k + len(new)
+            old_place, new_place = old[-1].stop, new[-1].stop
+
+
+def _matched(match: Match | None, olds: Sequence[Row], news: Sequence[Row]) -> tuple[Sequence[Row], Sequence[Row]]:
+    if match is None:
+        return (), ()
+    return olds[match.old_start : match.old_stop], news[match.new_start : match.new_stop]
+
+
+def _until(rows: Sequence[Row], place: int, matched: Sequence[Row]) -> tuple[Sequence[Row], int]:
+    """The rows from `place` up to the first matched one (all where none is), and its place."""
+    stop = place
+    while stop < len(rows) and not (matched and rows[stop].start == matched[0].start):
+        stop += 1
+    return rows[place:stop], stop
+
+
+def _runs(rows: Sequence[Row], moved: dict[int, Row]) -> Iterator[tuple[list[Row], Path | None]]:
+    """Each row alone; moved rows together while they are neighbours in the other version too."""
+    run: list[Row] = []
+    for row in rows:
+        there = moved.get(row.start)
+        if run and there and moved[run[-1].start].stop == there.start:
+            run.append(row)
+            continue
+        if run:
+            yield run, moved[run[0].start].path
+        run = [row] if there else []
+        if not there:
+            yield [row], None
+    if run:
+        yield run, moved[run[0].start].path
+
+
+def side_of(rows: Sequence[Row]) -> Side:
+    measure = Measure(
+        rows[-1].stop - rows[0].start, sum([row.is_pair for row in rows]), sum([row.size for row in rows])
+    )
+    return Side(rows[0].start, rows[-1].stop, measure, rows[0].path, rows[-1].path)

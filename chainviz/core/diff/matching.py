@@ -1,0 +1,249 @@
+"""Decides which changed row of the old version became which row of the new one: a list of rules, strongest first.
+
+Each rule sees a gap (rows old and new between two matches) and gives matches that rise on both sides; what lies between
+them goes to the next rule. So matches never cross, and every row is in at most one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from chainviz.core.diff.align import align
+from chainviz.core.diff.lines import best_pairs
+from chainviz.core.diff.rows import Row
+from chainviz.core.messages import Message, Text, ToolCall, ToolResult
+
+MatchKind = Literal["changed", "merged", "split", "summarised", "expanded"]
+
+MOST_LIKENESSES = 20_000
+"""Rows compared by their words in one diff; beyond it only ids and places decide."""
+MOST_ROWS = 60
+"""Rows a side that are compared by their words at once."""
+JOINT = 16
+"""Bytes a separator between two merged texts may take."""
+MOST_MERGED = 50
+MOST_CELLS = 2_500
+"""Rows old × rows new of a gap in which merged rows are looked for."""
+WORDS_READ = 4_000
+LEAST_LIKE = 0.3
+
+
+class Match(NamedTuple):
+    """Rows `old_start:old_stop` became `new_start:new_stop` (places in the lists given)."""
+
+    old_start: int
+    old_stop: int
+    new_start: int
+    new_stop: int
+    kind: MatchKind = "changed"
+
+
+@dataclass
+class Reading:
+    """Reads bodies of rows, and counts what was compared in this diff."""
+
+    read_old: Callable[[int, int], Sequence[Message]]
+    read_new: Callable[[int, int], Sequence[Message]]
+    likenesses_left: int = MOST_LIKENESSES
+    gave_up: bool = False
+    words: dict[tuple[bool, int], Counter[str]] = field(default_factory=dict)
+
+    def old(self, row: Row) -> Sequence[Message]:
+        return self.read_old(row.start, row.stop)
+
+    def new(self, row: Row) -> Sequence[Message]:
+        return self.read_new(row.start, row.stop)
+
+    def words_of(self, row: Row, *, is_new: bool) -> Counter[str]:
+        key = is_new, row.start
+        if key not in self.words:
+            self.words[key] = _words(self.new(row) if is_new else self.old(row))
+        return self.words[key]
+
+
+Rule = Callable[[Sequence[Row], Sequence[Row], Reading], list[Match]]
+
+
+def match_rows(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    return _apply(RULES, old, new, reading)
+
+
+def _apply(rules: Sequence[Rule], old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    if not rules or not old or not new:
+        return []
+    found: list[Match] = []
+    i = k = 0
+    for match in [*rules[0](old, new, reading), Match(len(old), len(old), len(new), len(new))]:
+        between = _apply(rules[1:], old[i : match.old_start], new[k : match.new_start], reading)
+        found += [Match(a + i, b + i, c + k, d + k, kind) for a, b, c, d, kind in between]
+        if match.old_start < len(old):
+            found.append(match)
+        i, k = match.old_stop, match.new_stop
+    return found
+
+
+def _merges(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """Neighbouring rows whose contents, one after the other, are the contents of one new row."""
+    runs = _joined_runs(old, new, reading.old, reading.new)
+    return [Match(start, stop, k, k + 1, "merged") for start, stop, k in runs]
+
+
+def _splits(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    runs = _joined_runs(new, old, reading.new, reading.old)
+    return [Match(k, k + 1, start, stop, "split") for start, stop, k in runs]
+
+
+def _joined_runs(
+    many: Sequence[Row],
+    few: Sequence[Row],
+    read_many: Callable[[Row], Sequence[Message]],
+    read_few: Callable[[Row], Sequence[Message]],
+) -> list[tuple[int, int, int]]:
+    """(start, stop, k): the rows `many[start:stop]` hold what `few[k]` holds. Sizes rule out most without reading."""
+    runs: list[tuple[int, int, int]] = []
+    if len(many) * len(few) > MOST_CELLS:
+        return runs
+    start = 0
+    for k, one in enumerate(few):
+        found = next(
+            (
+                (first, stop, k)
+                for first in range(start, len(many) - 1)
+                for stop in _stops_of_size(many, first, one)
+                if _essence([read_many(row) for row in many[first:stop]]) == _essence([read_few(one)])
+            ),
+            None,
+        )
+        if found:
+            runs.append(found)
+            start = found[1]
+    return runs
+
+
+def _stops_of_size(many: Sequence[Row], first: int, one: Row) -> Iterator[int]:
+    """Where runs of two or more neighbours of one kind end that have about the size of `one`."""
+    total, size = many[first].size, one.size
+    if many[first].kind != one.kind:
+        return
+    for i in range(first + 1, min(first + MOST_MERGED, len(many))):
+        if many[i].kind != one.kind or many[i].start != many[i - 1].stop or total > size:
+            return
+        total += many[i].size
+        if abs(size - total) <= JOINT * (i - first):
+            yield i + 1
+
+
+def _essence(rows: Sequence[Sequence[Message]]) -> tuple[str, tuple[object, ...]]:
+    """What a run of rows says, whatever its cut into messages and parts: words in order, then everything else."""
+    messages = [row[0] for row in rows] + [message for row in rows for message in row[1:]]
+    texts = [part.text for message in messages for part in message.parts if isinstance(part, Text)]
+    others = [part for message in messages for part in message.parts if not isinstance(part, Text)]
+    return "".join("".join(texts).split()), tuple(others)
+
+
+def _same_calls(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """Pairs whose AI messages make calls of the same ids; failing that, of one same id."""
+
+    def keys(rows: Sequence[Row], side: str, of_row: Callable[[Row], object]) -> list[object]:
+        return [of_row(row) if row.call_ids else (side, i) for i, row in enumerate(rows)]
+
+    def by(of_row: Callable[[Row], object]) -> Rule:
+        def rule(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+            steps = align(keys(old, "old", of_row), keys(new, "new", of_row)).equal
+            return [Match(s.old + i, s.old + i + 1, s.new + i, s.new + i + 1) for s in steps for i in range(s.length)]
+
+        return rule
+
+    return _apply([by(lambda row: row.call_ids), by(lambda row: row.call_ids[0])], old, new, reading)
+
+
+def _same_kinds(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """One row became one row of its kind: an edit, whatever it says now."""
+    if len(old) != 1 or len(new) != 1 or old[0].kind != new[0].kind or old[0].is_summary != new[0].is_summary:
+        return []
+    return [Match(0, 1, 0, 1)]
+
+
+def _like(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """Rows of one kind that begin with the same message or have many words in common."""
+    cells = len(old) * len(new)
+    if max(len(old), len(new)) > MOST_ROWS or cells > reading.likenesses_left:
+        reading.gave_up = True
+        return []
+    reading.likenesses_left -= cells
+    scores = [[_likeness(a, b, reading) for b in new] for a in old]
+    return [Match(i, i + 1, k, k + 1) for i, k in best_pairs(scores, LEAST_LIKE)]
+
+
+def _likeness(old: Row, new: Row, reading: Reading) -> float:
+    if old.kind != new.kind or old.is_summary != new.is_summary:
+        return 0.0
+    if reading.old(old)[0] == reading.new(new)[0]:
+        return 1.0
+    a, b = reading.words_of(old, is_new=False), reading.words_of(new, is_new=True)
+    longest = max(a.total(), b.total())
+    return (a & b).total() / longest if longest else 1.0
+
+
+_WORD = re.compile(r"\w+")
+
+
+def _words(messages: Sequence[Message]) -> Counter[str]:
+    """The words at the beginning of a row."""
+    texts: list[str] = []
+    for message in messages:
+        for part in message.parts:
+            match part:
+                case Text():
+                    texts.append(part.text[:WORDS_READ])
+                case ToolCall():
+                    texts.append(f"{part.name} {part.arguments[:WORDS_READ]}")
+                case ToolResult():
+                    texts.append(f"{part.name} {part.content[:WORDS_READ]}")
+    return Counter(_WORD.findall(" ".join(texts)[:WORDS_READ]))
+
+
+def _summaries(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """Everything that stood where now one summary stands."""
+    found = _summary_places(new, old)
+    return [Match(0, len(old), found, found + 1, "summarised")] if found >= 0 else []
+
+
+def _expansions(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    found = _summary_places(old, new)
+    return [Match(found, found + 1, 0, len(new), "expanded")] if found >= 0 else []
+
+
+def _summary_places(rows: Sequence[Row], replaced: Sequence[Row]) -> int:
+    """The place of the only summary among `rows`, if `replaced` are neighbours with a pair among them; else -1."""
+    places = [i for i, row in enumerate(rows) if row.is_summary]
+    neighbours = all(a.stop == b.start for a, b in pairwise(replaced))
+    if len(places) != 1 or not neighbours or not any(row.is_pair for row in replaced):
+        return -1
+    return -1 if len(replaced) == 1 and replaced[0].is_summary else places[0]
+
+
+def _same_places(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """As many rows of the same kinds in the same order."""
+    if [row.kind for row in old] != [row.kind for row in new]:
+        return []
+    return [Match(i, i + 1, i, i + 1) for i in range(len(old))]
+
+
+def _headers(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """Header messages, where both sides have as many of the same roles."""
+    olds = [(i, row.kind) for i, row in enumerate(old) if not row.is_pair]
+    news = [(i, row.kind) for i, row in enumerate(new) if not row.is_pair]
+    if [kind for _, kind in olds] != [kind for _, kind in news]:
+        return []
+    return [Match(i, i + 1, k, k + 1) for (i, _), (k, _) in zip(olds, news, strict=True)]
+
+
+RULES: tuple[Rule, ...] = (
+    _merges, _splits, _same_calls, _same_kinds, _headers, _same_kinds, _like, _summaries, _expansions, _same_places,
+)  # fmt: skip

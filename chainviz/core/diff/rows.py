@@ -1,0 +1,137 @@
+"""The rows of a version, as pages show them: header messages and body pairs. A store may answer the same from its outline."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from chainviz.core.messages import AI, HUMAN, SYSTEM, Shape
+from chainviz.core.paths import Path
+from chainviz.core.tree import SUMMARIZATION_TOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A header message or a body pair: the messages `start:stop` of its version."""
+
+    path: Path
+    start: int
+    stop: int
+    shapes: tuple[Shape, ...]
+
+    @property
+    def is_pair(self) -> bool:
+        return bool(self.path.pair)
+
+    @property
+    def size(self) -> int:
+        return sum([shape.size for shape in self.shapes])
+
+    @property
+    def kind(self) -> str:
+        """What it can be compared with: another row of the same kind."""
+        return "pair" if self.is_pair else self.shapes[0].role
+
+    @property
+    def call_ids(self) -> tuple[str, ...]:
+        return tuple(call.id for call in self.shapes[0].calls)
+
+    @property
+    def is_summary(self) -> bool:
+        calls = self.shapes[0].calls
+        return self.is_pair and bool(calls) and calls[0].name == SUMMARIZATION_TOOL
+
+
+class Measure(NamedTuple):
+    """How much lies in a stretch of whole rows."""
+
+    messages: int = 0
+    pairs: int = 0
+    size: int = 0
+
+    def __add__(self, other: object) -> Measure:
+        if not isinstance(other, Measure):
+            return NotImplemented
+        return Measure(self.messages + other.messages, self.pairs + other.pairs, self.size + other.size)
+
+
+class Rows(Protocol):
+    """The rows of one version. Answers must not need the whole version where it is long."""
+
+    def __len__(self) -> int:
+        """Number of messages."""
+
+    def starts(self, start: int, stop: int) -> Sequence[int]:
+        """First messages of the rows among the messages `start:stop`."""
+
+    def rows(self, start: int, stop: int) -> Sequence[Row]:
+        """The rows that hold any of the messages `start:stop`, in order."""
+
+    def measure(self, start: int, stop: int) -> Measure:
+        """Of the messages `start:stop`, which begin and end where rows do."""
+
+
+class ShapeRows:
+    """Rows over a list of messages or shapes that is at hand."""
+
+    def __init__(self, shapes: Sequence[Shape]) -> None:
+        self._shapes = shapes
+        self._starts: list[int] = []
+        self._places: list[tuple[int, int, int]] = []
+        self._sizes = [0]
+        self._pairs: list[int] = []
+        self._find_rows()
+
+    def _find_rows(self) -> None:
+        """The rule of `parse`, in one pass that keeps numbers only."""
+        section = pair = header = pairs = total = 0
+        for i, shape in enumerate(self._shapes):
+            role = shape.role
+            total += shape.size
+            self._sizes.append(total)
+            if role in (SYSTEM, HUMAN):
+                if pair or not section:
+                    section, pair, header = section + 1, 0, 0
+                place = (section, 0, header)
+                header += 1
+            elif role == AI or not pair:
+                section, pair, pairs = section or 1, pair + 1, pairs + 1
+                place = (section, pair, 0)
+            else:
+                continue
+            self._starts.append(i)
+            self._places.append(place)
+            self._pairs.append(pairs)
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def starts(self, start: int, stop: int) -> list[int]:
+        return self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, stop)]
+
+    def rows(self, start: int, stop: int) -> list[Row]:
+        if start >= stop:
+            return []
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_right(self._starts, stop - 1)
+        return [self._row(i) for i in range(first, last)]
+
+    def _row(self, i: int) -> Row:
+        start = self._starts[i]
+        stop = self._starts[i + 1] if i + 1 < len(self._starts) else len(self._shapes)
+        section, pair, header = self._places[i]
+        path = Path(section, pair) if pair else Path(section, 0, header)
+        return Row(path, start, stop, tuple(self._shapes[start:stop]))
+
+    def measure(self, start: int, stop: int) -> Measure:
+        if start >= stop:
+            return Measure()
+        return Measure(
+            stop - start, self._pairs_before(stop) - self._pairs_before(start), self._sizes[stop] - self._sizes[start]
+        )
+
+    def _pairs_before(self, place: int) -> int:
+        i = bisect_right(self._starts, place - 1) - 1
+        return self._pairs[i] if i >= 0 else 0

@@ -1,0 +1,121 @@
+"""Writes a comparison of two chains as plain lines, for terminals and logs. Control characters of a transcript are shown, not sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
+
+from chainviz.core.diff.chains import ChainDiff, Group, Side
+from chainviz.core.diff.contents import FieldChange, MessageDiff, PartDiff
+from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
+from chainviz.core.diff.words import Spans
+from chainviz.core.terminal import visible
+
+SIGNS = {
+    "added": "+", "removed": "-", "changed": "~", "moved": ">", "merged": "&", "split": "/", "summarised": "*",
+    "expanded": "*",
+}  # fmt: skip
+
+
+def render(diff: ChainDiff, *, most_lines: int = 400) -> Iterator[str]:
+    """A head, then the groups; a text shows at most `most_lines` rows and says how many more there are."""
+    before, after = diff.before, diff.after
+    yield (
+        f"{before.size:,} → {after.size:,} bytes, {before.messages:,} → {after.messages:,} messages, "
+        f"{before.pairs:,} → {after.pairs:,} pairs"
+    )
+    counts = ", ".join(f"{count} {kind}" for kind, count in diff.counts.items())
+    yield f"changes: {counts or 'none'}"
+    yield from (f"note: {note}" for note in diff.notes)
+    for group in diff.groups:
+        if group.kind == "same":
+            yield f"  … {unchanged(group.new)}"
+        else:
+            yield from _group(diff, group, most_lines)
+
+
+def unchanged(side: Side) -> str:
+    """`42 unchanged pairs · 118 bytes`, or messages where there is no pair."""
+    pairs, messages, size = side.measure.pairs, side.measure.messages, side.measure.size
+    what = _count(pairs, "unchanged pair") if pairs else _count(messages, "unchanged message")
+    return f"{what} · {size:,} bytes · {_nodes(side)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _nodes(side: Side) -> str:
+    if side.first is None:
+        return ""
+    return str(side.first) if side.first == side.last else f"{side.first} – {side.last}"
+
+
+def _group(diff: ChainDiff, group: Group, most_lines: int) -> Iterator[str]:
+    grown = group.new.measure.size - group.old.measure.size
+    places = " → ".join(place for place in (_nodes(group.old), _nodes(group.new)) if place)
+    if group.old.first == group.new.first and group.old.last == group.new.last:
+        places = _nodes(group.new)
+    if group.kind == "moved":
+        other = f"{'from' if group.old.is_empty else 'to'} {group.other}"
+        yield f"{SIGNS['moved']} {places} moved {other}"
+        return
+    yield f"{SIGNS[group.kind]} {places} {group.kind}, {grown:+,} bytes"
+    for message in diff.messages(group):
+        if message.kind != "same":
+            yield from _message(message, most_lines)
+
+
+def _message(message: MessageDiff, most_lines: int) -> Iterator[str]:
+    yield f"    {message.role} message {message.kind}"
+    yield from _fields(message.fields)
+    for part in message.parts:
+        if part.kind != "same":
+            yield from _part(part, most_lines)
+    if not any(part.kind != "same" for part in message.parts) and not message.fields:
+        yield "      only its spelling in the source differs"
+
+
+def _part(part: PartDiff, most_lines: int) -> Iterator[str]:
+    title = f" {visible(part.title)}" if part.title else ""
+    yield f"      {part.part.replace('_', ' ')}{title} {part.kind}"
+    yield from _fields(part.fields)
+    yield from (f"        {visible(fact)}" for fact in part.facts)
+    for what, text in part.texts:
+        if what not in ("text", "content"):
+            yield f"        {what}:"
+        yield from _text(text, most_lines)
+
+
+def _fields(fields: Iterable[FieldChange]) -> Iterator[str]:
+    for name, old, new in fields:
+        yield f"        {name}: {visible(old or 'none')} → {visible(new or 'none')}"
+
+
+def _text(text: TextDiff, most_lines: int) -> Iterator[str]:
+    """Of a stretch of changed lines first the old ones, then the new ones."""
+    if text.note:
+        yield f"        note: {text.note}"
+    rows = list(islice(text.rows(), most_lines + 1))
+    for is_change, stretch in groupby(rows[:most_lines], lambda row: isinstance(row, DiffRow) and row.kind != "same"):
+        yield from (_changed if is_change else _unchanged)(stretch)
+    if len(rows) > most_lines:
+        yield f"        … and more: {text.counts[0]:,} lines removed, {text.counts[1]:,} added in all"
+
+
+def _unchanged(rows: Iterable[DiffRow | Fold]) -> Iterator[str]:
+    for row in rows:
+        if isinstance(row, Fold):
+            yield f"          … {_count(row.lines, 'unchanged line')}"
+        else:
+            yield f"          {_spans(row.old)}"
+
+
+def _changed(rows: Iterable[DiffRow | Fold]) -> Iterator[str]:
+    changed = [row for row in rows if isinstance(row, DiffRow)]
+    yield from (f"        - {_spans(row.old)}" for row in changed if row.old_no)
+    yield from (f"        + {_spans(row.new)}" for row in changed if row.new_no)
+
+
+def _spans(spans: Spans) -> str:
+    return "".join(f"…[{span.skipped:,} characters]…" if span.skipped else visible(span.text) for span in spans)

@@ -1,0 +1,173 @@
+"""The bytes of an upload, read in pieces as UTF-8 whatever they were written in. Knows encodings, not JSON.
+
+A byte order mark is part of the text (its first character), so offsets need no exception for it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from chainviz.core.errors import DocumentError
+
+CHUNK = 1 << 20
+_BOM = "\ufeff".encode()
+_CONTINUATION = bytes(range(0x80, 0xC0))
+"""Bytes inside a character; all others begin one."""
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_BINARY = (
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+)
+
+
+class Source:
+    """An upload. Use as a context manager; offsets count bytes of its UTF-8 form."""
+
+    def __init__(self, file: IO[bytes], size: int, *, encoding: str, original_size: int, sha256: str | None) -> None:
+        self._file = file
+        self.size = size
+        self.encoding = encoding
+        self.original_size = original_size
+        self._sha256 = sha256
+        self.bom = self.read(0, 3) == _BOM
+        self._counted = (len(_BOM) if self.bom else 0, 1, 1)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def read(self, start: int, end: int) -> bytes:
+        self._file.seek(start)
+        return self._file.read(max(0, end - start))
+
+    def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
+        """The whole UTF-8 form in pieces of `size` bytes."""
+        for start in range(0, self.size, size):
+            yield self.read(start, min(start + size, self.size))
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the bytes as they were uploaded, not of their UTF-8 form."""
+        if self._sha256 is not None:
+            return self._sha256
+        digest = hashlib.sha256()
+        for chunk in self.chunks():
+            digest.update(chunk)
+        return digest.hexdigest()
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of a byte, both from 1; columns count characters."""
+        begin, line, column = self._counted if self._counted[0] <= offset else (len(_BOM) if self.bom else 0, 1, 1)
+        for start in range(begin, offset, CHUNK):
+            chunk = self.read(start, min(start + CHUNK, offset))
+            breaks = chunk.count(b"\n")
+            if breaks:
+                line, column = line + breaks, 1
+                chunk = chunk[chunk.rindex(b"\n") + 1 :]
+            column += len(chunk.translate(None, _CONTINUATION))
+        # asked for in rising order, all places together cost one pass
+        self._counted = (max(offset, begin), line, column)
+        return line, column
+
+
+def open_source(origin: Path | str | bytes) -> Source:
+    """Open a file or bytes; DocumentError, in a sentence, where the bytes cannot be a transcript."""
+    file: IO[bytes]
+    if isinstance(origin, bytes):
+        file = tempfile.SpooledTemporaryFile(max_size=1 << 26)  # noqa: SIM115
+        file.write(origin)
+        size = len(origin)
+    else:
+        try:
+            file = Path(origin).open("rb")  # noqa: SIM115
+            size = file.seek(0, 2)
+        except OSError as error:
+            raise DocumentError(f"{origin} cannot be opened: {error.strerror or error}.") from None
+    try:
+        return _as_utf8(file, size)
+    except BaseException:
+        file.close()
+        raise
+
+
+def _as_utf8(file: IO[bytes], size: int) -> Source:
+    file.seek(0)
+    head = file.read(4096)
+    encoding = _encoding(head)
+    if encoding == "utf-8":
+        _refuse_binary(head)
+        return Source(file, size, encoding=encoding, original_size=size, sha256=None)
+    converted: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=1 << 24)  # noqa: SIM115
+    digest = hashlib.sha256()
+    decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+    file.seek(0)
+    try:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+            converted.write(decoder.decode(chunk).encode("utf-8", "surrogatepass"))
+        converted.write(decoder.decode(b"", final=True).encode("utf-8", "surrogatepass"))
+    except UnicodeDecodeError as error:
+        converted.close()
+        raise DocumentError(
+            f"The file begins as {encoding.upper()} text but is broken near byte {error.start}; "
+            "save it as UTF-8 and upload it again."
+        ) from None
+    file.close()
+    return Source(converted, converted.tell(), encoding=encoding, original_size=size, sha256=digest.hexdigest())
+
+
+def _encoding(head: bytes) -> str:
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    # without a mark: JSON begins with two ASCII characters, so every other byte of UTF-16 is zero
+    if len(head) >= 4 and len(head) % 2 == 0:
+        if head[0] and not head[1] and head[2] and not head[3]:
+            return "utf-16-le"
+        if not head[0] and head[1] and not head[2] and head[3]:
+            return "utf-16-be"
+    return "utf-8"
+
+
+def _refuse_binary(head: bytes) -> None:
+    for magic, what in _BINARY:
+        if head.startswith(magic):
+            hint = "unpack it and upload the file inside" if "archive" in what else "upload the JSON or JSON Lines file itself"
+            raise DocumentError(f"This is {what}, not a transcript; {hint}.")
+    if not head.strip(b"\0") and head:
+        raise DocumentError("The file is full of zero bytes: its content was lost before it was uploaded.")
+
+
+def written(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """UTF-8 chunks in the encoding of the upload they stand for."""
+    if encoding == "utf-8":
+        yield from chunks
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogatepass")
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode(encoding, "surrogatepass")
+    yield decoder.decode(b"", final=True).encode(encoding, "surrogatepass")

@@ -1,0 +1,138 @@
+"""Anthropic Messages: requests with their top-level system, bare lists, response messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from chainviz.core.dialects.anthropic_blocks import ROLES, WORDS, read_blocks, role_runs
+from chainviz.core.dialects.anthropic_write import losses, new_blocks
+from chainviz.core.dialects.block_units import patched_fragments, read_fragments, value_at, with_member
+from chainviz.core.dialects.patching import Speller
+from chainviz.core.documents.rawjson import parse
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.contract import Style
+from chainviz.core.messages import AI, NEW, SLOT, SYSTEM, Fragment, Message, Role, Text
+
+_PROOFS = frozenset(
+    ("tool_use", "tool_result", "redacted_thinking", "server_tool_use", "web_search_tool_result", "search_result",
+     "document", "container_upload", "mcp_tool_use", "mcp_tool_result")
+)  # fmt: skip
+_OTHERS = (None, "input_text", "output_text", "tool-call", "tool-result", "image_url", "input_image")
+"""Block types of other formats; Bedrock's blocks have none."""
+_AGAINST = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "parts")
+
+
+class Anthropic:
+    name = "anthropic"
+    label = "Anthropic Messages"
+    slot_key = "system"
+    blocks_at: Pointer = ("content",)
+    lines = False
+
+    def confidence(self, sample: Sample) -> float:
+        score = 0.0
+        for value in sample.values:
+            if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+                if isinstance(value, dict) and isinstance(value.get("type"), str):
+                    return 0.05
+                continue
+            if any(key in value for key in _AGAINST) or value["role"] not in ROLES:
+                return 0.0
+            content = value.get("content")
+            blocks = content if isinstance(content, list) else []
+            score = max(score, 0.3, *[_rate_block(item) for item in blocks])
+            if any(isinstance(item, dict) and item.get("type") in _OTHERS for item in blocks):
+                return 0.05
+            if value.get("type") == "message" and "stop_reason" in value:
+                score = 0.97
+        return max(score, _rate_envelope(sample.beside)) if score else 0.0
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        for unit in units:
+            value = unit.value
+            if unit.ordinal == SLOT and type(value) in (str, list):
+                source = (Fragment(SLOT, "", unit.text, None, unit.start),)
+                yield Message(SYSTEM, tuple(read_blocks(value, unit.text, (), SYSTEM, None)), source=source)
+            elif type(value) is dict and type(value.get("role")) is str:
+                content = value.get("content")
+                for role, blocks in role_runs(value["role"], content):
+                    parts = read_blocks(content, unit.text, self.blocks_at, role, blocks)
+                    source = (Fragment(unit.ordinal, unit.lead, unit.text, blocks, unit.start),)
+                    yield Message(role, tuple(parts), source=source, note=_note(value))
+            elif unit.ordinal != SLOT:
+                yield unit
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        first = source[0]
+        value = parse(first.text)
+        if first.ordinal == SLOT:
+            role = SYSTEM
+        elif first.blocks is None:
+            role = role_runs(value["role"], value.get("content"))[0][0] if value.get("content") != [] else role
+        parts = [part for parts in read_fragments(source, self.blocks_at, role) for part in parts]
+        return Message(role, tuple(parts), source=source, note=_note(value))
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        if not message.source:
+            return (self._new(message, style),)
+        source = message.source[:1]
+        slot = source[0].ordinal == SLOT
+        old = self.message(message.role, source)
+        if old == message:
+            return source
+        if slot and message.role != SYSTEM:
+            return (self._new(message, style),)
+        one = Message(message.role, message.parts, source=source)
+        fragments = patched_fragments(one, self.blocks_at, style.ascii, old.role)
+        word = WORDS.get(message.role, message.role)
+        if not slot and word != WORDS.get(old.role, old.role):
+            fragments = tuple(with_member(item, ("role",), Speller(item.text, True).quote(word)) for item in fragments)
+        return fragments
+
+    def _new(self, message: Message, style: Style) -> Fragment:
+        speller = Speller(style.near, style.ascii)
+        near = value_at(parse(style.near), self.blocks_at) if style.near else None
+        only = message.parts[0] if len(message.parts) == 1 else None
+        as_text = isinstance(only, Text) and (only.reasoning is None or only.reasoning.is_empty or message.role != AI)
+        if isinstance(only, Text) and as_text and not isinstance(near, list):
+            content = speller.quote(only.text)
+        else:
+            content = speller.list([block for part in message.parts for block in new_blocks(part, speller)])
+        if message.role == SYSTEM and style.slot:
+            return Fragment(SLOT, "", content)
+        role = speller.quote(WORDS.get(message.role, message.role))
+        return Fragment(NEW, "", speller.unit({"role": role, "content": content}))
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        return losses(message.parts)
+
+
+def _note(value: Any) -> str:
+    reason = value.get("stop_reason") if isinstance(value, dict) else None
+    return reason if isinstance(reason, str) else ""
+
+
+def _rate_block(item: Any) -> float:
+    if not isinstance(item, dict):
+        return 0.0
+    kind = item.get("type")
+    if (isinstance(kind, str) and kind in _PROOFS) or (kind == "image" and isinstance(item.get("source"), dict)):
+        return 0.95
+    return 0.9 if kind == "thinking" and isinstance(item.get("thinking"), str) else 0.0
+
+
+def _rate_envelope(beside: dict[str, Any]) -> float:
+    tools = beside.get("tools")
+    if isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools):
+        return 0.95
+    if "anthropic_version" in beside:
+        return 0.95
+    system = beside.get("system")
+    if isinstance(system, str) and system:
+        return 0.8
+    if isinstance(system, list) and system and all(isinstance(i, dict) and i.get("type") == "text" for i in system):
+        return 0.9
+    return 0.0
+
+

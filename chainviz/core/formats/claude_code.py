@@ -1,0 +1,193 @@
+"""Claude Code session logs: lines (or `loglines`) around Anthropic messages.
+
+An assistant message is spread over several lines with one id, and results may lie between them. Sub-agents' lines,
+snapshots, summaries and system lines are carried. Nearest forms: a system message is written as a user's; a new line
+takes what its neighbour says of the session, and an id made from its content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from chainviz.core.dialects.anthropic_blocks import WORDS, read_blocks, role_runs
+from chainviz.core.dialects.anthropic_write import losses, new_blocks
+from chainviz.core.dialects.block_units import patched_fragments, read_fragments, with_member
+from chainviz.core.dialects.patching import Speller
+from chainviz.core.documents import rawjson
+from chainviz.core.documents.rawjson import parse
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.contract import Style
+from chainviz.core.messages import AI, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolResult
+
+_SESSION = ("sessionId", "session_id", "parentUuid")
+_SHARED = ("isSidechain", "userType", "cwd", "sessionId", "session_id", "version", "gitBranch")
+_AT: Pointer = ("message", "content")
+
+
+class ClaudeCode:
+    name = "claude_code"
+    label = "Claude Code session"
+    slot_key = ""
+    blocks_at = _AT
+    lines = True
+
+    def confidence(self, sample: Sample) -> float:
+        for value in sample.values:
+            if not isinstance(value, dict) or not isinstance(value.get("type"), str) or "payload" in value:
+                continue
+            message = value.get("message")
+            if isinstance(message, dict) and value["type"] in ("user", "assistant") and isinstance(message.get("role"), str):
+                return 0.97 if any(key in value for key in _SESSION) else 0.8
+            if value["type"] == "system" and value.get("subtype") == "init" and "session_id" in value:
+                return 0.9
+        return 0.0
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        turn = _Turn()
+        for unit in units:
+            value = unit.value
+            if not _is_message(value):
+                yield unit
+                continue
+            inner = value["message"]
+            if value["type"] == "assistant":
+                if not turn.takes(inner.get("id")):
+                    yield from turn.close()
+                turn.add(unit, inner)
+                continue
+            found = list(_user_messages(unit, inner))
+            if turn.is_open and all(message.role == TOOL for message in found):
+                turn.behind += found
+                continue
+            yield from turn.close()
+            yield from found
+        yield from turn.close()
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        value = parse(source[0].text)
+        inner = value["message"]
+        if source[0].blocks is None and inner.get("content") != []:
+            role = AI if value["type"] == "assistant" else role_runs("user", inner.get("content"))[0][0]
+        parts = [part for parts in read_fragments(source, _AT, role) for part in parts]
+        last = parse(source[-1].text)["message"] if len(source) > 1 else inner
+        return Message(role, tuple(parts), source=source, label=_label(value), note=_note(last))
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        if not message.source:
+            return (_new_line(message, style),)
+        source = message.source
+        old = self.message(message.role, source)
+        if old == message:
+            return source
+        word = WORDS.get(message.role, message.role) if message.role != SYSTEM else "user"
+        fragments = patched_fragments(message, _AT, style.ascii, old.role)
+        if word != WORDS.get(old.role, old.role):
+            quoted = Speller("", True).quote(word)
+            fragments = tuple(
+                with_member(with_member(item, ("type",), quoted), ("message", "role"), quoted) for item in fragments
+            )
+        return tuple(
+            _without_copy(item) if item not in source and message.role == TOOL else item for item in fragments
+        )
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        system = ("a system message becomes a user's",) if message.role == SYSTEM else ()
+        return (*losses(message.parts), *system)
+
+
+def _is_message(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and value.get("type") in ("user", "assistant")
+        and type(value.get("message")) is dict
+        and value.get("isSidechain") is not True
+        and not value.get("parent_tool_use_id")
+    )
+
+
+def _label(value: dict[str, Any]) -> str:
+    if value.get("isCompactSummary"):
+        return "compact summary"
+    return "meta" if value.get("isMeta") else ""
+
+
+def _note(inner: dict[str, Any]) -> str:
+    reason = inner.get("stop_reason")
+    return reason if isinstance(reason, str) else ""
+
+
+def _user_messages(unit: Unit, inner: dict[str, Any]) -> Iterator[Message]:
+    content = inner.get("content")
+    for role, blocks in role_runs("user", content):
+        source = (Fragment(unit.ordinal, unit.lead, unit.text, blocks, unit.start),)
+        parts = read_blocks(content, unit.text, _AT, role, blocks)
+        yield Message(role, tuple(parts), source=source, label=_label(unit.value), note=_note(inner))
+
+
+class _Turn:
+    """The assistant message whose lines are still coming, and the results between them."""
+
+    def __init__(self) -> None:
+        self._id: Any = None
+        self._source: list[Fragment] = []
+        self._parts: list[Part] = []
+        self._label = ""
+        self._note = ""
+        self.behind: list[Message] = []
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._source)
+
+    def takes(self, message_id: Any) -> bool:
+        return self.is_open and message_id is not None and message_id == self._id
+
+    def add(self, unit: Unit, inner: dict[str, Any]) -> None:
+        self._id = inner.get("id")
+        self._parts += read_blocks(inner.get("content"), unit.text, _AT, AI, None, len(self._parts))
+        if not self._source:
+            self._label = _label(unit.value)
+        self._source.append(Fragment(unit.ordinal, unit.lead, unit.text, None, unit.start))
+        self._note = _note(inner)
+
+    def close(self) -> Iterator[Message]:
+        if self._source:
+            source = tuple(self._source)
+            yield Message(AI, tuple(self._parts), source=source, label=self._label, note=self._note)
+        yield from self.behind
+        self.__init__()  # type: ignore[misc]
+
+
+def _without_copy(fragment: Fragment) -> Fragment:
+    """A changed result takes its rich copy with it: what was cut from one must not stay in the other."""
+    unit = rawjson.load_object(fragment.text)
+    if "toolUseResult" not in unit:
+        return fragment
+    parts = read_fragments((fragment,), _AT, TOOL)[0]
+    texts = [part.content for part in parts if isinstance(part, ToolResult)]
+    unit.set("toolUseResult", Speller(fragment.text, True).quote("\n".join(texts)))
+    return Fragment(fragment.ordinal, fragment.lead, str(unit), fragment.blocks)
+
+
+def _new_line(message: Message, style: Style) -> Fragment:
+    speller = Speller(style.near, style.ascii)
+    kind = "assistant" if message.role == AI else "user"
+    content = speller.list([block for part in message.parts for block in new_blocks(part, speller)])
+    inner = {"role": speller.quote(kind), "content": content}
+    near = rawjson.load_object(style.near) if style.near.startswith("{") else None
+    members = {"parentUuid": near.raw("uuid") if near is not None and "uuid" in near else "null"}
+    for key in _SHARED:
+        if near is not None and key in near:
+            members[key] = near.raw(key)
+    digest = hashlib.sha256(f"{members['parentUuid']}{message.role}{content}".encode("utf-8", "surrogatepass")).hexdigest()
+    if kind == "assistant":
+        inner = {"id": speller.quote(f"msg_{digest[:24]}"), "type": '"message"', **inner}
+    members |= {"type": speller.quote(kind), "message": speller.object(inner)}
+    members["uuid"] = speller.quote("-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32])))
+    if near is not None and "timestamp" in near:
+        members["timestamp"] = near.raw("timestamp")
+    return Fragment(NEW, "", speller.object(members))
+
+

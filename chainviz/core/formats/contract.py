@@ -1,0 +1,57 @@
+"""What a format is: provider document to messages and back, one file a format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.messages import Fragment, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How the document writes, for what is new in it."""
+
+    near: str = ""
+    """Source text of the nearest message of the same role; "" where there is none."""
+    ascii: bool = True
+    """Non-ASCII characters are written as escapes."""
+    slot: bool = False
+    """A leading system message belongs into the slot beside the list."""
+
+
+class Format(Protocol):
+    name: str
+    label: str
+    slot_key: str
+    """Key of a top-level system beside the list ("" = this format has none). Its value comes as Unit(ordinal=SLOT)."""
+
+    blocks_at: Pointer
+    """Where in a unit the content blocks lie that Fragment.blocks counts; () where a unit is plain text, no JSON."""
+
+    lines: bool
+    """A new document of this format is JSON Lines (or plain lines), not one list."""
+
+    def confidence(self, sample: Sample) -> float:
+        """0 (cannot be) to 1 (certain)."""
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        """Messages with their source fragments and part origins, in chain order; a Unit that comes back is carried."""
+
+    def message(self, role: str, source: tuple[Fragment, ...]) -> Message:
+        """The message again from its stored fragments alone, equal to what `read` gave."""
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        """The fragments of `message`.
+
+        With source: only leaves that differ are patched (parts are matched by `origin`), ordinals, lead, unknown fields,
+        key order and number spelling stay. Without: built anew with ordinal NEW. `message(role, write(m)) == m`.
+        """
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        """What the format has no place for when `message` is written without source, a sentence each."""
+
+
+__all__ = ["Format", "Sample", "Style"]

@@ -1,0 +1,220 @@
+"""chainviz's own JSON: `{"role": "human", "parts": [{"type": "text", "text": …}]}`, every part flat.
+
+Beyond the seeds' forms it knows `thinking {text, signature?, redacted?}`, `is_error` and `media` of a tool response, so that
+every chain can be written in it without loss; a part of another type is carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from chainviz.core.dialects.parts_list import patched_parts
+from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object
+from chainviz.core.documents import rawjson
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.contract import Style
+from chainviz.core.messages import (
+    AI,
+    HUMAN,
+    NEW,
+    SYSTEM,
+    TOOL,
+    Binary,
+    Fragment,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)  # fmt: skip
+
+_OWN = frozenset(("text", "image_url", "binary", "tool_call", "tool_response", "cache_control", "thinking"))
+_AT: Pointer = ("parts",)
+_FOREIGN_ROLES = ("user", "assistant", "model")
+_STRANGE_ROLE = 0.3
+"""The role may be another format's."""
+
+
+class Neutral:
+    name = "neutral"
+    label = "chainviz JSON"
+    slot_key = ""
+    blocks_at = _AT
+    lines = False
+
+    def confidence(self, sample: Sample) -> float:
+        score = 0.0
+        for value in sample.values:
+            if not isinstance(value, dict) or not isinstance(value.get("parts"), list) or "role" not in value:
+                continue
+            if value["role"] in _FOREIGN_ROLES:
+                return 0.0
+            for item in value["parts"]:
+                kind = item.get("type") if isinstance(item, dict) else None
+                if not isinstance(kind, str) or isinstance(item.get(kind), dict):
+                    return 0.0
+                if kind in _OWN:
+                    score = max(score, 0.95 if value["role"] in (SYSTEM, HUMAN, AI, TOOL) else _STRANGE_ROLE)
+            if not value["parts"] and value["role"] in (HUMAN, AI):
+                score = max(score, 0.4)
+        return score
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        for unit in units:
+            if _is_message(unit.value):
+                source = (Fragment(unit.ordinal, unit.lead, unit.text, None, unit.start),)
+                yield Message(unit.value["role"], _parts(unit.value, unit.text), source=source)
+            else:
+                yield unit
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        value = rawjson.parse(source[0].text)
+        return Message(value["role"], _parts(value, source[0].text), source=source)
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        if not message.source:
+            speller = Speller(style.near, style.ascii)
+            parts = speller.list([_element(part, speller) for part in message.parts])
+            return (Fragment(NEW, "", speller.unit({"role": speller.quote(message.role), "parts": parts})),)
+        first = message.source[0]
+        old = self.message(message.role, (first,))
+        if old == message:
+            return (first,)
+        speller = Speller(first.text, style.ascii)
+        unit = rawjson.load_object(first.text)
+        if message.role != old.role:
+            unit.set("role", speller.quote(message.role))
+        if message.parts != old.parts:
+            raw = unit.raw("parts") if isinstance(unit.get("parts"), list) else "[]"
+            unit.set("parts", patched_parts(raw, old.parts, message.parts, _element, _changed, speller))
+        return (Fragment(first.ordinal, first.lead, str(unit)),)
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        return ()
+
+
+def _is_message(value: Any) -> bool:
+    return type(value) is dict and type(value.get("role")) is str and type(value.get("parts", [])) in (list, type(None))
+
+
+def _parts(value: dict[str, Any], text: str) -> tuple[Part, ...]:
+    return tuple([_part(item, text, at) for at, item in enumerate(value.get("parts") or ())])
+
+
+def _word(item: dict[str, Any], key: str, default: str = "") -> str:
+    value = item.get(key, default)
+    return value if type(value) is str else default
+
+
+def _part(item: Any, text: str, at: int) -> Part:
+    kind = item.get("type") if type(item) is dict else None
+    if kind == "text":
+        return Text(_word(item, "text"), _reasoning(item), origin=at)
+    if kind == "tool_call":
+        return ToolCall(
+            _word(item, "id"), _word(item, "name"), _word(item, "arguments"), _word(item, "call_type", "function"),
+            not item.get("no_function"), _reasoning(item), origin=at,
+        )  # fmt: skip
+    if kind == "tool_response":
+        media = tuple(found for found in map(_media, item.get("media") or ()) if found is not None)
+        is_error = item.get("is_error") is True
+        return ToolResult(
+            _word(item, "tool_call_id"), _word(item, "name"), _word(item, "content"), is_error, media, origin=at
+        )
+    if kind == "thinking" and type(item.get("text")) is str:
+        return Thinking(item["text"], _word(item, "signature"), item.get("redacted") is True, origin=at)
+    media_part = _media(item, at) if kind in ("image_url", "binary") else None
+    if media_part is not None:
+        return media_part
+    return Opaque(kind if type(kind) is str else "part", rawjson.raw_at(text, ("parts", at)) or "", origin=at)
+
+
+def _media(item: Any, at: int = -1) -> Image | Binary | None:
+    if type(item) is not dict:
+        return None
+    if item.get("type") == "image_url":
+        return Image(_word(item, "url"), _word(item, "detail"), origin=at)
+    content = decode_base64(_word(item, "data_b64"))
+    return None if content is None else Binary(_word(item, "mime"), content, origin=at)
+
+
+def _reasoning(item: dict[str, Any]) -> Reasoning | None:
+    found = item.get("reasoning")
+    return Reasoning(_word(found, "content"), _word(found, "signature")) if type(found) is dict else None
+
+
+def _members(part: Part, speller: Speller) -> dict[str, str]:
+    """The members of a part as JSON text; those whose text is empty are left out."""
+    quote = speller.quote
+
+    def some(text: str) -> str:
+        return quote(text) if text else ""
+
+    if isinstance(part, Text):
+        members = {"type": '"text"', "text": quote(part.text), "reasoning": _reasoning_text(part.reasoning, speller)}
+    elif isinstance(part, Image):
+        members = {"type": '"image_url"', "url": quote(part.url), "detail": some(part.detail)}
+    elif isinstance(part, Binary):
+        members = {"type": '"binary"', "mime": quote(part.mime), "data_b64": quote(encode_base64(part.content))}
+    elif isinstance(part, ToolCall):
+        members = _call_members(part, speller)
+    elif isinstance(part, ToolResult):
+        members = {
+            "type": '"tool_response"', "tool_call_id": quote(part.call_id), "name": quote(part.name),
+            "content": quote(part.content), "is_error": "true" if part.is_error else "",
+            "media": speller.list([_element(item, speller) for item in part.media]) if part.media else "",
+        }  # fmt: skip
+    elif isinstance(part, Thinking):
+        members = {"type": '"thinking"', "text": quote(part.content), "signature": some(part.signature)}
+        members["redacted"] = "true" if part.redacted else ""
+    else:
+        raise TypeError("an opaque part has no members")
+    return {key: text for key, text in members.items() if text}
+
+
+def _call_members(part: ToolCall, speller: Speller) -> dict[str, str]:
+    members = {"type": '"tool_call"', "id": speller.quote(part.id)}
+    if part.has_function:
+        members |= {"name": speller.quote(part.name), "arguments": speller.quote(part.arguments)}
+    else:
+        members["no_function"] = "true"
+    if part.type != "function":
+        members["call_type"] = speller.quote(part.type)
+    return {**members, "reasoning": _reasoning_text(part.reasoning, speller)}
+
+
+def _reasoning_text(reasoning: Reasoning | None, speller: Speller) -> str:
+    if reasoning is None:
+        return ""
+    return speller.object(
+        {"content": speller.quote(reasoning.content), "signature": speller.quote(reasoning.signature)}
+    )
+
+
+def _element(part: Part, speller: Speller) -> str:
+    if isinstance(part, Opaque):
+        if is_object(part.text) and _word(rawjson.parse(part.text), "type") not in _OWN - {"cache_control"}:
+            return part.text
+        return speller.object({"type": '"opaque"', "kind": speller.quote(part.kind), "text": speller.quote(part.text)})
+    return speller.object(_members(part, speller))
+
+
+def _changed(raw: str, old: Part, new: Part, speller: Speller) -> str:
+    """Only members that differ are set; unknown ones stay."""
+    if isinstance(new, Opaque) or isinstance(old, Opaque):
+        return _element(new, speller)
+    before, after = _members(old, speller), _members(new, speller)
+    unit = rawjson.load_object(raw)
+    for key in before:
+        if key not in after:
+            unit.remove(key)
+    for key, text in after.items():
+        if before.get(key) != text:
+            unit.set(key, text)
+    return str(unit)

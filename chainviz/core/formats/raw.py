@@ -1,0 +1,42 @@
+"""Raw text: what no format reads, kept as one human message that is the whole file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.contract import Style
+from chainviz.core.messages import HUMAN, NEW, Fragment, Message, Opaque, Role, Text, text_of
+
+
+class Raw:
+    name = "raw"
+    label = "Raw text"
+    slot_key = ""
+    blocks_at: Pointer = ()
+    lines = True
+
+    def confidence(self, sample: Sample) -> float:
+        """Never by itself: a person chooses it."""
+        return 0.0
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        for unit in units:
+            source = (Fragment(unit.ordinal, unit.lead, unit.text, None, unit.start),)
+            yield Message(HUMAN, (Text(unit.text, origin=0),), source=source)
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        return Message(HUMAN, (Text(source[0].text, origin=0),), source=source)
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        text = text_of(message)
+        if not message.source:
+            return (Fragment(NEW, "", text),)
+        first = message.source[0]
+        return (first,) if first.text == text else (Fragment(first.ordinal, first.lead, text),)
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        lost = [] if message.role == HUMAN else ["roles have no place in raw text"]
+        if any(not isinstance(part, Text | Opaque) for part in message.parts):
+            lost.append("only text is kept")
+        return tuple(lost)

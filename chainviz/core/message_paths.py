@@ -1,0 +1,23 @@
+"""The paths of all messages of a tree, for whoever walks a whole chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from chainviz.core.messages import Shape
+from chainviz.core.paths import Path
+from chainviz.core.tree import ChainAST
+
+M = TypeVar("M", bound=Shape)
+
+
+def message_paths(tree: ChainAST[M]) -> Iterator[Path]:
+    """The path of each message, in the order of `flatten`."""
+    for s, section in enumerate(tree.sections, 1):
+        for m in range(len(section.header)):
+            yield Path(s, 0, m)
+        for p, pair in enumerate(section.body, 1):
+            first = 0 if pair.ai is not None else 1
+            for m in range(first, first + len(pair.messages)):
+                yield Path(s, p, m)

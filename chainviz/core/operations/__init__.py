@@ -1,0 +1,15 @@
+"""Every change a person can make to a chain, one package an operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainviz.core.operations.contract import Operation
+from chainviz.core.operations.convert import Convert
+from chainviz.core.operations.edit import Edit
+from chainviz.core.operations.mask import Mask
+from chainviz.core.operations.redact import Redact
+from chainviz.core.operations.repair import Repair
+from chainviz.core.operations.summarize import SUMMARIZE
+
+OPERATIONS: tuple[Operation[Any], ...] = (Repair(), Edit(), Redact(), Mask(), SUMMARIZE, Convert())

@@ -1,0 +1,65 @@
+"""The edits a person makes by hand, one at a time. Each reads and changes only what lies around the node it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from chainviz.core.chain import Chain, Splice
+from chainviz.core.errors import Refused
+from chainviz.core.messages import Message
+from chainviz.core.operations.contract import Context, Decision, Outcome
+from chainviz.core.operations.edit.answers import answer
+from chainviz.core.operations.edit.joints import append_human, merge, split
+from chainviz.core.operations.edit.options import FIELDS, Action, EditOptions
+from chainviz.core.operations.edit.place import Change, Place
+from chainviz.core.operations.edit.structure import delete, insert, move_down, move_up
+from chainviz.core.operations.edit.values import set_arguments, set_call_id, set_name, set_result, set_role, set_text
+from chainviz.core.operations.edit.warnings import (
+    edited_messages,
+    is_signed,
+    new_losses,
+    warnings_for,
+    without_signed_reasoning,
+)
+from chainviz.core.paths import parse_path
+
+__all__ = ["FIELDS", "Action", "Edit", "EditOptions"]
+
+ACTIONS: dict[Action, Callable[[Place, EditOptions], Change]] = {
+    "text": set_text, "role": set_role, "name": set_name, "arguments": set_arguments, "result": set_result,
+    "call_id": set_call_id, "insert": insert, "delete": delete, "move_up": move_up, "move_down": move_down,
+    "split": split, "merge": merge, "answer": answer,
+}  # fmt: skip
+
+
+class Edit:
+    name = "edit"
+    label = "Edit"
+    Options = EditOptions
+
+    def run(self, chain: Chain, options: EditOptions, context: Context) -> Outcome:
+        if options.action == "append_human":
+            path, change = "", append_human(chain, options)
+        else:
+            place = Place(chain, parse_path(options.path))
+            path, change = str(place.path), ACTIONS[options.action](place, options)
+        splices = _without_signed_reasoning(chain, change.splices) if options.drop_reasoning else change.splices
+        gone = [chain.slice(splice.start, splice.start + splice.removed) for splice in splices]
+        if all(tuple(messages) == splice.messages for messages, splice in zip(gone, splices, strict=True)):
+            return Outcome((), warnings=("Nothing changed: the node is like this already.",))
+        if options.action == "merge" and (losses := new_losses(chain, splices)):
+            raise Refused(f"The format has no place for the merged message. {losses[0]}")
+        sizes = sum(m.size for messages in gone for m in messages), sum(m.size for s in splices for m in s.messages)
+        return Outcome(
+            splices, (Decision(path, options.action, change.reason, *sizes),), tuple(warnings_for(chain, splices))
+        )
+
+
+def _without_signed_reasoning(chain: Chain, splices: tuple[Splice, ...]) -> tuple[Splice, ...]:
+    edited = edited_messages(chain, splices)
+
+    def cleaned(message: Message) -> Message:
+        return without_signed_reasoning(message) if message in edited and is_signed(message) else message
+
+    return tuple(replace(splice, messages=tuple(map(cleaned, splice.messages))) for splice in splices)

@@ -1,0 +1,159 @@
+"""Edits of one value in place: a text, a role, a tool's name, arguments, content or call id. Parts keep their origin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from chainviz.core.arguments import is_json
+from chainviz.core.errors import Refused
+from chainviz.core.messages import AI, TOOL, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.place import Change, Place, replaced_part, splices_for
+
+CallOrResult = ToolCall | ToolResult
+
+
+def set_text(place: Place, options: EditOptions) -> Change:
+    at, message = place.one_message()
+    if place.path.part is not None and place.path.part < len(message.parts):
+        part = message.parts[place.path.part]
+        if isinstance(part, Thinking):
+            return _set_reasoning(at, message, place.path.part, part, options.text)
+        if isinstance(part, ToolResult):
+            return set_result(place, options)
+    if not message.parts and place.path.part is None:
+        new = replace(message, parts=(Text(options.text),))
+    else:
+        number, text = place.one_part(message, "text", Text)
+        new = replace(message, parts=replaced_part(message, number, replace(text, text=options.text)))
+    return Change(splices_for({at: (new,)}), "the text was rewritten")
+
+
+def _set_reasoning(at: int, message: Message, number: int, part: Thinking, text: str) -> Change:
+    if part.signature or part.redacted:
+        raise Refused(
+            "Signed reasoning cannot be rewritten, for its signature would no longer fit; delete the part instead."
+        )
+    new = replace(message, parts=replaced_part(message, number, replace(part, content=text)))
+    return Change(splices_for({at: (new,)}), "the reasoning was rewritten")
+
+
+def set_role(place: Place, options: EditOptions) -> Change:
+    at, message = place.one_message()
+    role = options.role
+    if role == message.role:
+        raise Refused(f"{place.path} has the role {role} already.")
+    _check_role(message, role)
+    return Change(splices_for({at: (replace(message, role=role, label=""),)}), f"the role {message.role} became {role}")
+
+
+def _check_role(message: Message, role: str) -> None:
+    kinds = {type(part) for part in message.parts}
+    if role != AI and kinds & {ToolCall, Thinking}:
+        raise Refused("It holds tool calls or reasoning, which only an AI message can; delete them first.")
+    if role != TOOL and ToolResult in kinds:
+        raise Refused("It holds tool results, which only a tool message can; delete them first.")
+    if role == TOOL and ToolResult not in kinds:
+        raise Refused("A tool message needs a tool result; answer the call instead.")
+
+
+def set_name(place: Place, options: EditOptions) -> Change:
+    if not options.name:
+        raise Refused("A tool needs a name.")
+
+    _, message = place.one_message()
+    chosen: CallOrResult
+    _, chosen = place.one_part(message, "tool call or result", ToolCall, ToolResult)
+
+    def renamed(part: CallOrResult) -> CallOrResult:
+        # results without a name, or with another one, stay: many formats have no place for it
+        return replace(part, name=options.name) if part is chosen or part.name == chosen.name else part
+
+    return _set_on_call_or_result(place, options, renamed, "name")
+
+
+def set_call_id(place: Place, options: EditOptions) -> Change:
+    if not options.call_id:
+        raise Refused("A call needs an id, to find its result by.")
+    _, message = place.one_message()
+    part: CallOrResult
+    _, part = place.one_part(message, "tool call or result", ToolCall, ToolResult)
+    if isinstance(part, ToolCall) and any(
+        isinstance(other, ToolCall) and other is not part and other.id == options.call_id for other in message.parts
+    ):
+        raise Refused(f"Another call of this message has the id {options.call_id} already.")
+
+    def with_id(part: CallOrResult) -> CallOrResult:
+        if isinstance(part, ToolCall):
+            return replace(part, id=options.call_id)
+        return replace(part, call_id=options.call_id)
+
+    return _set_on_call_or_result(place, options, with_id, "call id")
+
+
+def _set_on_call_or_result(
+    place: Place, options: EditOptions, changed: Callable[[CallOrResult], CallOrResult], noun: str
+) -> Change:
+    """On the part alone, or on a call and its results in the pair."""
+    at, message = place.one_message()
+    part: CallOrResult
+    number, part = place.one_part(message, "tool call or result", ToolCall, ToolResult)
+    edits: dict[int, tuple[Message, ...]] = {
+        at: (replace(message, parts=replaced_part(message, number, changed(part))),)
+    }
+    if isinstance(part, ToolCall) and options.with_results:
+        edits |= _changed_results(place, at, part.id, changed)
+    others = f", its results too ({len(edits) - 1} messages)" if len(edits) > 1 else ""
+    return Change(splices_for(edits), f"the {noun} was changed{others}")
+
+
+def _changed_results(
+    place: Place, at: int, call_id: str, changed: Callable[[CallOrResult], CallOrResult]
+) -> dict[int, tuple[Message, ...]]:
+    edits: dict[int, tuple[Message, ...]] = {}
+    span = place.pair_span
+    for i, message in enumerate(place.chain.slice(span.start, span.stop), span.start):
+        parts = tuple(_for_id(part, call_id, changed) for part in message.parts)
+        if i != at and parts != message.parts:
+            edits[i] = (replace(message, parts=parts),)
+    return edits
+
+
+def _for_id(part: Part, call_id: str, changed: Callable[[CallOrResult], CallOrResult]) -> Part:
+    return changed(part) if isinstance(part, ToolResult) and part.call_id == call_id else part
+
+
+def set_arguments(place: Place, options: EditOptions) -> Change:
+    at, message = place.one_message()
+    number, call = place.one_part(message, "tool call", ToolCall)
+    if is_json(call.arguments):
+        check_arguments(options.arguments, options)
+    new = replace(message, parts=replaced_part(message, number, replace(call, arguments=options.arguments)))
+    return Change(splices_for({at: (new,)}), f"the arguments of {call.name} were rewritten")
+
+
+def check_arguments(text: str, options: EditOptions) -> None:
+    """Refused, with the place, where the text is no JSON and that was not allowed."""
+    if options.allow_invalid or is_json(text):
+        return
+    try:
+        json.loads(text)
+        where = ""
+    except json.JSONDecodeError as error:
+        where = f" at line {error.lineno}, column {error.colno}: {error.msg}"
+    except (ValueError, RecursionError) as error:
+        where = f": {error}"
+    raise Refused(f"The arguments are not JSON{where}. Correct them, or allow what is no JSON.")
+
+
+def set_result(place: Place, options: EditOptions) -> Change:
+    at, message = place.one_message()
+    number, result = place.one_part(message, "tool result", ToolResult)
+    is_error = result.is_error if options.is_error == "keep" else options.is_error == "yes"
+    new = replace(result, content=options.text, is_error=is_error)
+    return Change(
+        splices_for({at: (replace(message, parts=replaced_part(message, number, new)),)}),
+        f"the result of {result.name or result.call_id} was rewritten",
+    )

@@ -1,0 +1,120 @@
+"""What an edit leaves behind that a person should know: open calls, results without a call, signed reasoning, nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from chainviz.core.chain import Chain, Splice, apply_splices
+from chainviz.core.errors import DocumentError
+from chainviz.core.formats import get_format
+from chainviz.core.formats.claude_code import ClaudeCode
+from chainviz.core.messages import AI, HUMAN, SYSTEM, Message, Part, Text, Thinking, ToolCall
+from chainviz.core.parse import parse
+
+NEARBY = 64
+"""Messages read at once when looking for the ends of a pair."""
+
+
+PARENT_GONE = (
+    "Lines of a Claude Code session name their parent (parentUuid). The line after a deleted one still names it, "
+    "so Claude Code may not resume the session beyond that place."
+)
+
+
+def warnings_for(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
+    grown = sum(len(change.messages) - change.removed for change in changes)
+    if len(chain) + grown == 0:
+        yield "Nothing is left of the chain."
+        return
+    yield from _calls(chain, changes)
+    if grown < 0 and chain.format == ClaudeCode.name and _has_more_behind(chain, changes):
+        yield PARENT_GONE
+    yield from new_losses(chain, changes)
+    if any(is_signed(message) for message in edited_messages(chain, changes)):
+        yield (
+            "The edited message holds signed reasoning. Providers refuse such a message once it differs; "
+            "drop its signed reasoning with the edit."
+        )
+    if any(m.role == SYSTEM for change in changes if change.start for m in change.messages):
+        yield "A system message inside the chain is refused by many providers."
+
+
+def _has_more_behind(chain: Chain, changes: Sequence[Splice]) -> bool:
+    return changes[-1].start + changes[-1].removed < len(chain)
+
+
+def edited_messages(chain: Chain, changes: Sequence[Splice]) -> list[Message]:
+    """AI messages that are not as they were before; moved ones are."""
+    gone = [message for change in changes for message in chain.slice(change.start, change.start + change.removed)]
+    return [m for change in changes for m in change.messages if m.role == AI and gone and m not in gone]
+
+
+def is_signed(message: Message) -> bool:
+    return any(_signed(part) for part in message.parts)
+
+
+def _signed(part: Part) -> bool:
+    if isinstance(part, Thinking):
+        return bool(part.signature) or part.redacted
+    return isinstance(part, Text | ToolCall) and part.reasoning is not None and bool(part.reasoning.signature)
+
+
+def without_signed_reasoning(message: Message) -> Message:
+    kept = [part for part in message.parts if not (isinstance(part, Thinking) and _signed(part))]
+    return replace(message, parts=tuple(_unsigned(part) for part in kept))
+
+
+def _unsigned(part: Part) -> Part:
+    return replace(part, reasoning=None) if isinstance(part, Text | ToolCall) and _signed(part) else part
+
+
+def new_losses(chain: Chain, changes: Sequence[Splice]) -> list[str]:
+    """What the chain's own format has no place for in the messages as they are now, and had not lost before."""
+    try:
+        format = get_format(chain.format)
+    except DocumentError:
+        return []
+    gone = [message for change in changes for message in chain.slice(change.start, change.start + change.removed)]
+    before = {loss for message in gone for loss in format.losses(message)}
+    new = [message for change in changes for message in change.messages if message not in gone]
+    found = dict.fromkeys(loss for message in new for loss in format.losses(message) if loss not in before)
+    return [f"{format.label}: {loss.rstrip('.')}." for loss in found]
+
+
+def _calls(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
+    """Ids that became open or lost their call, found in the pairs around the change."""
+    start, stop = _around(chain, changes)
+    before = chain.slice(start, stop)
+    after = apply_splices(before, [replace(change, start=change.start - start) for change in changes])
+    (was_open, was_lost), (is_open, is_lost) = _states(before), _states(after)
+    for what, ids in (("Without a result now", is_open - was_open), ("Without a call now", is_lost - was_lost)):
+        if ids:
+            yield f"{what}: {', '.join(id or '(an empty id)' for id in sorted(ids))}."
+
+
+def _states(messages: Sequence[Message]) -> tuple[Counter[str], Counter[str]]:
+    pairs = [pair.tool_calls for _, pair in parse(messages).pairs()]
+    return Counter(id for calls in pairs for id in calls.pending), Counter(
+        id for calls in pairs for id in calls.unmatched
+    )
+
+
+def _around(chain: Chain, changes: Sequence[Splice]) -> tuple[int, int]:
+    """From the beginning of the pair before the first change to the end of the pair after the last."""
+    start = min(change.start for change in changes)
+    stop = max(change.start + change.removed for change in changes)
+    while start > 0:
+        step = max(0, start - NEARBY)
+        found = [at for at, message in enumerate(chain.slice(step, start), step) if message.role in (AI, HUMAN, SYSTEM)]
+        start = found[-1] if found else step
+        if found:
+            break
+    while stop < len(chain):
+        messages = chain.slice(stop, stop + NEARBY)
+        ends = [i for i, message in enumerate(messages) if message.role in (AI, HUMAN, SYSTEM)]
+        stop += ends[0] if ends else len(messages)
+        if ends:
+            break
+    return start, stop

@@ -1,0 +1,14 @@
+"""Mask: secrets and personal data give way to placeholders, for sharing. Options name places and rules, never a value.
+
+It changes parts only: what other members of a source unit, the envelope and carried lines hold of the same values is
+for whoever writes them (`secrets.Values`), and versions before keep everything until they are purged.
+"""
+
+from __future__ import annotations
+
+from chainviz.core.operations.mask.operation import Mask, Spotted, spot
+from chainviz.core.operations.mask.options import MaskOptions
+
+MASK = Mask()
+
+__all__ = ["MASK", "Mask", "MaskOptions", "Spotted", "spot"]

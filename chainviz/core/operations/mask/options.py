@@ -1,0 +1,65 @@
+"""What a person can choose about masking."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from chainviz.core.errors import OptionsError
+from chainviz.core.operations.contract import Options
+from chainviz.core.secrets import RULES, Rule, Strategy, get_rule, own_rules
+
+
+class MaskOptions(Options):
+    strategy: Strategy = Field(
+        "pseudonym",
+        title="What stands instead",
+        description="pseudonym [EMAIL_1] tells values apart; replace [EMAIL] does not; mask leaves a prefix or last digits.",
+    )
+    look_for: Literal["everything", "secrets", "personal"] = Field(
+        "everything", title="Look for", description="Secrets, personal data, or both."
+    )
+    rules: tuple[str, ...] = Field((), title="Only these rules", description="Names such as openai-key; empty: all.")
+    skip_rules: tuple[str, ...] = Field((), title="Not these rules", description="Names such as ip.")
+    own_patterns: str = Field(
+        "",
+        title="Your own patterns",
+        description="One a line, in the syntax of RE2; a group named value is the secret.",
+        json_schema_extra={"long": True},
+    )
+    decline: tuple[str, ...] = Field(
+        (),
+        title="Leave these",
+        description="Ids of findings that are none.",
+        json_schema_extra={"hidden": True},
+    )
+
+    @field_validator("rules", "skip_rules")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if get_rule(name) is None:
+                raise ValueError(f"there is no rule “{name[:40]}”; there are {', '.join(rule.name for rule in RULES)}")
+        return names
+
+    @field_validator("own_patterns")
+    @classmethod
+    def _usable(cls, text: str) -> str:
+        try:
+            own_rules(text)
+        except OptionsError as refused:
+            raise ValueError(str(refused).rstrip(".")) from None
+        return text
+
+    def chosen(self) -> tuple[Rule, ...]:
+        group = {"secrets": "secret", "personal": "personal"}.get(self.look_for)
+        known = (
+            rule
+            for rule in RULES
+            if group in (None, rule.group)
+            and (not self.rules or rule.name in self.rules)
+            and rule.name not in self.skip_rules
+        )
+        # behind the known ones, so that a short pattern never takes a whole key out of what is found
+        return (*known, *own_rules(self.own_patterns))

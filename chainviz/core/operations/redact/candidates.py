@@ -1,0 +1,113 @@
+"""Which parts of a chain could be redacted at all, and why some are left out before a policy is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from chainviz.core.chain import Chain
+from chainviz.core.messages import AI, Binary, Image, Message, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.operations.redact.bodies import read_bodies
+from chainviz.core.operations.redact.following import History
+from chainviz.core.operations.redact.options import EVERY, RedactOptions
+from chainviz.core.operations.redact.policies.contract import Candidate, Kind
+
+SKIPS = {
+    "disabled": "redaction is switched off",
+    "missing_tool_call_id": "the result has no call id",
+    "orphan_result": "no call in this chain has its id",
+    "tool_not_selected": "the tool is not selected",
+    "protected": "the message is protected by its place",
+    "too_small": "it is smaller than the least size",
+    "already_redacted": "it is redacted already",
+    "no_saving": "the placeholder would not save enough",
+}
+
+
+def find_candidates(chain: Chain, history: History, options: RedactOptions) -> list[Candidate]:
+    """In the order of the chain. Results and arguments are known from shapes; other kinds make it read every message."""
+    found = list(_results(history)) if "result" in options.parts else []
+    if "arguments" in options.parts or (options.policy == "clear_tool_uses" and options.clear_tool_inputs):
+        found += _arguments(history, options)
+    others = {kind for kind in options.parts if kind in ("reasoning", "media", "text")}
+    if others:
+        for index, message in read_bodies(chain, range(len(chain))):
+            if message.role in options.roles:
+                found += (
+                    Candidate(
+                        kind, index, part, message.role, history.starts[index], history.rows[history.starts[index]]
+                    )
+                    for part, kind in _kinds(message)
+                    if kind in others and not (kind == "media" and _goes_with_result(message, part, options))
+                )
+    found.sort(key=lambda each: (each.message, each.part))
+    return found
+
+
+def _results(history: History) -> Iterator[Candidate]:
+    at = -1
+    for use, (message, result) in enumerate(history.results):
+        at = at + 1 if use and history.results[use - 1][0] == message else history.starts[message]
+        tools = history.tools.get(result.id, ()) if result.id else ()
+        role = history.shapes[message].role
+        yield Candidate("result", message, result.part, role, at, history.rows[at], result.id, tools, result.name, use)
+
+
+def _arguments(history: History, options: RedactOptions) -> Iterator[Candidate]:
+    named = options.clear_tool_inputs if "arguments" not in options.parts else (EVERY,)
+    for message, shape in enumerate(history.shapes):
+        for call in shape.calls:
+            if EVERY in named or call.name in named:
+                at = history.starts[message]
+                use = history.use_of_call.get((message, call.part), -1)
+                row = history.rows[at]
+                yield Candidate("arguments", message, call.part, AI, at, row, call.id, (call.name,), call.name, use)
+
+
+def _kinds(message: Message) -> Iterator[tuple[int, Kind]]:
+    for place, part in enumerate(message.parts):
+        if isinstance(part, Text):
+            yield place, "text"
+        if isinstance(part, Thinking) or (isinstance(part, Text | ToolCall) and part.reasoning is not None):
+            yield place, "reasoning"
+        if isinstance(part, Image | Binary) or (isinstance(part, ToolResult) and part.media):
+            yield place, "media"
+
+
+def _goes_with_result(message: Message, part: int, options: RedactOptions) -> bool:
+    return "result" in options.parts and isinstance(message.parts[part], ToolResult)
+
+
+class Selection:
+    """Which candidates a policy is asked about."""
+
+    def __init__(self, history: History, options: RedactOptions) -> None:
+        self._options = options
+        self._first = options.protect_first
+        self._end = len(history.shapes) - options.protect_last
+
+    def skip(self, candidate: Candidate) -> str:
+        """One of SKIPS, or "" for a candidate that is selected."""
+        options = self._options
+        if not options.enabled:
+            return "disabled"
+        if candidate.kind == "result" and options.unmatched == "keep":
+            if not candidate.call_id:
+                return "missing_tool_call_id"
+            if not candidate.tools:
+                return "orphan_result"
+        if candidate.is_tool_use and not selects(candidate.tools or (candidate.name,), options):
+            return "tool_not_selected"
+        return "" if self._first <= candidate.message < self._end else "protected"
+
+
+def selects(tools: Sequence[str], options: RedactOptions) -> bool:
+    """An id that several tools were called with is selected if one of them is, and excluded likewise."""
+    if any(name in options.exclude_tools or _matches(name, options.exclude_globs) for name in tools):
+        return False
+    every = EVERY in options.tools and not options.tool_globs
+    return every or any(name in options.tools or _matches(name, options.tool_globs) for name in tools)
+
+
+def _matches(name: str, globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)

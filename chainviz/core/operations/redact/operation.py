@@ -1,0 +1,47 @@
+"""Redact: decide, then put placeholders. A version before keeps what was there: this saves context, it hides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chainviz.core.chain import Chain, Splice
+from chainviz.core.operations.contract import Context, Decision, Outcome
+from chainviz.core.operations.redact.bodies import read_bodies
+from chainviz.core.operations.redact.decide import decide
+from chainviz.core.operations.redact.following import MatrixRow
+from chainviz.core.operations.redact.options import RedactOptions
+from chainviz.core.operations.redact.policies.contract import Candidate
+from chainviz.core.operations.redact.rewriting import rewritten_message
+from chainviz.core.operations.redact.table import DecisionTable, Row
+
+
+class Redact:
+    name = "redact"
+    label = "Redact"
+    Options = RedactOptions
+
+    def run(self, chain: Chain, options: RedactOptions, context: Context) -> Outcome:
+        return outcome_of(chain, decide(chain, options), options)
+
+
+def outcome_of(chain: Chain, table: DecisionTable, options: RedactOptions) -> Outcome:
+    return Outcome(tuple(changes(chain, table, options)), tuple(map(_decision, table.rows)), table.warnings)
+
+
+def changes(chain: Chain, table: DecisionTable, options: RedactOptions) -> Iterator[Splice]:
+    """The splices that carry out the table."""
+    wanted: dict[int, list[Candidate]] = {}
+    for row in table.rows:
+        if row.redact:
+            wanted.setdefault(row.message, []).append(row.candidate)
+    for place, message in read_bodies(chain, sorted(wanted)):
+        yield Splice(place, 1, (rewritten_message(message, wanted[place], options.placeholder),))
+
+
+_IN_MATRIX = frozenset(row for row in MatrixRow if row.value.isdigit())
+
+
+def _decision(row: Row) -> Decision:
+    place = f" (row {row.matrix_row})" if row.candidate.row in _IN_MATRIX else ""
+    what = f"{row.kind} of {row.tool}" if row.tool else row.kind
+    return Decision(row.path, row.decision, f"{what}: {row.reason}{place}", row.size, row.bytes_after)

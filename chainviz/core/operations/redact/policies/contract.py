@@ -1,0 +1,59 @@
+"""What a policy sees and answers. It knows places, tools and sizes, never contents."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from chainviz.core.operations.redact.following import History, MatrixRow
+
+if TYPE_CHECKING:
+    from chainviz.core.operations.redact.options import RedactOptions
+
+Kind = Literal["result", "arguments", "reasoning", "media", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A part of a message that may be redacted."""
+
+    kind: Kind
+    message: int
+    part: int
+    role: str
+    letter: int
+    """Its place among the history's letters."""
+    row: MatrixRow
+    """The row of the seed's decision matrix that what follows falls into."""
+    call_id: str = ""
+    tools: tuple[str, ...] = ()
+    """Every tool called with this id anywhere in the chain; empty for an orphan and for what is no tool's."""
+    name: str = ""
+    """The tool's name as the part itself says it, if it does."""
+    use: int = -1
+    """Which tool use it belongs to: the number of its result, shared by the call's arguments; -1 for none."""
+
+    @property
+    def is_tool_use(self) -> bool:
+        return self.kind in ("result", "arguments")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    redact: bool
+    reason: str
+
+
+class Policy(ABC):
+    name: str
+    label: str
+
+    @abstractmethod
+    def verdicts(self, candidates: Sequence[Candidate], history: History, options: RedactOptions) -> Sequence[Verdict]:
+        """One verdict a candidate; only selected candidates come, in the order of the chain."""
+
+    def affordable(self, savings: Mapping[int, int], options: RedactOptions) -> tuple[Collection[int], str]:
+        """Which of the tool uses to redact are worth it, and why the others are not. `savings`: bytes by use, oldest first."""
+        return savings, ""

@@ -1,0 +1,31 @@
+"""The last n stay, all earlier ones go; each kind of part is counted for itself, and only what is selected counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chainviz.core.operations.redact.following import History
+from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Verdict
+
+if TYPE_CHECKING:
+    from chainviz.core.operations.redact.options import RedactOptions
+
+
+class KeepLastN(Policy):
+    name = "keep_last_n"
+    label = "Keep the last n"
+
+    def verdicts(self, candidates: Sequence[Candidate], history: History, options: RedactOptions) -> Sequence[Verdict]:
+        behind: Counter[str] = Counter()
+        found = []
+        for each in reversed(candidates):
+            recent = behind[each.kind] < options.keep
+            behind[each.kind] += 1
+            found.append(
+                Verdict(
+                    not recent, f"it is one of the last {options.keep}" if recent else f"{options.keep} newer ones stay"
+                )
+            )
+        return found[::-1]

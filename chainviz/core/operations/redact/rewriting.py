@@ -1,0 +1,84 @@
+"""Parts without what they held. Call ids, pairs and signatures stay whole: signed reasoning goes as one or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from chainviz.core.messages import (
+    Binary,
+    Image,
+    Message,
+    Part,
+    Reasoning,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    byte_size,
+)
+from chainviz.core.operations.redact.placeholder import NO_ARGUMENTS, is_placeholder, render
+from chainviz.core.operations.redact.policies.contract import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    part: Part | None
+    """None: the part goes."""
+    before: int
+    """Bytes of what is replaced."""
+    after: int
+    already: bool = False
+    """It is redacted already."""
+
+
+def rewritten(part: Part, candidate: Candidate, template: str) -> Rewritten:
+    match candidate.kind, part:
+        case "result", ToolResult():
+            return _result(part, candidate, template)
+        case "arguments", ToolCall():
+            size = byte_size(part.arguments)
+            done = part.arguments.strip() in (NO_ARGUMENTS, "")
+            return Rewritten(replace(part, arguments=NO_ARGUMENTS), size, len(NO_ARGUMENTS), done)
+        case "text", Text():
+            text = render(template, part.text, "")
+            done = is_placeholder(part.text, template, ("",))
+            return Rewritten(replace(part, text=text), part.size, byte_size(text), done)
+        case "reasoning", Thinking():
+            return Rewritten(None, byte_size(part.content) + byte_size(part.signature), 0)
+        case "reasoning", Text() | ToolCall():
+            reasoning = part.reasoning or Reasoning()
+            size = byte_size(reasoning.content) + byte_size(reasoning.signature)
+            return Rewritten(replace(part, reasoning=None), size, 0, part.reasoning is None)
+        case "media", Image() | Binary():
+            text = render(template, "", "", part.size)
+            return Rewritten(Text(text), part.size, byte_size(text))
+        case "media", ToolResult():
+            return _media(part, template)
+        case _:
+            return Rewritten(part, part.size, part.size, already=True)
+
+
+def _result(part: ToolResult, candidate: Candidate, template: str) -> Rewritten:
+    tools = candidate.tools or (part.name,)
+    size = byte_size(part.content) + sum(item.size for item in part.media)
+    text = render(template, part.content, tools[0], size)
+    done = not part.media and is_placeholder(part.content, template, tools)
+    return Rewritten(replace(part, content=text, media=()), size, byte_size(text), done)
+
+
+def _media(part: ToolResult, template: str) -> Rewritten:
+    size = sum(item.size for item in part.media)
+    text = render(template, "", part.name, size)
+    content = f"{part.content}\n{text}" if part.content else text
+    after = byte_size(content) - byte_size(part.content)
+    return Rewritten(replace(part, content=content, media=()), size, after, not part.media)
+
+
+def rewritten_message(message: Message, candidates: list[Candidate], template: str) -> Message:
+    parts: list[Part | None] = list(message.parts)
+    for candidate in candidates:
+        part = parts[candidate.part]
+        if part is not None:
+            parts[candidate.part] = rewritten(part, candidate, template).part
+    left = tuple(part for part in parts if part is not None)
+    return replace(message, parts=left or (Text(render(template, "", "", 0)),))

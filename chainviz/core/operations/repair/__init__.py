@@ -1,0 +1,11 @@
+"""Repair: named fixes that a person accepts or declines one by one (DESIGN 4.4)."""
+
+from __future__ import annotations
+
+from chainviz.core.operations.repair.fixes import CHOICES, Fix
+from chainviz.core.operations.repair.operation import Repair, propose, repaired
+from chainviz.core.operations.repair.options import RepairOptions
+
+OPERATION = Repair()
+
+__all__ = ["CHOICES", "OPERATION", "Fix", "Repair", "RepairOptions", "propose", "repaired"]

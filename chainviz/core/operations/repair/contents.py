@@ -1,0 +1,76 @@
+"""What only a message's content shows: arguments that are no JSON, and texts that say nothing. Nothing is lost by mending."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chainviz.core.arguments import is_json, is_json_object, mend
+from chainviz.core.messages import AI, HUMAN, SYSTEM, Message, Part, Text, ToolCall
+from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.worklist import Worklist
+
+
+def fix_arguments(work: Worklist) -> None:
+    for place, message in work.read(lambda shape: bool(shape.calls)):
+        for call in message.calls:
+            part = message.parts[call.part]
+            if not isinstance(part, ToolCall):
+                continue
+            if not is_json(part.arguments):
+                _mend(work, place, call.part, part)
+            elif not is_json_object(part.arguments):
+                _wrap(work, place, call.part, part)
+    work.settle()
+
+
+def _mend(work: Worklist, place: int, index: int, call: ToolCall) -> None:
+    mended = mend(call.arguments)
+    new = replace(call, arguments=mended.text)
+    after: tuple[Part, ...] = (new,)
+    if mended.how == "replaced":
+        kept = f"[The arguments of the call {call.name or call.id} were no JSON: {call.arguments}]"
+        after = (Text(kept), new)
+    about = work.about[place]
+    problem = f"{work.where(about)} calls {call.name or 'a tool'} with arguments that are no JSON."
+    # empty arguments are what many transcripts write for a call without any
+    default = mended.how != "empty"
+    proposal = Proposal("bad-arguments", about, index, call.id, problem, (call,), {"mend-arguments": after}, default)
+    if work.offer(proposal):
+        work.edit(place).parts[index] = after
+
+
+def _wrap(work: Worklist, place: int, index: int, call: ToolCall) -> None:
+    """Only on demand: some APIs take any JSON."""
+    about = work.about[place]
+    problem = f"{work.where(about)} calls {call.name or 'a tool'} with arguments that are JSON but no object."
+    new = replace(call, arguments=f'{{"value": {call.arguments.strip()}}}')
+    proposal = Proposal("arguments-no-object", about, index, call.id, problem, (call,), {"wrap-arguments": (new,)}, False)
+    if work.offer(proposal):
+        work.edit(place).parts[index] = (new,)
+
+
+def fix_empty(work: Worklist) -> None:
+    """Only on demand: most APIs take empty texts, Anthropic's refuses them."""
+    for place, message in work.read(lambda shape: shape.role in (SYSTEM, HUMAN, AI)):
+        blank = [i for i, part in enumerate(message.parts) if says_nothing(part)]
+        if not blank and message.parts:
+            continue
+        about = work.about[place]
+        what = "has a text that says nothing" if len(blank) < len(message.parts) else "says nothing at all"
+        left = tuple(part for i, part in enumerate(message.parts) if i not in blank)
+        proposal = Proposal(
+            "empty-content", about, None, "", f"{work.where(about)} {what}.", message.parts, {"drop-empty": left}, False
+        )
+        if work.offer(proposal):
+            _drop(work, place, message, blank)
+    work.settle()
+
+
+def says_nothing(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text.strip() and part.reasoning is None
+
+
+def _drop(work: Worklist, place: int, message: Message, blank: list[int]) -> None:
+    edit = work.edit(place)
+    edit.removed = len(blank) == len(message.parts)
+    edit.parts.update(dict.fromkeys(blank, ()))

@@ -1,0 +1,149 @@
+"""The named fixes a person accepts or declines: what each does, and which are taken unless told otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chainviz.core.messages import Part
+from chainviz.core.paths import Path
+
+CHOICES: dict[str, tuple[str, str]] = {
+    "insert-opening": (
+        "Insert an opening human message",
+        "A short human message is put before the first AI message; everything else stays where it is.",
+    ),
+    "drop-leading": ("Drop what comes first", "Everything before the first system or human message is dropped."),
+    "move-human": (
+        "Move the human message up",
+        "The first human message moves before the AI messages that came before it, as the reference does; the order changes.",
+    ),
+    "merge-human": ("Join the human messages", "Its parts are appended to the human message before it; nothing is lost."),
+    "note-system": (
+        "Make it a human message",
+        "It stays in its place as a human message that says it was a system message; nothing is lost or reordered.",
+    ),
+    "system-to-start": (
+        "Join it to the first system message",
+        "Its parts are appended to the system message at the start (or it becomes that); it then rules the whole chain.",
+    ),
+    "note-role": (
+        "Make it a human message",
+        "It stays in its place as a human message that names its role; nothing is lost.",
+    ),
+    "drop-message": ("Drop the message", "The message is dropped with all that it holds."),
+    "move-result": (
+        "Move the result to its call",
+        "The result moves to the pair whose AI message makes this call and has no result for it; nothing is lost.",
+    ),
+    "result-to-text": (
+        "Make the result a human message",
+        "What the result says stays readable as text of a human message after the pair; it answers no call any more.",
+    ),
+    "add-call": (
+        "Add the missing call",
+        "A call with the result's id and name and the arguments {} is added before it, since a result proves that there was one.",
+    ),
+    "drop-result": ("Drop the result", "The result is dropped with all that it holds."),
+    "drop-copy": ("Drop the copy", "The same call already has this very result; the second copy is dropped."),
+    "join-results": (
+        "Join both results",
+        "Its text is appended to the call's first result under a line that says so; nothing is lost.",
+    ),
+    "rename-calls": (
+        "Give each call its own id",
+        "The second and later calls that share the id get ids of their own, and their results with them, in order.",
+    ),
+    "answer-call": (
+        "Answer the call",
+        "A result is added that says the call was not handled; it does not claim that anything was executed.",
+    ),
+    "call-to-text": ("Make the call a text", "The call becomes a text of the same AI message that says it was never answered."),
+    "pack-results": ("Pack the results", "The tool messages of the summary become one; nothing is lost."),
+    "drop-empty": (
+        "Drop what says nothing",
+        "Texts of nothing but white space are dropped, and the message with them where nothing else is in it.",
+    ),
+    "mend-arguments": (
+        "Make the arguments JSON",
+        "Control characters are escaped and what was cut off is closed again; "
+        "where that cannot help they become {} and the old text is kept as a text before the call.",
+    ),
+    "wrap-arguments": ("Put the arguments into an object", 'They become {"value": …} with what they were inside; nothing is lost.'),
+    "respell-id": (
+        "Spell the id as every API takes it",
+        "Other characters than letters, digits, _ and - become _, and 40 are kept; its results follow, and no other call has that id.",
+    ),
+    "respell-name": (
+        "Spell the tool name as every API takes it",
+        "Other characters than letters, digits, _ and - become _, and 64 are kept; the results of the call follow.",
+    ),
+}  # fmt: skip
+"""Label and explanation of every choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One thing a repair does or could do. Paths and numbers are those of the chain before the repair."""
+
+    id: str
+    """Stable: `answer-call@s2.p1.m0:call_x`, always named after the first choice."""
+    rule: str
+    """The problem it mends."""
+    path: Path
+    message: int
+    problem: str
+    """One sentence for a person."""
+    choices: tuple[str, ...]
+    """What could be done, best first; keys of CHOICES."""
+    choice: str
+    """What is done if it is accepted."""
+    accepted: bool
+    default: bool
+    """Whether it is accepted unless told otherwise."""
+    before: tuple[Part, ...]
+    """The parts it touches."""
+    after: tuple[Part, ...]
+    """What becomes of them."""
+
+    @property
+    def name(self) -> str:
+        return self.choices[0]
+
+    @property
+    def label(self) -> str:
+        return CHOICES[self.choice][0]
+
+    @property
+    def explanation(self) -> str:
+        return CHOICES[self.choice][1]
+
+    @property
+    def bytes_before(self) -> int:
+        return sum(part.size for part in self.before)
+
+    @property
+    def bytes_after(self) -> int:
+        return sum(part.size for part in self.after)
+
+    @property
+    def alternatives(self) -> tuple[tuple[str, str, str], ...]:
+        """The other choices as (name, label, explanation)."""
+        return tuple((name, *CHOICES[name]) for name in self.choices if name != self.choice)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A fix as a pass sees it: the place's original message, and what each choice would leave."""
+
+    rule: str
+    about: int
+    """Index of the original message it is about."""
+    part: int | None
+    detail: str
+    """What tells it from other fixes of the same node: a call id, or nothing."""
+    problem: str
+    before: tuple[Part, ...]
+    outcomes: Mapping[str, tuple[Part, ...]]
+    """Choice to the parts it leaves, best choice first."""
+    default: bool = True

@@ -1,0 +1,110 @@
+"""Repair: the passes in the order in which they converge, and the operation around them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from chainviz.core.chain import Chain, MemoryChain, Splice, apply_splices
+from chainviz.core.messages import Message
+from chainviz.core.operations.contract import Context, Decision, Outcome
+from chainviz.core.operations.repair.calls import fix_pending, fix_shared_ids, fix_summaries
+from chainviz.core.operations.repair.contents import fix_arguments, fix_empty
+from chainviz.core.operations.repair.fixes import CHOICES, Fix
+from chainviz.core.operations.repair.humans import fix_double_humans, fix_opening
+from chainviz.core.operations.repair.options import RepairOptions
+from chainviz.core.operations.repair.places import Places
+from chainviz.core.operations.repair.results import fix_results
+from chainviz.core.operations.repair.roles import fix_mid_systems, fix_trailing_roles, fix_unknown_roles
+from chainviz.core.operations.repair.spelling import fix_ids, fix_names
+from chainviz.core.operations.repair.worklist import MOVED, Worklist, splices
+from chainviz.core.pentagi import parsed_by_reference
+
+PASSES = (
+    fix_unknown_roles, fix_empty, fix_mid_systems, fix_results, fix_shared_ids, fix_trailing_roles, fix_pending,
+    fix_summaries, fix_opening, fix_double_humans, fix_ids, fix_names, fix_arguments,
+)  # fmt: skip
+"""Each leaves nothing that an earlier one would mend, so one run is enough."""
+OF_CONTENT = (fix_empty, fix_arguments)
+"""Those that read messages whose shape tells nothing."""
+
+
+def propose(chain: Chain, options: RepairOptions | None = None) -> tuple[Fix, ...]:
+    """Every fix that a repair with these options would make or leave, in the order of their messages."""
+    return tuple(_worked(chain, options or RepairOptions()).fixes)
+
+
+def repaired(messages: Sequence[Message], options: RepairOptions | None = None) -> tuple[Message, ...]:
+    """The repaired list; the seed's construction with repair is the tree of this."""
+    return apply_splices(messages, _worked(MemoryChain(tuple(messages)), options or RepairOptions()).splices())
+
+
+def _worked(chain: Chain, options: RepairOptions) -> Worklist:
+    work = Worklist(chain, options)
+    for fix in PASSES:
+        if options.content or fix not in OF_CONTENT:
+            fix(work)
+    work.fixes.sort(key=lambda fix: fix.message)
+    return work
+
+
+class Repair:
+    name = "repair"
+    label = "Repair"
+    Options = RepairOptions
+
+    def run(self, chain: Chain, options: RepairOptions, context: Context) -> Outcome:
+        if options.preset == "pentagi":
+            return _as_reference(chain)
+        work = _worked(chain, options)
+        report = tuple(_row(fix) for fix in work.fixes)
+        return Outcome(work.splices(), report, (*work.warnings, *_unknown_names(options, work.fixes)))
+
+
+def _row(fix: Fix) -> Decision:
+    action = fix.choice if fix.accepted else f"left: {fix.choice}"
+    after = fix.bytes_after if fix.accepted else fix.bytes_before
+    return Decision(str(fix.path), action, fix.problem, fix.bytes_before, after)
+
+
+def _unknown_names(options: RepairOptions, fixes: list[Fix]) -> Iterable[str]:
+    known = {name for fix in fixes for name in (fix.id, fix.name, fix.rule, fix.choice)} | set(CHOICES)
+    for name in (*options.only, *options.skip, *options.chosen()):
+        if name not in known:
+            yield f"There is no fix “{name[:80]}” to make in this chain."
+
+
+def _as_reference(chain: Chain) -> Outcome:
+    before = chain.slice(0, len(chain))
+    after = parsed_by_reference(before, force=True)
+    changes = splices(_kept(before, after), after, len(before))
+    return Outcome(changes, tuple(_reference_rows(chain, before, changes)))
+
+
+def _kept(before: Sequence[Message], after: Sequence[Message]) -> list[int]:
+    """The old place of each message that is the same object and still in order, else MOVED."""
+    places: dict[int, deque[int]] = {}
+    for place, message in enumerate(before):
+        places.setdefault(id(message), deque()).append(place)
+    kept: list[int] = []
+    last = -1
+    for message in after:
+        queue = places.get(id(message), deque())
+        while queue and queue[0] <= last:
+            queue.popleft()
+        if queue:
+            last = queue.popleft()
+            kept.append(last)
+        else:
+            kept.append(MOVED)
+    return kept
+
+
+def _reference_rows(chain: Chain, before: Sequence[Message], changes: Iterable[Splice]) -> Iterable[Decision]:
+    places = Places(chain)
+    for change in changes:
+        old = before[change.start : change.start + change.removed]
+        path = places.path(min(change.start, len(before) - 1))
+        reason = f"{len(old)} messages give way to {len(change.messages)}, as the reference does with force."
+        size = sum(message.size for message in old), sum(message.size for message in change.messages)
+        yield Decision(str(path), "pentagi", reason, *size)

@@ -1,0 +1,159 @@
+"""Facts that a summary easily loses: file paths, commands, URLs, ids, numbers, error lines. Found by shape, in linear time."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from chainviz.core.messages import Message, Part, Text, ToolCall, ToolResult
+
+Kind = Literal["path", "command", "url", "id", "number", "error"]
+KINDS: dict[Kind, str] = {
+    "path": "file paths",
+    "command": "commands",
+    "url": "URLs",
+    "id": "ids",
+    "number": "numbers",
+    "error": "error lines",
+}
+LONGEST = 300
+"""Characters of a command or an error line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    kind: Kind
+    text: str
+
+
+_EXTENSIONS = (
+    "py|pyi|js|mjs|ts|tsx|jsx|json|jsonl|md|rst|txt|html|css|scss|ya?ml|toml|cfg|ini|conf|env|sh|sql|csv|tsv|xml|java|go|"
+    "rs|c|h|cc|cpp|hpp|cs|rb|php|kt|swift|scala|lua|log|lock|ipynb|pdf|png|jpe?g|gif|svg|tf|proto|diff|patch|zip|gz|db|sqlite"
+)
+# no quantifier has a neighbour that could take its characters, and none starts inside a word: the search is linear
+_FACT = re.compile(
+    rf"""(?<![\w/\\.@+~<#-])(?:
+    (?P<url>[A-Za-z][A-Za-z0-9]{{1,9}}://[^\s<>"'`|\\^{{}}\[\]]{{1,1000}})
+  | (?P<path>(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\]?(?:[\w.@~-]{{1,80}}[/\\]){{1,30}}[\w.@~-]{{0,80}} | (?:/|~/)[\w.-]{{2,80}})
+  | (?P<file>[\w-]{{1,80}}(?:\.[\w-]{{1,40}}){{0,3}}\.(?:{_EXTENSIONS})\b(?![\w-]))
+  | (?P<uuid>[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}\b)
+  | (?P<id>(?:[A-Z][A-Z0-9]{{1,9}}-\d{{1,8}}|[A-Z]\d{{5,12}}|[A-Za-z]{{2,16}}[_-][A-Za-z0-9]{{6,64}}|[0-9a-f]{{7,64}})\b(?![\w-]))
+  | (?P<number>[$€£]?\d{{1,18}}(?:[.,:]\d{{1,18}}){{0,6}}%?(?![\w-]))
+    ) | (?P<reference>(?<!\w)\#\d{{1,8}}\b)""",
+    re.VERBOSE,
+)
+_ERROR = re.compile(
+    r"\b(?:[A-Za-z]{0,40}(?:Error|Exception)\b|error\b|errors?:|exception\b|traceback\b|fail(?:ed|ure|s)?\b|fatal\b|panic\b|"
+    r"denied\b|refused\b|not found\b|no such\b|timed? ?out\b|cannot\b|could not\b|couldn't\b|unable to\b|invalid\b|"
+    r"exit (?:code|status):? [1-9])",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"\s*(?:\d{1,6}[:|\s]\s*)?[+-]?\s*(?:raise|from|import|def|class|except|return|if|elif|assert|with|for|while|print|logger|"
+    r"log|throw|catch|function|const|let|var)\b|\s*(?:\d{1,6}[:|\s]\s*)?(?:#|//|\*|/\*)"
+)
+_PROMPT_LINE = re.compile(r"^[ \t]{0,20}(?:[\w@.~/:-]{0,60})?[$❯] (?P<command>\S.{0,400})", re.MULTILINE)
+_COMMAND_KEYS = {"command", "cmd", "commands", "script", "shell", "bash"}
+
+
+def facts_in(text: str) -> Iterator[Fact]:
+    """Every fact of a text, those that repeat too, in order by kind of search."""
+    for found in _FACT.finditer(text):
+        fact = _fact(found)
+        if fact is not None:
+            yield fact
+    for found in _PROMPT_LINE.finditer(text):
+        yield Fact("command", found["command"].strip()[:LONGEST])
+    yield from error_lines(text)
+
+
+def error_lines(text: str) -> Iterator[Fact]:
+    """Lines that tell of an error, each once; code that raises one tells of none."""
+    for line in dict.fromkeys(text.splitlines()):
+        if _ERROR.search(line[: 4 * LONGEST]) and not _CODE.match(line):
+            yield Fact("error", " ".join(line.split())[:LONGEST])
+
+
+def _fact(found: re.Match[str]) -> Fact | None:
+    kind, text = found.lastgroup, found[0]
+    match kind:
+        case "url":
+            text = text.rstrip(".,;:!?'\"")
+            return Fact("url", text[:-1] if text.endswith(")") and "(" not in text else text)
+        case "path":
+            text = text.rstrip(".")
+            if text[:2] in ("a/", "b/") and "/" in text[2:]:
+                text = text[2:]  # as a diff spells it
+            return Fact("path", text) if _is_path(text) else None
+        case "file":
+            return Fact("path", text)
+        case "uuid" | "reference":
+            return Fact("id", text)
+        case "id":
+            if any(c.isdigit() for c in text) and any(c.isalpha() for c in text):
+                return Fact("id", text)
+            return Fact("number", text) if text.isdigit() else None
+        case _:
+            return Fact("number", text) if sum(c.isdigit() for c in text) > 1 or not text.isdigit() else None
+
+
+def _is_path(text: str) -> bool:
+    segments = [segment for segment in re.split(r"[/\\]", text) if segment]
+    if not segments or all(segment.isdigit() for segment in segments):
+        return False
+    rooted = text.startswith(("/", "~", "./", "../")) or text[1:3] in (":\\", ":/")
+    named = bool(re.search(rf"\.(?:{_EXTENSIONS})$", segments[-1]))
+    return rooted or named or (len(segments) > 2 and all(len(segment) > 1 for segment in segments))
+
+
+def texts_of(part: Part) -> Iterator[str]:
+    """What a part says, arguments with their JSON taken apart."""
+    match part:
+        case Text():
+            yield part.text
+        case ToolResult():
+            yield part.content
+        case ToolCall():
+            yield from (text for _, text in leaves(part.arguments))
+
+
+def commands_of(part: Part) -> Iterator[Fact]:
+    """Commands a tool is called with."""
+    if isinstance(part, ToolCall):
+        for key, text in leaves(part.arguments):
+            if key.lower() in _COMMAND_KEYS and text.strip():
+                yield Fact("command", text.strip().splitlines()[0][:LONGEST])
+
+
+def leaves(arguments: str) -> list[tuple[str, str]]:
+    """Keys and texts in JSON arguments; the arguments as they are where they are no JSON."""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return [("", arguments)]
+    found: list[tuple[str, str]] = []
+    waiting: list[tuple[str, Any]] = [("", value)]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [(str(name), inner) for name, inner in reversed(value.items())]
+        elif isinstance(value, list):
+            waiting += [(key, inner) for inner in reversed(value)]
+        elif value is not None and not isinstance(value, bool):
+            found.append((key, str(value)))
+    return found
+
+
+def facts_of(message: Message, *, most_characters: int = 1 << 62) -> Iterator[tuple[int, Fact]]:
+    """Each fact with the index of its part."""
+    for index, part in enumerate(message.parts):
+        commands = list(commands_of(part))
+        yield from ((index, fact) for fact in commands)
+        known = {fact.text for fact in commands}
+        for text in texts_of(part):
+            for fact in facts_in(text[:most_characters]):
+                if fact.text not in known:
+                    yield index, fact

@@ -1,0 +1,166 @@
+"""What a person can choose about a summary: the settings of seed 1, and presets that fill them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from chainviz.core.errors import OptionsError
+from chainviz.core.operations.contract import Options
+from chainviz.core.tool_ids import DEFAULT_TEMPLATE, Template, parse_template
+
+Preset = Literal["default", "assistant", "provider_switch", "pentagi"]
+
+_SEED: dict[str, Any] = {
+    "preserve_last": True,
+    "last_sec_bytes": 50 * 1024,
+    "max_bp_bytes": 16 * 1024,
+    "use_qa": False,
+    "max_qa_sections": 10,
+    "max_qa_bytes": 64 * 1024,
+    "summ_human_in_qa": False,
+    "keep_qa_sections": 1,
+    "reserve_percent": 25,
+}
+PRESETS: dict[Preset, dict[str, Any]] = {
+    "default": _SEED,
+    "assistant": {
+        **_SEED,
+        "last_sec_bytes": 75 * 1024,
+        "use_qa": True,
+        "max_qa_sections": 7,
+        "max_qa_bytes": 75 * 1024,
+        "keep_qa_sections": 3,
+    },
+    "provider_switch": {
+        **_SEED,
+        "last_sec_bytes": 16 * 1024,
+        "max_bp_bytes": 8 * 1024,
+        "use_qa": True,
+        "max_qa_sections": 3,
+        "max_qa_bytes": 20 * 1024,
+    },
+    "pentagi": _SEED,
+}
+"""What a setting is where nobody says otherwise."""
+
+MOST_BYTES = 1 << 40
+_OR_DEFAULT = "0 means the preset's value."
+
+
+def _number(name: str, title: str, description: str, group: str, unit: str = "", most: int = MOST_BYTES) -> Any:
+    extra = {"group": group, "unit": unit} if unit else {"group": group}
+    return Field(
+        default=_SEED[name],
+        ge=0,
+        le=most,
+        title=title,
+        description=f"{description} {_OR_DEFAULT}",
+        json_schema_extra=extra,  # type: ignore[arg-type]
+    )
+
+
+class SummarizeOptions(Options):
+    preset: Preset = Field(
+        default="default",
+        title="Preset",
+        description=(
+            "Fills the settings you leave alone. default: the seed's own; assistant: long conversations, more kept; "
+            "provider_switch: small, for a chain that moves to another provider; pentagi: exactly what the reference does."
+        ),
+    )
+    preserve_last: bool = Field(
+        default=_SEED["preserve_last"],
+        title="Keep the last sections small",
+        description="Fold the oldest pairs of the sections still talked in, once they grow over the limit.",
+        json_schema_extra={"group": "Last sections"},
+    )
+    last_sec_bytes: int = _number(
+        "last_sec_bytes",
+        "Largest last section",
+        "A larger one is folded from its oldest pair on.",
+        "Last sections",
+        "bytes",
+    )
+    reserve_percent: int = Field(
+        default=_SEED["reserve_percent"],
+        ge=0,
+        le=100,
+        title="Room to leave",
+        description="A section that is folded is brought this far below its limit, for what comes next.",
+        json_schema_extra={"group": "Last sections", "unit": "%"},
+    )
+    max_bp_bytes: int = _number(
+        "max_bp_bytes", "Largest pair", "A larger pair of a last section is folded alone.", "Last sections", "bytes"
+    )
+    keep_qa_sections: int = _number(
+        "keep_qa_sections",
+        "Last sections",
+        "How many of the last sections are still talked in; every older one is folded into one summary.",
+        "Last sections",
+        most=1_000_000,
+    )
+    use_qa: bool = Field(
+        default=_SEED["use_qa"],
+        title="Join old sections",
+        description="Fold the oldest sections into a single one, once there are too many or they are too large.",
+        json_schema_extra={"group": "Questions and answers"},
+    )
+    max_qa_sections: int = _number(
+        "max_qa_sections", "Most sections", "With more than this the oldest are joined.", "Questions and answers",
+        most=1_000_000,
+    )  # fmt: skip
+    max_qa_bytes: int = _number(
+        "max_qa_bytes", "Most bytes", "In a larger chain the oldest are joined.", "Questions and answers", "bytes"
+    )
+    summ_human_in_qa: bool = Field(
+        default=_SEED["summ_human_in_qa"],
+        title="Summarize questions too",
+        description="Else the joined section keeps everything the person said, word by word.",
+        json_schema_extra={"group": "Questions and answers"},
+    )
+    tool_call_id_template: str = Field(
+        default=DEFAULT_TEMPLATE,
+        max_length=200,
+        title="Tool call ids",
+        description="How the id of a summary's tool call is spelt, such as call_{r:24:x}.",
+        json_schema_extra={"group": "Form"},
+    )
+    allow_growth: bool = Field(
+        default=False,
+        title="Allow larger summaries",
+        description="Take a summary even where it is larger than what it replaces.",
+        json_schema_extra={"group": "Form"},
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filled_by_preset(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        preset = PRESETS.get(given.get("preset", "default"), _SEED)
+        zero = {name for name, value in preset.items() if type(value) is int and name != "reserve_percent"}
+        chosen = {name: value for name, value in given.items() if not (name in zero and value in (0, "0", ""))}
+        if given.get("preset") != "pentagi" and chosen.get("tool_call_id_template") == "":
+            del chosen["tool_call_id_template"]  # the reference makes empty ids of it, which no provider takes
+        return {**preset, **chosen}
+
+    @field_validator("tool_call_id_template")
+    @classmethod
+    def _readable(cls, text: str, found: Any) -> str:
+        try:
+            _template(text, found.data.get("preset") == "pentagi")
+        except OptionsError as refused:
+            raise ValueError(str(refused)) from None
+        return text
+
+    @property
+    def template(self) -> Template:
+        return _template(self.tool_call_id_template, self.preset == "pentagi")
+
+
+@lru_cache(maxsize=64)
+def _template(text: str, as_reference: bool) -> Template:
+    return parse_template(text, least=0, lenient=True) if as_reference else parse_template(text)

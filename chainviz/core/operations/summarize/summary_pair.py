@@ -1,0 +1,105 @@
+"""The body pair that stands for what was folded: which type, how it is marked, what it carries along (seed 1)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
+
+from chainviz.core.build import SUMMARIZATION_ARGUMENTS, completion, tool_message
+from chainviz.core.messages import AI, Message, Part, Reasoning, Shape, Text, ToolCall
+from chainviz.core.reasoning import FAKE_SIGNATURE, contains_tool_call_reasoning, reasoning_message
+from chainviz.core.tool_ids import Template
+from chainviz.core.tree import SUMMARIZATION_TOOL, BodyPair, PairType
+
+PREFIX = "**summarized content:**\n"
+"""How the text of a completion that is a summary begins."""
+_MARK = PREFIX.rstrip()
+CARRIED_CHARACTERS = 500
+"""Of the text that goes along with carried reasoning: its signature does not cover that text."""
+_TRIES = 50
+
+
+def is_summary(pair: BodyPair[Shape]) -> bool:
+    """Whether the pair is a summary already; a message whose body was not read is judged by its preview."""
+    if pair.type is not PairType.COMPLETION:
+        return pair.type is PairType.SUMMARIZATION
+    return pair.ai is not None and _opening(pair.ai).startswith(_MARK)
+
+
+def is_marked_as_reference(pair: BodyPair[Message]) -> bool:
+    """The same as the reference sees it: the first part alone counts, and the whole prefix."""
+    if pair.type is not PairType.COMPLETION or pair.ai is None:
+        return pair.type is PairType.SUMMARIZATION
+    first = pair.ai.parts[0] if pair.ai.parts else None
+    return isinstance(first, Text) and first.text.startswith(PREFIX)
+
+
+def _opening(message: Shape) -> str:
+    if isinstance(message, Message):
+        first = message.parts[0] if message.parts else None
+        return first.text if isinstance(first, Text) else ""
+    return str(getattr(message, "preview", ""))
+
+
+def summary_type(types: Iterable[PairType]) -> PairType:
+    """Of the summary of pairs of these types: tools leave a tool call behind, mere talk stays talk."""
+    return PairType.COMPLETION if all(type is PairType.COMPLETION for type in types) else PairType.SUMMARIZATION
+
+
+def overhead(type: PairType, template: Template) -> int:
+    """Bytes of a summary pair beside its text."""
+    if type is PairType.COMPLETION:
+        return len(PREFIX)
+    return sum(message.size for message in _called("", _id(template, random.Random(0), ()), ()).messages)
+
+
+def summary_pair(
+    text: str,
+    type: PairType,
+    template: Template,
+    source: random.Random,
+    *,
+    used: Container[str] = (),
+    carried: Sequence[Message] = (),
+    shortened: bool = True,
+) -> BodyPair[Message]:
+    """A pair with this summary. From `carried` come what its providers ask for: reasoning, and a mark in place of signatures.
+
+    `shortened` cuts a long text beside that reasoning, which would keep the summary large for ever.
+    """
+    if type is PairType.COMPLETION:
+        return completion(PREFIX + text)
+    pair = _called(text, _id(template, source, used), carried)
+    if shortened and pair.ai is not None:
+        pair = replace(pair, ai=replace(pair.ai, parts=tuple(map(_cut, pair.ai.parts))))
+    return pair
+
+
+def carried_size(messages: Sequence[Message]) -> int:
+    """Bytes of the text that would go along with carried reasoning."""
+    reasoned = reasoning_message(messages)
+    return sum(_cut(part).size for part in reasoned.parts) if reasoned is not None else 0
+
+
+def _called(text: str, id: str, carried: Sequence[Message]) -> BodyPair[Message]:
+    signed = Reasoning(signature=FAKE_SIGNATURE) if contains_tool_call_reasoning(carried) else None
+    reasoned = reasoning_message(carried)
+    before: tuple[Part, ...] = reasoned.parts if reasoned is not None else ()
+    call = ToolCall(id, SUMMARIZATION_TOOL, SUMMARIZATION_ARGUMENTS, reasoning=signed)
+    return BodyPair(Message(AI, (*before, call)), (tool_message(id, SUMMARIZATION_TOOL, text),))
+
+
+def _id(template: Template, source: random.Random, used: Container[str]) -> str:
+    """An id of the template that the chain does not have, while the template has any."""
+    for _ in range(_TRIES):
+        id = template.generate(source, SUMMARIZATION_TOOL)
+        if id not in used:
+            break
+    return id
+
+
+def _cut(part: Part) -> Part:
+    if isinstance(part, Text) and len(part.text) > CARRIED_CHARACTERS:
+        return replace(part, text=f"{part.text[:CARRIED_CHARACTERS]}…")
+    return part

@@ -1,0 +1,55 @@
+"""Paths name a node of one version (DESIGN 4.8): `s2`, `s2.h.m0`, `s2.p1`, `s2.p1.m0.c2`. Sections and pairs count from 1."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from chainviz.core.errors import PathError
+
+_PATH = re.compile(r"s([1-9][0-9]*)(?:\.(h|p[1-9][0-9]*)(?:\.m(0|[1-9][0-9]*)(?:\.c(0|[1-9][0-9]*))?)?)?")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Path:
+    section: int
+    pair: int | None = None
+    """0 is the header; None is the section itself."""
+    message: int | None = None
+    """In a pair 0 is the AI message, even where it is absent; the rest counts from 1. In a header from 0."""
+    part: int | None = None
+
+    def __str__(self) -> str:
+        text = f"s{self.section}"
+        if self.pair is not None:
+            text += f".p{self.pair}" if self.pair else ".h"
+        if self.message is not None:
+            text += f".m{self.message}"
+        if self.part is not None:
+            text += f".c{self.part}"
+        return text
+
+    @property
+    def dom_id(self) -> str:
+        return str(self).replace(".", "-")
+
+    @property
+    def node(self) -> Path:
+        """The row that shows this path: its section, header message or pair."""
+        if self.pair is None:
+            return Path(self.section)
+        return Path(self.section, 0, self.message) if self.pair == 0 else Path(self.section, self.pair)
+
+
+def parse_path(text: str) -> Path:
+    """Read a path, written with dots or (a DOM id) with dashes; PathError where it is none."""
+    found = _PATH.fullmatch(text.replace("-", ".")) if len(text) < 80 else None
+    if not found:
+        raise PathError(f"“{text[:40]}” is not a path; paths look like s2, s2.h.m0, s2.p1 or s2.p1.m0.c2.")
+    section, pair, message, part = found.groups()
+    return Path(
+        int(section),
+        None if pair is None else 0 if pair == "h" else int(pair[1:]),
+        None if message is None else int(message),
+        None if part is None else int(part),
+    )

@@ -1,0 +1,186 @@
+"""Anthropic Messages (2026-09): all results in the next user turn, ids unique in the request, no empty text, signed thinking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from chainviz.core.arguments import is_json, is_json_object
+from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message, Shape, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.paths import Path
+from chainviz.core.problems import Problem
+from chainviz.core.providers.contract import Broken, Called, Rule, Speaker, repeated
+from chainviz.core.tree import Section
+
+REFERENCE = "docs.claude.com/en/api/messages"
+_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+
+MISSING = Rule(
+    "result-missing", "error", "tool_use ids were found without tool_result blocks immediately after",
+    "github.com/anthropics/claude-code/issues/1237",
+)  # fmt: skip
+OPEN_END = Rule(
+    "result-missing-at-end", "warning",
+    "tool_use ids were found without tool_result blocks immediately after (as soon as a message follows)",
+    "github.com/anthropics/claude-code/issues/1237",
+)  # fmt: skip
+ORPHAN = Rule(
+    "result-without-call", "error",
+    "unexpected tool_use_id found in tool_result blocks: each tool_result block must have a corresponding tool_use block "
+    "in the previous message",
+    "github.com/anthropics/claude-code/issues/13460",
+)  # fmt: skip
+REPEATED_RESULT = Rule(
+    "result-repeated", "error",
+    "each tool_use must have a single result. Found multiple tool_result blocks with id",
+    "github.com/BerriAI/litellm/issues/23510",
+)  # fmt: skip
+REUSED = Rule("call-id-reused", "error", "tool_use ids must be unique", "github.com/BerriAI/litellm/issues/23510")
+ROLE = Rule("role-unknown", "error", 'messages: Unexpected role. Allowed roles are "user" or "assistant"', REFERENCE)
+MID_SYSTEM = Rule(
+    "system-in-messages", "warning",
+    'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter',
+    "docs.litellm.ai (mid-conversation system messages)", ("note-system", "system-to-start"),
+)  # fmt: skip
+FIRST_ROLE = Rule(
+    "first-role", "warning", 'messages: first message must use the "user" role', REFERENCE, ("insert-opening",)
+)
+EMPTY_TEXT = Rule(
+    "text-empty", "error", "messages: text content blocks must be non-empty",
+    "github.com/anthropics/anthropic-sdk-python/issues/461", ("drop-empty",),
+)  # fmt: skip
+BLANK_TEXT = Rule(
+    "text-blank", "error", "messages: text content blocks must contain non-whitespace text",
+    "github.com/anthropics/claude-code/issues/23440", ("drop-empty",),
+)  # fmt: skip
+EMPTY = Rule(
+    "content-missing", "error",
+    "all messages must have non-empty content except for the optional final assistant message", REFERENCE, ("drop-empty",),
+)  # fmt: skip
+ID = Rule("call-id-pattern", "error", "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", REFERENCE, ("respell-id",))
+NAME = Rule("tool-name", "error", "tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", REFERENCE, ("respell-name",))
+ARGUMENTS = Rule(
+    "arguments-no-json", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("mend-arguments",)
+)
+NO_OBJECT = Rule("arguments-no-object", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("wrap-arguments",))
+USER_CALL = Rule("call-by-user", "error", "`tool_use` blocks can only be in `assistant` messages", REFERENCE)
+TEXT_FIRST = Rule(
+    "result-after-text", "error",
+    "tool_use ids were found without tool_result blocks immediately after (results come before any text)", REFERENCE,
+)  # fmt: skip
+UNSIGNED = Rule(
+    "thinking-unsigned",
+    "error",
+    "Invalid `signature` in `thinking` block",
+    "github.com/anthropics/claude-code/issues/63203",
+)
+NO_THINKING = Rule(
+    "thinking-missing", "warning",
+    "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` "
+    "message must start with a thinking block",
+    "github.com/run-llama/llama_index/pull/18834",
+)  # fmt: skip
+TRAILING = Rule(
+    "trailing-space", "warning", "messages: final assistant content cannot end with trailing whitespace", REFERENCE
+)
+
+FROM_TREE = {
+    "pending-call": MISSING,
+    "terminal-call": MISSING,
+    "orphan-result": ORPHAN,
+    "unmatched-result": ORPHAN,
+    "duplicate-result": REPEATED_RESULT,
+    "mid-system": MID_SYSTEM,
+    "unknown-role": ROLE,
+    "first-message": FIRST_ROLE,
+}
+
+
+class Anthropic:
+    name = "anthropic"
+    label = "Anthropic Messages"
+    _speaker = Speaker(name, "Anthropic")
+
+    def check_section(
+        self, section: Section[Message], number: int, first_message: int, before: Shape | None, after: Shape | None
+    ) -> Iterator[Problem]:
+        say = self._speaker
+        follows = after is not None
+        end = None if follows else first_message + len(section) - 1
+        yield from say.reworded(section, number, first_message, follows, lambda problem: _rule_for(problem, end))
+        if first_message == 0 and section.header and section.header[0].role == SYSTEM and _opens_with_ai(section):
+            yield say.problem(FIRST_ROLE, Path(number, 0, 0), 0, None, "is followed by an AI message")
+        yield from say.broken(section, number, first_message, lambda message, index: _broken(message, index == end))
+        if not follows:
+            yield from self._thinking(section, number, first_message)
+
+    def _thinking(self, section: Section[Message], number: int, first_message: int) -> Iterator[Problem]:
+        """The last tool turn lacks thinking although its section has some: it was probably cut out."""
+        if not section.body or section.body[-1].ai is None:
+            return
+        ai = section.body[-1].ai
+        thinks = any(isinstance(p, Thinking) for pair in section.body if pair.ai is not None for p in pair.ai.parts)
+        if thinks and ai.calls and not isinstance(ai.parts[0], Thinking):
+            index = first_message + len(section) - len(section.body[-1].messages)
+            path = Path(number, len(section.body), 0)
+            yield self._speaker.problem(NO_THINKING, path, index, None, "calls tools without the thinking of its turn")
+
+    def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
+        for call in repeated(calls):
+            yield self._speaker.problem(
+                REUSED, call.path, call.message, call.part, f"uses the call id “{call.id}” again"
+            )
+
+
+def _rule_for(problem: Problem, end: int | None) -> Rule | None:
+    """An unanswered call in the message that ends the request is refused only once something follows it."""
+    rule = FROM_TREE.get(problem.rule)
+    return OPEN_END if rule is MISSING and problem.message == end else rule
+
+
+def _broken(message: Message, final: bool) -> Iterator[Broken]:
+    if not message.parts and message.role in (HUMAN, AI) and not (final and message.role == AI):
+        yield EMPTY, None, "has no content"
+    text_before = False
+    for part, each in enumerate(message.parts):
+        match each:
+            case Text():
+                text_before = True
+                yield from _broken_by_text(part, each)
+            case ToolCall(has_function=True):
+                yield from _broken_by_call(part, each, message.role)
+            case ToolResult() if text_before and message.role == TOOL:
+                yield TEXT_FIRST, part, "has text before a tool result"
+            case Thinking(signature="", redacted=False):
+                yield UNSIGNED, part, "has thinking without a signature"
+    if final and message.role == AI and message.parts:
+        end = message.parts[-1]
+        if isinstance(end, Text) and end.text.strip() and end.text[-1].isspace():
+            yield TRAILING, len(message.parts) - 1, "ends the chain with white space"
+
+
+def _broken_by_text(part: int, text: Text) -> Iterator[Broken]:
+    if not text.text:
+        yield EMPTY_TEXT, part, "has an empty text"
+    elif text.text.isspace():
+        yield BLANK_TEXT, part, "has a text of white space only"
+
+
+def _broken_by_call(part: int, call: ToolCall, role: str) -> Iterator[Broken]:
+    if role != AI:
+        yield USER_CALL, part, f"is of the role {role} and calls a tool"
+    if not _ID.fullmatch(call.id):
+        yield ID, part, f"has the call id “{call.id[:80]}”, which is not allowed"
+    if not _NAME.fullmatch(call.name):
+        yield NAME, part, f"calls the tool “{call.name[:80]}”, whose name is not allowed"
+    if call.arguments.strip() and not is_json_object(call.arguments):
+        rule, kind = (NO_OBJECT, "no object") if is_json(call.arguments) else (ARGUMENTS, "no JSON")
+        yield rule, part, f"calls {call.name or 'a tool'} with arguments that are {kind}"
+
+
+def _opens_with_ai(section: Section[Message]) -> bool:
+    return all(message.role == SYSTEM for message in section.header) and bool(section.body)
+
+
+PROVIDER = Anthropic()

@@ -1,0 +1,72 @@
+"""Chains of every format for tests, and their way out again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from chainviz.core.documents.sources import open_source
+from chainviz.core.load import LoadedChain, export_chain, load_file
+from chainviz.core.messages import Message
+
+SAMPLES = Path(__file__).parent / "samples"
+NEUTRAL = json.dumps(
+    [
+        {"role": "system", "parts": [{"type": "text", "text": "Be brief."}]},
+        {"role": "human", "parts": [{"type": "text", "text": "hé"}, {"type": "image_url", "url": "http://x/y.png"}]},
+        {"role": "ai", "parts": [
+            {"type": "text", "text": "look", "reasoning": {"content": "hm", "signature": "s=="}, "odd": [1.50, 1e400]},
+            {"type": "tool_call", "id": "c1", "name": "ls", "arguments": "{ }", "extra": None},
+            {"type": "tool_call", "id": "c2", "call_type": "", "no_function": True},
+        ]},
+        {"role": "tool", "parts": [{"type": "tool_response", "tool_call_id": "c1", "name": "ls", "content": "a\nb"}]},
+        {"role": "ai", "parts": [{"type": "cache_control"}, {"type": "binary", "mime": "x/y", "data_b64": "AAE="}]},
+    ],
+    indent=1, ensure_ascii=False,
+)  # fmt: skip
+
+
+def sample_files() -> list[Path]:
+    return sorted(SAMPLES.glob("*/*.json*"))
+
+
+def exported(original: bytes, chain: LoadedChain, messages: tuple[Message, ...] | None = None) -> bytes:
+    with open_source(original) as source:
+        return export_chain(chain.messages if messages is None else messages, chain.envelope, chain.format, source.read)
+
+
+def all_documents() -> Iterator[tuple[str, bytes]]:
+    for path in sample_files():
+        yield f"{path.parent.name}/{path.name}", path.read_bytes()
+    yield "neutral", NEUTRAL.encode()
+
+
+def chains() -> list[tuple[str, bytes, LoadedChain]]:
+    return [(name, content, chain) for name, content in all_documents() for chain in load_file(content)]
+
+
+def differing(before: Any, after: Any, at: tuple[Any, ...] = ()) -> set[tuple[Any, ...]]:
+    """The pointers at which two JSON values differ; a list or object that gained or lost members differs as a whole."""
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        return {p for key in before for p in differing(before[key], after[key], (*at, key))}
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return {p for i, (b, a) in enumerate(zip(before, after, strict=True)) for p in differing(b, a, (*at, i))}
+    return set() if json.dumps(before) == json.dumps(after) else {at}
+
+
+def values(document: bytes) -> list[Any]:
+    """The JSON values of a document or of its lines."""
+    text = document.decode()
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        return [_line(line) for line in text.splitlines() if line.strip()]
+
+
+def _line(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return line

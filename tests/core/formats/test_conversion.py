@@ -1,0 +1,43 @@
+"""Whole chains written in another format: valid documents that say the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.load import blank, export_chain, load_file
+from chainviz.core.messages import HUMAN, SYSTEM, Message, Opaque, Text
+from tests.core.formats.chains import chains
+
+
+@pytest.mark.parametrize("target", [form.name for form in FORMATS if form.name != "raw"])
+def test_every_sample_in_every_format(target: str) -> None:
+    form = get_format(target)
+    for _, _, chain in chains():
+        messages = tuple(replace(message, source=()) for message in chain.messages)
+        envelope, text = blank(form)
+        document = export_chain(messages, envelope, form, lambda start, end, text=text: text[start:end])  # type: ignore[misc]
+        assert all(json.loads(line) for line in document.splitlines()) if form.lines else json.loads(document)
+        again = [message for item in load_file(document, target) for message in item.messages]
+        roles = [HUMAN if target == "claude_code" and m.role == SYSTEM else m.role for m in messages]
+        assert [message.role for message in again] == roles
+        assert document.endswith(b"\n")
+        for before, after in zip(messages, again, strict=True):
+            plain = all(type(part) is Text and part.text and part.reasoning is None for part in before.parts)
+            if plain and before.parts:
+                assert after.parts == before.parts
+            if any(isinstance(part, Opaque) for part in before.parts) and len(after.parts) < len(before.parts):
+                assert form.losses(before)
+
+
+def test_a_leading_system_message_goes_into_the_slot() -> None:
+    form = get_format("anthropic")
+    envelope, text = blank(form)
+    messages = (Message(SYSTEM, (Text("S"),)), Message(HUMAN, (Text("hi"),)), Message(SYSTEM, (Text("late"),)))
+    document = export_chain(messages, envelope, form, lambda start, end: text[start:end])
+    assert json.loads(document) == {
+        "system": "S", "messages": [{"role": "user", "content": "hi"}, {"role": "system", "content": "late"}],
+    }  # fmt: skip

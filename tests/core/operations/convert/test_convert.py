@@ -1,0 +1,85 @@
+"""Converting: the content stays, what is lost is said, ids and reasoning are cleaned up when asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.errors import OptionsError
+from chainviz.core.formats import FORMATS
+from chainviz.core.load import load_file
+from chainviz.core.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.operations.contract import Context, Outcome
+from chainviz.core.operations.convert import Convert, ConvertOptions
+from chainviz.core.parse import parse
+from tests.core.strategies import chains
+
+CHAIN = (
+    Message("human", (Text("look"), Image("https://h/a.png", "high"))),
+    Message("ai", (Thinking("hm", "sig"), ToolCall("1", "search", "{}"))),
+    Message("tool", (ToolResult("1", "search", "no", is_error=True),)),
+)
+
+
+def run(messages: tuple[Message, ...], **options: Any) -> tuple[tuple[Message, ...], Outcome]:
+    outcome = Convert().run(MemoryChain(messages), ConvertOptions(**options), Context())
+    return apply_splices(messages, outcome.changes), outcome
+
+
+@given(chains)
+def test_the_same_format_changes_nothing(chain: list[Message]) -> None:
+    _, outcome = run(tuple(chain))
+    assert (outcome.changes, outcome.target) == ((), None)
+
+
+@pytest.mark.parametrize("name", [format.name for format in FORMATS])
+def test_another_format_is_the_target_and_the_content_stays(name: str) -> None:
+    new, outcome = run(CHAIN, to=name)
+    assert outcome.target == (name, None)
+    assert new == CHAIN
+    assert all(not message.source and part.origin == -1 for message in new for part in message.parts)
+
+
+def test_what_is_lost_is_said_once_with_its_place() -> None:
+    _, outcome = run((*CHAIN, *CHAIN), to="anthropic")
+    assert any("2 messages, the first is number 1" in warning for warning in outcome.warnings)
+    assert len(set(outcome.warnings)) == len(outcome.warnings)
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(OptionsError, match="fax"):
+        run(CHAIN, to="fax")
+
+
+def test_new_ids_follow_the_template_and_keep_calls_and_results_together() -> None:
+    new, outcome = run(CHAIN, tool_call_id_template="toolu_{r:24:b}")
+    (call,), (result,) = new[1].calls, new[2].results
+    assert call.id == result.id
+    assert call.id.startswith("toolu_")
+    assert [row.path for row in outcome.report] == ["s1.p1.m0", "s1.p1.m1"]
+    assert [splice.start for splice in outcome.changes] == [1, 2]
+
+
+@given(chains)
+def test_new_ids_leave_as_many_calls_answered(chain: list[Message]) -> None:
+    new, _ = run(tuple(chain), tool_call_id_template="call_{r:24:x}")
+
+    def complete(messages: list[Message] | tuple[Message, ...]) -> list[bool]:
+        return [pair.is_valid for _, pair in parse(messages).pairs()]
+
+    assert len(new) == len(chain)
+    assert all(after or not before for before, after in zip(complete(chain), complete(new), strict=True))
+
+
+def test_reasoning_is_dropped_when_asked() -> None:
+    new, _ = run(CHAIN, drop_reasoning=True)
+    assert new[1].parts == (ToolCall("1", "search", "{}"),)
+
+
+def test_a_loaded_chain_keeps_nothing_of_its_old_source() -> None:
+    (loaded,) = load_file(b'[{"role":"developer","content":"be brief","x":1},{"role":"user","content":"hi"}]')
+    new, _ = run(loaded.messages, to="neutral")
+    assert [(message.label, message.source) for message in new] == [("", ()), ("", ())]

@@ -1,0 +1,68 @@
+"""What summarizing promises for every chain."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+
+from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.messages import Message
+from chainviz.core.operations.summarize import (
+    Left,
+    SummarizeOptions,
+    execute,
+    plan,
+)
+from chainviz.core.operations.summarize.summary_pair import is_summary
+from chainviz.core.parse import parse
+from chainviz.core.paths import parse_path
+from tests.core.operations.summarize.fake import Fake, run, size
+from tests.core.operations.summarize.strategies import many, options, texts
+
+
+@given(many, options, texts)
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_it_never_grows_loses_no_header_and_has_nothing_to_do_a_second_time(
+    messages: list[Message], given: dict[str, Any], text: str
+) -> None:
+    before = copy.deepcopy(messages)
+    after, outcome = run(messages, Fake(text), **given)
+    assert messages == before
+    assert size(after) <= size(messages)
+    again, second = run(after, Fake(text), **given)
+    assert again == after and not second.changes
+    said = [m for m in messages if m.role == "system"]
+    assert [m for m in after if m.role == "system"] == said
+    if not given["summ_human_in_qa"]:
+        parts = [part for m in messages if m.role == "human" for part in m.parts]
+        assert [part for m in after if m.role == "human" for part in m.parts] == parts
+    old, new = parse(messages).sections, parse(after).sections
+    assert (old[-1].body[-1:] == new[-1].body[-1:]) if old else not new
+    rows = [row for row in outcome.report if row.becomes and row.path != "s1.h"]
+    where = MemoryChain(after)
+    for row in rows:
+        assert row.bytes_after <= row.bytes_before
+        span = where.span(parse_path(row.becomes))
+        if row.becomes != "s1":
+            pair = parse(after[span.start : span.stop]).sections[0].body[0]
+            assert is_summary(pair) and pair.is_valid
+
+
+@given(many, options, texts)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_the_plan_says_before_what_happens_then(messages: list[Message], given: dict[str, Any], text: str) -> None:
+    chain = MemoryChain(tuple(messages))
+    chosen = SummarizeOptions(**given)
+    planned = plan(chain, chosen)
+    texts: dict[str, str | Left] = {}
+    while waiting := planned.waiting(texts):
+        texts.update({piece.key: text for piece in waiting})
+        planned = plan(chain, chosen, texts)
+    after = apply_splices(messages, execute(planned, texts, random.Random(3)).changes)
+    assert size(after) == planned.size_after
+    covered = [kept.first.section for kept in planned.kept] + [piece.first.section for piece in planned.pieces]
+    assert not messages or 1 in covered
+    assert len({piece.key for piece in planned.pieces}) == len(planned.pieces)

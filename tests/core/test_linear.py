@@ -1,0 +1,107 @@
+"""Time grows with the chain and no faster; measured as CPU ratios, so a busy machine does not matter."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+
+from chainviz.core.chain import MemoryChain
+from chainviz.core.generate import generate_messages
+from chainviz.core.messages import CallRef, Message
+from chainviz.core.operations.contract import Context
+from chainviz.core.operations.repair import OPERATION, RepairOptions, propose
+from chainviz.core.parse import parse
+from chainviz.core.problems import tree_problems
+from chainviz.core.tree import ChainAST
+from tests.core.pictures import ai, call, h, tool
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """The best of three: noise only ever adds."""
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def look(messages: list[Message]) -> None:
+    tree = parse(messages)
+    assert tree.size >= 0 and all(pair.type for _, pair in tree.pairs())
+    for _ in tree_problems(tree):
+        pass
+
+
+def test_a_hundred_thousand_messages_take_less_than_a_second() -> None:
+    block = list(generate_messages(20_000, random.Random(1)))
+    messages = block + [message for message in block * 4 if message.role != "system"]
+    messages += block[2:][: 100_000 - len(messages)]
+    assert len(messages) >= 99_990
+    assert cpu(lambda: look(messages)) < 1
+
+
+def test_many_calls_and_results_in_one_pair_are_linear() -> None:
+    def pair(count: int) -> list[Message]:
+        return [h(), ai(*[call(f"c{i}") for i in range(count)]), *[tool(f"c{i}") for i in range(count)]]
+
+    small, large = pair(500), pair(4_000)
+    assert cpu(lambda: look(large)) < 24 * max(cpu(lambda: look(small)), 0.001)
+
+
+def test_repair_is_linear_in_what_is_broken() -> None:
+    def late(count: int) -> MemoryChain:
+        calls = ai(*[call(f"c{i}") for i in range(count)])
+        return MemoryChain((h(), calls, h("wait"), *[tool(f"c{i}") for i in range(count)]))
+
+    def same(count: int) -> MemoryChain:
+        return MemoryChain((h(), ai(*[call("c")] * count), *[tool("c")] * count))
+
+    for make in (late, same):
+        small, large = make(500), make(4_000)
+        assert cpu(lambda: propose(large)) < 24 * max(cpu(lambda: propose(small)), 0.001)  # noqa: B023
+
+
+class Unread:
+    """A stored message whose body was not read."""
+
+    def __init__(self, message: Message) -> None:
+        self.role, self.size = message.role, message.size
+        self.calls: tuple[CallRef, ...] = message.calls
+        self.results: tuple[CallRef, ...] = message.results
+
+
+class StoredChain:
+    """A chain that counts which bodies are read."""
+
+    format = "neutral"
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self.messages = messages
+        self.read: set[int] = set()
+        self.tree: ChainAST[Unread] = parse([Unread(message) for message in messages])
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def __getitem__(self, index: int) -> Message:
+        self.read.add(index)
+        return self.messages[index]
+
+    def slice(self, start: int, stop: int) -> Sequence[Message]:
+        self.read.update(range(start, min(stop, len(self))))
+        return self.messages[start:stop]
+
+    def shapes(self) -> Sequence[Unread]:
+        return list(self.tree.messages)
+
+
+def test_repair_reads_only_the_messages_it_changes() -> None:
+    messages = list(generate_messages(2_000, random.Random(2)))
+    place = next(i for i, message in enumerate(messages) if message.role == "tool" and i > 900)
+    del messages[place]
+    chain = StoredChain(messages)
+    outcome = OPERATION.run(chain, RepairOptions(content=False), Context())  # type: ignore[arg-type]
+    assert len(outcome.changes) == 1
+    assert len(chain.read) < 10

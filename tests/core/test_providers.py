@@ -1,0 +1,105 @@
+"""What each API would refuse, rule by rule; the texts name the place and quote the API."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from chainviz.core.messages import Image, Message, Text, Thinking, ToolResult
+from chainviz.core.operations.repair import CHOICES
+from chainviz.core.parse import parse
+from chainviz.core.providers import PROVIDERS, verdicts
+from chainviz.core.providers.contract import calls_of, check, neighbours
+from tests.core.pictures import ai, call, h, odd, s, tool
+from tests.core.strategies import chains
+
+ANTHROPIC = next(p for p in PROVIDERS if p.name == "anthropic")
+OPENAI = next(p for p in PROVIDERS if p.name == "openai-chat")
+LONG = "x" * 41
+
+
+@pytest.mark.parametrize(
+    ("messages", "openai", "anthropic"),
+    [
+        ([s(), h(), ai(call("a")), tool("a"), ai("ok")], [], []),
+        ([h(), ai(call("a")), h()], ["result-missing error"], ["result-missing error"]),
+        ([h(), ai(call("a"))], ["result-missing error"], ["result-missing-at-end warning"]),
+        ([h(), ai(call("a")), ai("x")], ["result-missing error"], ["result-missing error"]),
+        ([h(), ai(call("a")), ai(call("b"))],
+         ["result-missing error"] * 2, ["result-missing error", "result-missing-at-end warning"]),
+        ([h(), ai(call("a", "submit"))], ["result-missing error"], ["result-missing-at-end warning"]),
+        ([h(), ai(call("a", "submit"), call("b")), tool("b")], ["result-missing error"], ["result-missing error"]),
+        ([h(), ai(call("a"), call("b")), tool("a")], ["result-missing error"], ["result-missing error"]),
+        ([h(), ai("x"), tool("a")], ["result-without-call error"], ["result-without-call error"]),
+        ([h(), ai(call("a")), tool("a", "a")], ["result-repeated error"], ["result-repeated error"]),
+        ([h(), ai(call("a")), tool("a"), h(), ai(call("a")), tool("a")], ["call-id-reused info"], ["call-id-reused error"]),
+        ([h(), ai(call("a"), call("a")), tool("a")], ["call-id-shared warning", "call-id-reused info"], ["call-id-reused error"]),
+        (
+            [h(), ai(call("a"), call("a")), tool("a"), tool("a")],
+            ["call-id-shared error", "call-id-reused info"],
+            ["call-id-reused error"],
+        ),
+        ([h(), h(), ai("x")], [], []),
+        ([ai("x"), h()], [], ["first-role warning"]),
+        ([s(), ai("x")], [], ["first-role warning"]),
+        ([h(), ai("x"), s(), ai("y")], [], ["system-in-messages warning"]),
+        ([h(), ai("x"), odd("exit")], ["role-unknown error"], ["role-unknown error"]),
+        ([h(""), ai("x")], [], ["text-empty error"]),
+        ([h(" \n"), ai("x")], [], ["text-blank error"]),
+        ([h(), ai(), h()], ["content-missing error"], ["content-missing error"]),
+        ([h(), ai("x ")], [], ["trailing-space warning"]),
+        ([h(), ai(call("a:1")), tool("a:1")], [], ["call-id-pattern error"]),
+        ([h(), ai(call(LONG)), tool(LONG)], ["call-id-long warning"], []),
+        ([h(), ai(call(LONG * 2)), tool(LONG * 2)], ["call-id-too-long error"], []),
+        ([h(), ai(call("a", "my tool")), tool("a")], ["tool-name error"], ["tool-name error"]),
+        ([h(), ai(call("a", arguments="{")), tool("a")], ["arguments-no-json warning"], ["arguments-no-json error"]),
+        ([h(), ai(call("a", arguments="[1]")), tool("a")], [], ["arguments-no-object error"]),
+        ([h(), ai(call("a", arguments="")), tool("a")], [], []),
+        ([Message("human", (call("a"),)), tool("a")],
+         ["result-without-call error", "call-by-user warning"], ["result-without-call error", "call-by-user error"]),
+        ([h(), ai(call("a")), tool(Text("note"), "a"), ai("x")], [], ["result-after-text error"]),
+        ([h(), ai(Thinking("hm"), "x")], [], ["thinking-unsigned error"]),
+        ([h(), ai(Thinking("hm", "s"), call("a")), tool("a"), ai(call("b")), tool("b")], [], ["thinking-missing warning"]),
+        ([h(), ai(Thinking("", "x", redacted=True), call("a")), tool("a")], [], []),
+    ],
+)  # fmt: skip
+def test_rules(messages: list[Message], openai: list[str], anthropic: list[str]) -> None:
+    tree = parse(messages)
+    assert [f"{p.rule} {p.severity}" for p in check(OPENAI, tree)] == openai
+    assert [f"{p.rule} {p.severity}" for p in check(ANTHROPIC, tree)] == anthropic
+
+
+def test_a_problem_quotes_the_api_and_names_the_place() -> None:
+    problem = next(check(ANTHROPIC, parse([h(), ai("hm", call("a")), h()])))
+    assert problem.text.startswith("Message 2 (section 1, pair 1) calls search as “a”, but no result follows.")
+    assert "Anthropic: “tool_use ids were found without tool_result blocks immediately after”" in problem.text
+    assert problem.provider == "anthropic" and problem.source and str(problem.path) == "s1.p1.m0.c1"
+
+
+def test_verdicts_count_errors_and_warnings() -> None:
+    tree = parse([h(), ai(call("a")), tool("a"), h(), ai(call("a")), tool("a"), ai("x ")])
+    assert verdicts(tree) == {"openai-chat": (0, 0), "anthropic": (1, 1)}
+
+
+@given(chains)
+def test_places_exist_and_fixes_are_known(messages: list[Message]) -> None:
+    tree = parse(messages)
+    for provider in PROVIDERS:
+        for problem in check(provider, tree):
+            assert 0 <= problem.message < len(messages)
+            assert problem.part is None or problem.part < len(messages[problem.message].parts)
+            assert problem.path.part == problem.part
+            assert set(problem.fixes) <= set(CHOICES)
+
+
+@given(chains)
+def test_sections_alone_give_the_same_as_the_whole(messages: list[Message]) -> None:
+    tree = parse(messages)
+    for provider in PROVIDERS:
+        apart = [p for n, i, sec, b, a in neighbours(tree) for p in provider.check_section(sec, n, i, b, a)]
+        assert [*apart, *provider.check_ids(calls_of(tree))] == list(check(provider, tree))
+
+
+def test_a_result_object_with_media_is_only_odd() -> None:
+    message = tool(ToolResult("a", "shot", "", media=(Image("data:image/png;base64,AA=="),)))
+    assert [p.rule for p in check(OPENAI, parse([h(), ai(call("a")), message]))] == ["result-media"]

@@ -1,0 +1,225 @@
+"""Repair: it converges in one run, loses nothing unless told so, and every fix can be declined."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chainviz.core.build import FALLBACK_RESPONSE_CONTENT
+from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.errors import OptionsError, Refused
+from chainviz.core.messages import Message, Text, ToolResult
+from chainviz.core.operations.contract import Context
+from chainviz.core.operations.repair import CHOICES, OPERATION, RepairOptions, propose, repaired
+from chainviz.core.operations.repair.humans import OPENING
+from chainviz.core.parse import parse
+from chainviz.core.pentagi import parsed_by_reference
+from chainviz.core.problems import tree_problems
+from tests.core.pictures import ai, call, h, odd, result, s, tool
+from tests.core.strategies import chains
+
+
+def errors(messages: tuple[Message, ...]) -> list[str]:
+    return [p.rule for p in tree_problems(parse(messages)) if p.severity == "error"]
+
+
+@settings(max_examples=500)
+@given(chains)
+def test_one_run_is_enough_and_the_input_stays_as_it_was(messages: list[Message]) -> None:
+    before = copy.deepcopy(messages)
+    once = repaired(messages)
+    assert messages == before
+    assert not any(fix.accepted for fix in propose(MemoryChain(once)))
+    assert repaired(once) == once
+    # what is left is the end of a run: a call that ends the chain, and its exit marker
+    left = errors(once)
+    assert set(left) <= {"terminal-call", "unknown-role"}
+    assert left == [] or parse(once).sections[-1].body[-1].tool_calls.pending
+
+
+@settings(max_examples=300)
+@given(chains)
+def test_with_every_fix_accepted_the_chain_is_strict_and_valid(messages: list[Message]) -> None:
+    after = repaired(messages, RepairOptions(only=tuple(CHOICES)))
+    assert not list(tree_problems(parse(after)))
+    assert all(pair.is_valid for _, pair in parse(after).pairs())
+
+
+@settings(max_examples=300)
+@given(chains, st.data())
+def test_any_choice_is_carried_out(messages: list[Message], draw: st.DataObject) -> None:
+    fixes = propose(MemoryChain(tuple(messages)))
+    chosen = {fix.id: draw.draw(st.sampled_from(fix.choices)) for fix in fixes}
+    options = RepairOptions(choose=tuple(f"{id}={choice}" for id, choice in chosen.items()), only=tuple(CHOICES))
+    for fix in propose(MemoryChain(tuple(messages)), options):
+        assert fix.choice == chosen.get(fix.id, fix.choice) or chosen[fix.id] not in fix.choices
+    again = RepairOptions(only=tuple(CHOICES))
+    after = repaired(repaired(messages, options), again)
+    assert not list(tree_problems(parse(after)))
+
+
+@settings(max_examples=300)
+@given(chains)
+def test_no_text_is_lost(messages: list[Message]) -> None:
+    """Everything a person could read is still there; identical copies of a result are the only thing dropped."""
+    after = "\0".join(said(message) for message in repaired(messages))
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, Text):
+                assert part.text in after
+            elif isinstance(part, ToolResult):
+                assert part.content in after
+
+
+def said(message: Message) -> str:
+    return "\0".join(
+        part.text if isinstance(part, Text) else part.content if isinstance(part, ToolResult) else ""
+        for part in message.parts
+    )
+
+
+@given(chains)
+def test_declining_everything_changes_nothing(messages: list[Message]) -> None:
+    chain = MemoryChain(tuple(messages))
+    skip = tuple(fix.id for fix in propose(chain))
+    outcome = OPERATION.run(chain, RepairOptions(skip=(*skip, *CHOICES)), Context())
+    assert outcome.changes == ()
+
+
+@given(chains)
+def test_ids_of_fixes_are_unique(messages: list[Message]) -> None:
+    ids = [fix.id for fix in propose(MemoryChain(tuple(messages)))]
+    assert len(set(ids)) == len(ids)
+
+
+FALLBACK = result("a", FALLBACK_RESPONSE_CONTENT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ids"),
+    [
+        ([h("a"), h("b"), ai("x")], [Message("human", (Text("a"), Text("b"))), ai("x")], ["merge-human@s1.h.m1"]),
+        ([h(), ai(call("a"))], [h(), ai(call("a")), tool(FALLBACK)], ["answer-call@s1.p1.m0.c0:a"]),
+        (
+            [h(), ai(call("a")), h("wait"), tool("a"), ai("x")],
+            [h(), ai(call("a")), tool("a"), h("wait"), ai("x")],
+            ["move-result@s2.p1.m1.c0:a"],
+        ),
+        (
+            [h(), ai(call("a")), ai(call("b")), tool("b", "a")],
+            [h(), ai(call("a")), tool("a"), ai(call("b")), tool("b")],
+            ["move-result@s1.p2.m1.c1:a"],
+        ),
+        ([h(), tool("a"), ai(call("a"))], [h(), ai(call("a")), tool("a")], ["move-result@s1.p1.m1.c0:a"]),
+        ([h(), ai(call("a")), tool("a"), tool("a")], [h(), ai(call("a")), tool("a")], ["drop-copy@s1.p1.m2.c0:a"]),
+        (
+            [h(), ai(call("a")), tool("a"), tool(result("a", "else"))],
+            [h(), ai(call("a")), tool(result("a", "found\n\n[One more result of search of this call]\nelse"))],
+            ["join-results@s1.p1.m2.c0:a"],
+        ),
+        (
+            [h(), ai(call("a")), tool("a"), tool("b")],
+            [h(), ai(call("a"), call("b")), tool("a"), tool("b")],
+            ["add-call@s1.p1.m2.c0:b"],
+        ),
+        (
+            [h(), ai("x"), tool("b")],
+            [h(), ai("x"), h("[Result of the call of search (b), which is not in this chain]\nfound")],
+            ["result-to-text@s1.p1.m1.c0:b"],
+        ),
+        (
+            [h(), ai(call("a", "f"), call("a", "g")), tool("a"), tool("a")],
+            [h(), ai(call("a", "f"), call("a_2", "g")), tool("a"), tool("a_2")],
+            ["rename-calls@s1.p1.m0.c1:a"],
+        ),
+        ([ai("hello"), h()], [h(OPENING), ai("hello"), h()], ["insert-opening@s1.p1.m0"]),
+        ([s(), ai("hello"), h()], [s(), h(OPENING), ai("hello"), h()], ["insert-opening@s1.p1.m0"]),
+        (
+            [h("q"), ai("x"), s("rule"), ai("y")],
+            [h("q"), ai("x"), Message("human", (Text("[System message]"), Text("rule"))), ai("y")],
+            ["note-system@s2.h.m0"],
+        ),
+        ([s("a"), s("b"), h()], [Message("system", (Text("a"), Text("b"))), h()], ["system-to-start@s1.h.m1"]),
+        (
+            [h(), ai("x"), odd("function", "f")],
+            [h(), ai("x"), Message("human", (Text("[Message of the role “function”]"), Text("f")))],
+            ["note-role@s1.p1.m1"],
+        ),
+        (
+            [h(), ai(call("a", arguments="{'x'}")), tool("a")],
+            [h(), ai("[The arguments of the call search were no JSON: {'x'}]", call("a")), tool("a")],
+            ["mend-arguments@s1.p1.m0.c0:a"],
+        ),
+    ],
+    ids=lambda value: value[0].split("@")[0] if value and isinstance(value[0], str) else "",
+)  # fmt: skip
+def test_each_fix(before: list[Message], after: list[Message], ids: list[str]) -> None:
+    assert [fix.id for fix in propose(MemoryChain(tuple(before)))] == ids
+    assert repaired(before) == tuple(after)
+
+
+@pytest.mark.parametrize("end", [[ai(call("a", "submit"))], [ai(call("a")), odd("exit")]])
+def test_a_run_that_ends_with_its_last_call_is_left_alone(end: list[Message]) -> None:
+    chain = (h(), *end)
+    assert repaired(chain) == chain
+    asked = repaired(chain, RepairOptions(only=("answer-call", "note-role")))
+    assert not errors(asked)
+
+
+def test_a_moved_message_keeps_its_source_and_is_the_same_object() -> None:
+    late = tool("a")
+    assert repaired([h(), ai(call("a")), h(), late, ai("x")])[2] is late
+
+
+def test_an_id_reused_in_a_later_turn_is_no_reason_to_move_anything() -> None:
+    chain = (h(), ai(call("a", "f")), tool("a"), h(), ai(call("a", "g")), tool("a"))
+    assert propose(MemoryChain(chain)) == ()
+
+
+def test_another_choice_can_be_made_for_a_rule_or_a_single_fix() -> None:
+    chain = [h(), ai("x"), tool("b")]
+    assert repaired(chain, RepairOptions(choose=("orphan-result=drop-result",))) == (h(), ai("x"))
+    by_id = RepairOptions(choose=("result-to-text@s1.p1.m1.c0:b=add-call",))
+    assert repaired(chain, by_id) == (h(), ai("x", call("b")), tool("b"))
+    with pytest.raises(OptionsError, match="is no choice"):
+        repaired(chain, RepairOptions(choose=("result-to-text@s1.p1.m1.c0:b=no-such",)))
+
+
+def test_the_report_shows_what_was_left() -> None:
+    chain = MemoryChain((h("a"), h("b"), ai(call("c"))))
+    outcome = OPERATION.run(chain, RepairOptions(only=("merge-human",), skip=("no-such",)), Context())
+    assert [(row.path, row.action) for row in outcome.report] == [
+        ("s1.h.m1", "merge-human"),
+        ("s1.p1.m0.c0", "left: answer-call"),
+    ]
+    assert outcome.warnings == ("There is no fix “no-such” to make in this chain.",)
+
+
+def test_a_local_repair_is_a_local_change() -> None:
+    many = (h(), *(message for i in range(50) for message in (ai(call(f"c{i}")), tool(f"c{i}"))))
+    broken = (*many[:40], *many[41:])
+    outcome = OPERATION.run(MemoryChain(broken), RepairOptions(), Context())
+    assert [(change.start, change.removed, len(change.messages)) for change in outcome.changes] == [(40, 0, 1)]
+
+
+@given(chains)
+def test_pentagi_preset_is_the_reference(messages: list[Message]) -> None:
+    chain = MemoryChain(tuple(messages))
+    try:
+        expected = parsed_by_reference(messages, force=True)
+    except Refused as refused:
+        with pytest.raises(Refused, match="^" + re.escape(str(refused))):
+            OPERATION.run(chain, RepairOptions(preset="pentagi"), Context())
+        return
+    outcome = OPERATION.run(chain, RepairOptions(preset="pentagi"), Context())
+    assert apply_splices(messages, outcome.changes) == expected
+
+
+def test_every_fix_named_by_a_problem_exists() -> None:
+    chain = [odd("x"), ai(call("a"), call("a")), h(), h(), s(), tool("q"), ai("y"), tool("a"), tool("a")]
+    for problem in tree_problems(parse(chain)):
+        assert set(problem.fixes) <= set(CHOICES)
