@@ -1,0 +1,68 @@
+"""The row of a job: what a page shows of it, and the lease that says whether somebody still works on it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class AsciiJSONField(models.Field):  # type: ignore[type-arg]
+    """JSON as ASCII text: PostgreSQL's own JSON refuses NUL and lone surrogates, and both occur in transcripts."""
+
+    def get_internal_type(self) -> str:
+        return "TextField"
+
+    def from_db_value(self, value: str | None, expression: object, connection: object) -> Any:
+        return None if value is None else json.loads(value)
+
+    def get_prep_value(self, value: Any) -> str | None:
+        return None if value is None else json.dumps(value, ensure_ascii=True)
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def visible_to(self, user: Any) -> JobQuerySet:
+        return self.filter(owner=user)
+
+
+class Job(models.Model):
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+        INTERRUPTED = "interrupted"
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="jobs")
+    function = models.CharField(max_length=200)
+    args = AsciiJSONField()
+    state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
+    progress = models.FloatField(default=0)
+    message = models.TextField(default="", blank=True)
+    result = AsciiJSONField(null=True)
+    cancel_requested = models.BooleanField(default=False)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    max_attempts = models.PositiveSmallIntegerField(default=2)
+    task_id = models.CharField(max_length=64, default="", blank=True)
+    created_at = models.DateTimeField()
+    heartbeat_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index("lease_until", name="job_unfinished", condition=Q(state__in=["queued", "running"])),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.function} ({self.state})"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state not in {self.State.QUEUED, self.State.RUNNING}

@@ -1,0 +1,115 @@
+"""What a model answered: taken in piece by piece, and a summary only when it is whole. Knows no network.
+
+A stream that was cut, a login page and an empty object arrive without any error; so the answer must prove that it is one.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from chainviz.core.operations.summarize.writers import WriterError
+from chainviz.llm.endpoint import Endpoint
+from chainviz.llm.faults import own_words, quoted
+
+
+class _Lenient(BaseModel):
+    """Servers add fields of their own; those we read must have the right type."""
+
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+class _Said(_Lenient):
+    content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[Any] | None = None
+    function_call: Any = None
+
+
+class _Choice(_Lenient):
+    delta: _Said | None = None
+    message: _Said | None = None
+    """Instead of `delta`, in an answer that was not streamed."""
+    finish_reason: str | None = None
+
+
+class _Event(_Lenient):
+    choices: list[_Choice] | None = None
+
+
+UNFINISHED = {
+    "length": "The model reached its own length limit in the middle of the summary; allow it longer answers.",
+    "content_filter": "The server's content filter stopped the summary.",
+    "tool_calls": "The model called a tool instead of writing a summary.",
+    "function_call": "The model called a tool instead of writing a summary.",
+    None: "The answer ended before the model had finished; the connection may have been cut.",
+}
+
+
+class Answer:
+    """The text so far. `take` says whether the model has finished; `text` gives the summary or says why there is none."""
+
+    def __init__(self, endpoint: Endpoint, max_bytes: int) -> None:
+        self.size = 0
+        self._endpoint = endpoint
+        self._max_bytes = max_bytes
+        self._pieces: list[str] = []
+        self._finish: str | None = None
+        self._called_tool = False
+        self._refusal = ""
+        self._empty = True
+
+    def take(self, event: object) -> bool:
+        """One event of a stream, or a whole answer; ValueError when it has not the shape of one."""
+        choices = _Event.model_validate(event).choices
+        for choice in (choices or [])[:1]:
+            self._empty = False
+            said = choice.delta or choice.message or _Said()
+            self._called_tool = self._called_tool or bool(said.tool_calls or said.function_call)
+            self._refusal += said.refusal or ""
+            self._finish = choice.finish_reason or self._finish
+            self._add(said.content or "")
+        return self._finish is not None
+
+    def take_body(self, body: bytes) -> None:
+        """An answer that came in one piece, although a stream was asked for."""
+        content = json.loads(body)
+        if isinstance(content, dict) and content.get("error"):
+            raise WriterError(
+                f"{self._endpoint.host} answered with an error{quoted(self._endpoint, own_words(content))}."
+            )
+        self.take(content)
+
+    def text(self) -> str:
+        if self._empty:
+            raise WriterError(
+                f"{self._endpoint.host} answered, but not with a summary; is CHAINVIZ_LLM_BASE_URL right?"
+            )
+        if self._refusal:
+            raise WriterError(f"The model refused to write the summary{quoted(self._endpoint, self._refusal)}.")
+        if self._called_tool:
+            raise WriterError(UNFINISHED["tool_calls"])
+        if self._finish != "stop":
+            raise WriterError(
+                UNFINISHED.get(
+                    self._finish, f"The model stopped for another reason{quoted(self._endpoint, self._finish)}."
+                )
+            )
+        text = _without_thoughts("".join(self._pieces))
+        if not text.strip():
+            raise WriterError("The model finished without writing anything.")
+        return text
+
+    def _add(self, content: str) -> None:
+        self.size += len(content.encode("utf-8", "surrogatepass"))
+        if self.size > self._max_bytes:
+            raise WriterError(f"The answer grew beyond {self._max_bytes:,} bytes; no summary is that long.")
+        self._pieces.append(content)
+
+
+def _without_thoughts(text: str) -> str:
+    """Some servers of reasoning models leave the thoughts in front of the answer."""
+    opening, thoughts, rest = text.partition("</think>")
+    return rest.lstrip() if thoughts and opening.lstrip().startswith("<think>") else text

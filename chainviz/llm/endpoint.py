@@ -1,0 +1,89 @@
+"""Which model writes and how patient we are with it. Set by whoever runs chainviz, never by a chain or a visitor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+from urllib.parse import urlsplit
+
+
+class Configured(Protocol):
+    """The application's settings, as far as they concern a model."""
+
+    @property
+    def llm_base_url(self) -> str: ...
+    @property
+    def llm_api_key(self) -> str: ...
+    @property
+    def llm_model(self) -> str: ...
+    @property
+    def llm_concurrency(self) -> int: ...
+    @property
+    def llm_seconds(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An OpenAI-compatible server. Private addresses are fine: the operator chose them."""
+
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    """Empty for servers that want none, as Ollama, vLLM and LM Studio do."""
+    model: str = ""
+    concurrency: int = 4
+    seconds: float = 600.0
+    """For one summary, from the first connection to the last word, repeated attempts included."""
+
+    @classmethod
+    def configured(cls, settings: Configured) -> Endpoint:
+        return cls(
+            base_url=settings.llm_base_url.strip(),
+            api_key=settings.llm_api_key.strip(),
+            model=settings.llm_model.strip(),
+            concurrency=settings.llm_concurrency,
+            seconds=settings.llm_seconds,
+        )
+
+    @property
+    def host(self) -> str:
+        """What errors and labels may show of the address."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
+    @property
+    def problem(self) -> str:
+        """Why nothing can be asked with these settings; empty where they are fine."""
+        if not self.base_url:
+            return "No model is set up: CHAINVIZ_LLM_BASE_URL is empty. It takes an address such as http://127.0.0.1:11434/v1."
+        if not _is_address(self.base_url):
+            return "CHAINVIZ_LLM_BASE_URL is no address such as http://127.0.0.1:11434/v1; correct it and start again."
+        if "@" in urlsplit(self.base_url).netloc:
+            return "CHAINVIZ_LLM_BASE_URL holds a password; put it into CHAINVIZ_LLM_API_KEY instead."
+        if not self.model:
+            return (
+                "No model is chosen: CHAINVIZ_LLM_MODEL is empty. It takes the name of a model that the server offers."
+            )
+        if not (self.api_key.isascii() and self.api_key.isprintable()) or " " in self.api_key:
+            # An HTTP library would refuse it too, in an error that quotes the key.
+            return "CHAINVIZ_LLM_API_KEY holds a character that no key can have, such as a space or a line break."
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What no answer needs to exceed."""
+
+    connect_seconds: float = 10.0
+    retries: int = 2
+    first_pause: float = 1.0
+    """Before the second attempt, where the server names no time of its own; doubled for each further one."""
+    wire_bytes: int = 16 * 1024 * 1024
+    """Of the answer as it is sent: a streamed token of four bytes travels in about three hundred."""
+    text_bytes: int = 1024 * 1024
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and text.isprintable()
+    except ValueError:
+        return False

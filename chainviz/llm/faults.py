@@ -1,0 +1,119 @@
+"""What went wrong between us and a model, in one sentence for a person. Knows no HTTP library; never holds a key."""
+
+from __future__ import annotations
+
+import math
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from chainviz.core.operations.summarize.writers import WriterError
+from chainviz.llm.endpoint import Endpoint
+
+QUOTE = 200
+"""Characters of a server's own words that an error repeats."""
+REMEDIES = {
+    401: "Check CHAINVIZ_LLM_API_KEY",
+    403: "Check CHAINVIZ_LLM_API_KEY",
+    404: "Check CHAINVIZ_LLM_MODEL, and CHAINVIZ_LLM_BASE_URL, which often ends in /v1",
+    413: "Fold less at a time or choose a model with a larger context",
+}
+
+
+def quoted(endpoint: Endpoint, words: object) -> str:
+    """A server's own words, appended to a sentence: one line, cut, nothing unprintable, without the key it may echo."""
+    text = str(words or "")
+    text = text.replace(endpoint.api_key, "[key]") if endpoint.api_key else text
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    line = line if len(line) <= QUOTE else line[: QUOTE - 1] + "…"
+    return f": “{line}”" if line else ""
+
+
+def own_words(body: object) -> object:
+    """The sentence inside an error answer, in the shapes that servers use; a page of HTML has none."""
+    for name in ("error", "message", "detail"):
+        if isinstance(body, Mapping) and body.get(name):
+            body = body[name]
+    return body if isinstance(body, str) and not body.lstrip().startswith("<") else ""
+
+
+def is_passing(status: int) -> bool:
+    """Whether the same request may be taken a little later."""
+    return status in {408, 429} or status >= 500
+
+
+def refusal(endpoint: Endpoint, status: int, words: object, attempts: int = 1) -> WriterError:
+    """An answer that says no by its status."""
+    if 300 <= status < 400:
+        text = f"{endpoint.host} answered with a redirect ({status}), which is not followed. Set CHAINVIZ_LLM_BASE_URL to the final address"
+        return WriterError(f"{text}.", retryable=False)
+    says = {429: "has no room for this request now", 401: "refused the key", 403: "refused the key"}
+    verb = says.get(status, "failed" if status >= 500 else "refused the request")
+    times = f" It was asked {attempts} times." if attempts > 1 else ""
+    remedy = f" {REMEDIES[status]}." if status in REMEDIES else ""
+    return WriterError(
+        f"{endpoint.host} {verb} ({status}){quoted(endpoint, words)}.{remedy}{times}", retryable=is_passing(status)
+    )
+
+
+def asked_to_wait(endpoint: Endpoint, status: int, pause: float, left: float) -> WriterError:
+    asked = f"{endpoint.host} has no room now ({status}) and asks to wait {pause:,.0f} s"
+    return WriterError(f"{asked}, longer than the {max(left, 0):,.0f} s that are left. Try again later.")
+
+
+def no_connection(endpoint: Endpoint, error: BaseException) -> WriterError:
+    """What lies behind a library's “connection error”."""
+    for cause in _causes(error):
+        if isinstance(cause, WriterError):
+            return cause
+        if isinstance(cause, socket.gaierror):
+            return WriterError(
+                f"The name of {endpoint.host} is not known here. Check CHAINVIZ_LLM_BASE_URL and the network."
+            )
+        if isinstance(cause, ConnectionRefusedError):
+            return WriterError(
+                f"Nothing listens at {endpoint.host}: the connection was refused. Is the server running?"
+            )
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return WriterError(
+                f"The certificate of {endpoint.host} is not trusted here{quoted(endpoint, cause.verify_message)}.",
+                retryable=False,
+            )
+        if isinstance(cause, ssl.SSLError):
+            return WriterError(
+                f"{endpoint.host} speaks no TLS that we understand; should the address begin with http:// instead?",
+                retryable=False,
+            )
+    return WriterError(f"The connection to {endpoint.host} broke before the answer was complete.")
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds the server asks to wait, in any of the three spellings in use; None where it asks nothing."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if math.isfinite(seconds):
+            return max(seconds, 0.0)
+    try:
+        until = parsedate_to_datetime(headers.get("retry-after", ""))
+    except (ValueError, TypeError):
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max((until - (now or datetime.now(UTC))).total_seconds(), 0.0)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and everything behind it, each once; several attempts at one host come as a group."""
+    queue, seen = [error], set[int]()
+    while queue:
+        each = queue.pop(0)
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        queue += [behind for behind in (each.__cause__, each.__context__) if behind is not None]
+        queue += each.exceptions if isinstance(each, BaseExceptionGroup) else ()

@@ -1,0 +1,154 @@
+"""Summaries from an OpenAI-compatible server. The only module that imports openai, and only once somebody asks.
+
+The library takes a stream that was cut for an answer, waits for ever while words drip, repeats and follows redirects by
+itself; so deadline, limits, retries and what counts as an answer are ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from chainviz.core.operations.summarize.writers import SummaryRequest, WriterError
+from chainviz.llm import faults
+from chainviz.llm.answer import Answer
+from chainviz.llm.endpoint import Endpoint, Limits
+from chainviz.llm.watched import run_watched
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+KEYLESS = "none"
+"""The library insists on a key; this one is never sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIWriter:
+    endpoint: Endpoint = field(default_factory=Endpoint)
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def name(self) -> str:
+        return "openai"
+
+    @property
+    def label(self) -> str:
+        """Says where the text of the chain would go."""
+        return "model, not set up" if self.endpoint.problem else f"model {self.endpoint.model} at {self.endpoint.host}"
+
+    def write(
+        self,
+        request: SummaryRequest,
+        *,
+        cancelled: Callable[[], bool] = lambda: False,
+        progress: Callable[[float, str], None] = lambda done, text: None,
+    ) -> str:
+        if self.endpoint.problem:
+            raise WriterError(self.endpoint.problem, retryable=False)
+        asking = _Asking(self.endpoint, self.limits, request)
+
+        def look() -> None:
+            if cancelled():
+                raise WriterError("Cancelled before the summary was written.")
+            progress(asking.done, asking.stage)
+
+        try:
+            return run_watched(asking.ask(), seconds=self.endpoint.seconds, look=look)
+        except TimeoutError:
+            raise WriterError(
+                f"{self.endpoint.host} had not finished after {self.endpoint.seconds:,.0f} s ({asking.stage})."
+            ) from None
+
+
+class _Asking:
+    """One request with its repetitions, and how far it is."""
+
+    def __init__(self, endpoint: Endpoint, limits: Limits, request: SummaryRequest) -> None:
+        self._endpoint = endpoint
+        self._limits = limits
+        # Half an emoji, as cut-off transcripts hold it, cannot be sent.
+        self._prompt = request.prompt.encode("utf-8", "replace").decode("utf-8")
+        self._target = max(request.target_bytes, 1)
+        self._end = time.monotonic() + endpoint.seconds
+        self._answer = Answer(endpoint, limits.text_bytes)
+        self._pausing = ""
+
+    @property
+    def done(self) -> float:
+        """A guess: nobody knows how long the text becomes. Only a whole answer is 1."""
+        return min(self._answer.size / self._target, 0.95)
+
+    @property
+    def stage(self) -> str:
+        return self._pausing or (
+            f"{self._answer.size:,} bytes written" if self._answer.size else "waiting for the model"
+        )
+
+    async def ask(self) -> str:
+        import httpx2
+        import openai
+
+        from chainviz.llm.wire import open_client
+
+        try:
+            async with openai.AsyncOpenAI(
+                base_url=self._endpoint.base_url,
+                api_key=self._endpoint.api_key or KEYLESS,
+                max_retries=0,
+                http_client=open_client(self._endpoint, self._limits),
+            ) as client:
+                await self._read_patiently(client)
+        except openai.APITimeoutError:
+            seconds = self._limits.connect_seconds
+            raise WriterError(f"{self._endpoint.host} took no connection within {seconds:,.0f} s.") from None
+        except (openai.APIConnectionError, httpx2.HTTPError, OSError) as error:
+            raise faults.no_connection(self._endpoint, error) from None
+        except openai.APIError as error:
+            words = faults.quoted(self._endpoint, error.message)
+            raise WriterError(f"{self._endpoint.host} stopped with an error{words}.") from None
+        except (openai.OpenAIError, httpx2.InvalidURL, ValueError, RecursionError):
+            raise WriterError(
+                f"{self._endpoint.host} answered with something that is no completion. Is CHAINVIZ_LLM_BASE_URL right?"
+            ) from None
+        return self._answer.text()
+
+    async def _read_patiently(self, client: AsyncOpenAI) -> None:
+        from openai import APIStatusError
+
+        for attempt in range(1, self._limits.retries + 2):
+            try:
+                return await self._read(client)
+            except APIStatusError as error:
+                pause = self._pause_after(error, attempt)
+            self._pausing = f"asked to wait {pause:,.0f} s by the server"
+            await asyncio.sleep(pause)
+            self._pausing = ""
+        raise AssertionError("the last attempt ends in an answer or an error")
+
+    def _pause_after(self, error: APIStatusError, attempt: int) -> float:
+        """How long to wait before asking again; WriterError where that makes no sense."""
+        status = error.status_code
+        if not faults.is_passing(status) or attempt > self._limits.retries:
+            raise faults.refusal(self._endpoint, status, faults.own_words(error.body), attempt) from None
+        wanted = faults.retry_after(error.response.headers)
+        pause = self._limits.first_pause * 2 ** (attempt - 1) if wanted is None else wanted
+        left = self._end - time.monotonic()
+        if pause >= left:
+            raise faults.asked_to_wait(self._endpoint, status, pause, left) from None
+        return pause
+
+    async def _read(self, client: AsyncOpenAI) -> None:
+        self._answer = Answer(self._endpoint, self._limits.text_bytes)
+        stream = await client.chat.completions.create(
+            model=self._endpoint.model, messages=[{"role": "user", "content": self._prompt}], stream=True
+        )
+        async with stream:
+            if "json" in stream.response.headers.get("content-type", ""):
+                self._answer.take_body(await stream.response.aread())
+                return
+            async for event in stream:
+                if self._answer.take(event):
+                    return

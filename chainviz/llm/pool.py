@@ -1,0 +1,120 @@
+"""Several summaries at the same time: bounded, each with its own fate, ended together. Knows no writer and no database."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Literal
+
+from chainviz.core.operations.summarize.plan import Left
+from chainviz.core.operations.summarize.writers import SummaryRequest, Writer, WriterError
+
+log = logging.getLogger(__name__)
+TICK = 0.1
+GRACE = 1.0
+"""Seconds a writer has to heed a cancel before its piece is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of one request; a failed or cancelled one can be given to `write_all` again, alone."""
+
+    request: SummaryRequest
+    state: Literal["done", "failed", "cancelled"]
+    text: str = ""
+    cause: str = ""
+    """Why there is no text."""
+    retryable: bool = True
+
+    @property
+    def outcome(self) -> str | Left:
+        """As a plan takes it."""
+        return self.text if self.state == "done" else Left(self.cause)
+
+
+def write_all(
+    requests: Sequence[SummaryRequest],
+    writer: Writer,
+    *,
+    concurrency: int,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_piece: Callable[[Written], None] = lambda written: None,
+    on_progress: Callable[[SummaryRequest, float, str], None] = lambda request, done, stage: None,
+) -> tuple[Written, ...]:
+    """One result for each request, in their order; `on_piece` hears of each as soon as it is known.
+
+    The three functions are called from the caller's thread, so they may use its database connection. What they raise
+    ends all writing and is passed on; pieces already told of are told.
+    """
+    stop = threading.Event()
+    stages: dict[int, tuple[float, str]] = {}
+    results: dict[int, Written] = {}
+    pool = ThreadPoolExecutor(max(1, concurrency), thread_name_prefix="summary")
+    try:
+        futures = {
+            pool.submit(_write, request, writer, stop, stages, number): number
+            for number, request in enumerate(requests)
+        }
+        for finished in _as_they_finish(set(futures), stop, cancelled):
+            for future in finished:
+                results[futures[future]] = future.result()
+                on_piece(future.result())
+            while stages:
+                number, (done, stage) = stages.popitem()
+                if number not in results:
+                    on_progress(requests[number], done, stage)
+    finally:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+    for number in sorted(set(range(len(requests))) - set(results)):
+        results[number] = _cancelled(requests[number])
+        on_piece(results[number])
+    return tuple(results[number] for number in range(len(requests)))
+
+
+def _as_they_finish(
+    waiting: set[Future[Written]], stop: threading.Event, cancelled: Callable[[], bool]
+) -> Iterator[set[Future[Written]]]:
+    """What has finished since the last look, until all has, or until a cancel was not heeded in time."""
+    end = float("inf")
+    while waiting and time.monotonic() < end:
+        finished, waiting = wait(waiting, timeout=TICK, return_when=FIRST_COMPLETED)
+        yield finished
+        if waiting and not stop.is_set() and cancelled():
+            stop.set()
+            end = time.monotonic() + GRACE
+
+
+def _write(
+    request: SummaryRequest,
+    writer: Writer,
+    stop: threading.Event,
+    stages: dict[int, tuple[float, str]],
+    number: int,
+) -> Written:
+    if stop.is_set():
+        return _cancelled(request)
+
+    def progress(done: float, stage: str) -> None:
+        stages[number] = (done, stage)
+
+    try:
+        return Written(request, "done", text=writer.write(request, cancelled=stop.is_set, progress=progress))
+    except WriterError as error:
+        if stop.is_set():
+            return _cancelled(request)
+        return Written(request, "failed", cause=str(error), retryable=error.retryable)
+    except Exception as error:  # one piece's fault must not cost the others their texts
+        log.exception("the writer %s failed", writer.name)
+        cause = (
+            f"This is a fault of chainviz, not of your chain ({type(error).__name__}); the log of the server says more."
+        )
+        return Written(request, "failed", cause=cause)
+
+
+def _cancelled(request: SummaryRequest) -> Written:
+    return Written(request, "cancelled", cause="Cancelled before the summary was written.")

@@ -1,0 +1,31 @@
+"""What the store refuses, in words for a person."""
+
+from __future__ import annotations
+
+from chainviz.core.errors import Refused
+from chainviz.core.paths import Path
+from chainviz.store.models import Version
+
+
+class Conflict(Refused):
+    """Somebody else saved in the meantime. Nothing was written; the draft stays."""
+
+    def __init__(self, base: Version, head: Version) -> None:
+        super().__init__(
+            f"Version {head.number} was saved while you worked on version {base.number}; "
+            "take it in by rebasing your draft, or save yours as a copy."
+        )
+        self.base = base
+        self.head = head
+
+
+class Overlap(Refused):
+    """A draft and the head changed the same pairs."""
+
+    def __init__(self, paths: tuple[Path, ...]) -> None:
+        shown = ", ".join(map(str, paths[:5])) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
+        super().__init__(
+            f"Both your draft and the newer version changed {shown}; save yours as a copy, or redo it there."
+        )
+        self.paths = paths
+        """In the draft's base."""

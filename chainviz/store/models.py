@@ -1,0 +1,246 @@
+"""The tables of the store. Content lies in bytes, never in text or JSON columns: it may hold NUL and lone surrogates.
+
+Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (migration 0002). Outlines are
+a cache that can be dropped; histories (their head), drafts and steps change.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models.functions import Now
+
+
+class Upload(models.Model):
+    """A file as somebody gave it, once an owner; its bytes lie in chunks, as UTF-8."""
+
+    owner = models.CharField(max_length=64)
+    sha256 = models.CharField(max_length=64)
+    """Of the original bytes, before any change of encoding."""
+    size = models.BigIntegerField()
+    """Of the original bytes."""
+    length = models.BigIntegerField()
+    """Of the UTF-8 form: offsets in it are what spans mean."""
+    filename = models.TextField()
+    encoding = models.CharField(max_length=32)
+    bom = models.BooleanField()
+    created = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["owner", "sha256"], name="upload_once_an_owner")]
+
+    def __str__(self) -> str:
+        return self.filename
+
+
+class UploadChunk(models.Model):
+    pk = models.CompositePrimaryKey("upload", "index")
+    upload = models.ForeignKey(Upload, models.PROTECT, related_name="chunks", db_index=False)
+    index = models.IntegerField()
+    content = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.upload_id}/{self.index}"
+
+
+class History(models.Model):
+    """Everything of one chain. What it is called and who may see it is known elsewhere."""
+
+    head = models.ForeignKey("Version", models.PROTECT, null=True, related_name="+", db_index=False)
+    importing = models.DateTimeField(null=True)
+    """When its import last gave a sign of life; null once version 1 is there (unfinished.py)."""
+    created = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Run(models.Model):
+    """Messages written once: an import, or the new messages of one step."""
+
+    IMPORT, EDIT = "import", "edit"
+
+    history = models.ForeignKey(History, models.PROTECT, related_name="runs")
+    kind = models.CharField(max_length=8, choices=[(IMPORT, "import"), (EDIT, "edit")])
+    format = models.CharField(max_length=64)
+    upload = models.ForeignKey(Upload, models.PROTECT, null=True, related_name="runs")
+    """Where the spans of its messages point."""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+
+class Template(models.Model):
+    """What surrounds the messages of an import: its envelope, and where in the upload each of its messages begins."""
+
+    run = models.OneToOneField(Run, models.PROTECT, primary_key=True)
+    envelope = models.BinaryField()
+    shell = models.BinaryField()
+    """What the envelope points into where that is no upload: a chain that moved to another format."""
+    starts = models.BinaryField()
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Message(models.Model):
+    """A message without its body: enough for the tree and for a closed row."""
+
+    pk = models.CompositePrimaryKey("run", "position")
+    run = models.ForeignKey(Run, models.PROTECT, db_index=False)
+    position = models.IntegerField()
+    digest = models.BinaryField()
+    size = models.BigIntegerField()
+    skeleton = models.BinaryField()
+    """See skeletons.py."""
+    preview = models.TextField()
+    source = models.BinaryField()
+    """Where its fragments lie, see sources.py."""
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.position}"
+
+
+class Body(models.Model):
+    """The fragments of a message that no upload holds as they are."""
+
+    pk = models.CompositePrimaryKey("run", "position")
+    run = models.ForeignKey(Run, models.PROTECT, db_index=False)
+    position = models.IntegerField()
+    content = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.position}"
+
+
+class Snapshot(models.Model):
+    """The content of a version or of a draft's step: pieces of runs, as a splice against the parent."""
+
+    history = models.ForeignKey(History, models.PROTECT, related_name="snapshots")
+    parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
+    key = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
+    """The nearest ancestor that lists all its pieces; null where it does so itself."""
+    generation = models.IntegerField(default=0)
+    """Steps since the key."""
+    pieces = models.BinaryField()
+    format = models.CharField(max_length=64)
+    template = models.ForeignKey(Template, models.PROTECT, null=True, related_name="+", db_index=False)
+    digest = models.BinaryField()
+    messages = models.IntegerField()
+    sections = models.IntegerField()
+    pairs = models.IntegerField()
+    size = models.BigIntegerField()
+    stored = models.BigIntegerField()
+    """Bytes of its messages as their source spells them."""
+    operation = models.CharField(max_length=64)
+    """Of the step that made it; "" for an import."""
+    options = models.BinaryField()
+    report = models.BinaryField()
+    created = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Version(models.Model):
+    """A saved state of a chain."""
+
+    history = models.ForeignKey(History, models.PROTECT, related_name="versions", db_index=False)
+    number = models.IntegerField()
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="versions", db_index=False)
+    parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
+    author = models.CharField(max_length=64)
+    note = models.TextField()
+    created = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["history", "number"], name="version_numbers_once")]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"
+
+
+class Draft(models.Model):
+    """A proposed next version: steps after a base. `cursor` of them count; undo and redo move it."""
+
+    history = models.ForeignKey(History, models.PROTECT, related_name="drafts")
+    base = models.ForeignKey(Version, models.PROTECT, related_name="+", db_index=False)
+    author = models.CharField(max_length=64)
+    note = models.TextField(default="", blank=True)
+    cursor = models.IntegerField(default=0)
+    saved = models.ForeignKey(Version, models.SET_NULL, null=True, related_name="+", db_index=False)
+    """The version it became."""
+    created = models.DateTimeField(db_default=Now())
+    updated = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"draft {self.pk}"
+
+
+class Step(models.Model):
+    """One operation of a draft; what it did and with which options is written in its snapshot."""
+
+    draft = models.ForeignKey(Draft, models.CASCADE, related_name="steps", db_index=False)
+    position = models.IntegerField()
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="+", db_index=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["draft", "position"], name="step_positions_once")]
+        ordering = ["position"]
+
+    def __str__(self) -> str:
+        return f"step {self.position}"
+
+
+class OutlineBlock(models.Model):
+    """About 256 rows of an outline, shared by all snapshots that have the same stretch."""
+
+    pk = models.CompositePrimaryKey("history", "digest")
+    history = models.ForeignKey(History, models.CASCADE, db_index=False)
+    digest = models.BinaryField(max_length=16)
+    rows = models.BinaryField()
+    hashes = models.BinaryField()
+    """A sequence hash of the messages of each row; only edits read it."""
+
+    def __str__(self) -> str:
+        return bytes(self.digest).hex()
+
+
+class Outline(models.Model):
+    """The listing of a snapshot's blocks, and its totals. A cache: outline/rebuild.py makes it again."""
+
+    snapshot = models.OneToOneField(Snapshot, models.CASCADE, primary_key=True)
+    rules = models.IntegerField()
+    """Which edition of the code made it; an older one is made again."""
+    listing = models.BinaryField()
+    errors = models.IntegerField()
+    warnings = models.IntegerField()
+    verdicts = models.BinaryField()
+    """By provider: errors, warnings, infos."""
+    charts = models.BinaryField()
+    """Bytes by role and by tool."""
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Purge(models.Model):
+    """Deletion for good in progress: while a transaction's own row stands here, append-only rows may go."""
+
+    reason = models.TextField()
+    created = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class Tombstone(models.Model):
+    """What stays of something deleted for good: that it was, and a keyed digest that only its bytes can match."""
+
+    history = models.BigIntegerField()
+    kind = models.CharField(max_length=16)
+    digest = models.CharField(max_length=64)
+    reason = models.TextField()
+    created = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.history}"

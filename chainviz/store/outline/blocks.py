@@ -1,0 +1,185 @@
+"""Blocks of rows and of sections, and the listing that names them. Blocks are named by what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from chainviz.store.outline.hashes import concatenate
+from chainviz.store.outline.measures import NOTHING, Measure, add_up
+from chainviz.store.outline.rows import Row, SectionRow, pack_row, unpack_row
+from chainviz.store.packed import pack, unpack
+from chainviz.store.pieces import Cursor, Piece, join
+
+BLOCK = 256
+"""Rows a block, when it is made."""
+
+
+class Entry(NamedTuple):
+    """A block as the listing knows it."""
+
+    digest: bytes
+    count: int  # type: ignore[assignment]
+    """Rows or sections in it."""
+    measure: Measure
+    hash: int = 0
+    """Of its messages (blocks of rows only)."""
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    rows: tuple[Row, ...]
+    pieces: tuple[Piece, ...]
+    """Where its messages lie."""
+
+    @cached_property
+    def ends(self) -> list[Measure]:
+        """Sums over the rows up to and including each."""
+        return list(accumulate((row.measure for row in self.rows), Measure.__add__))
+
+    def before(self, row: int) -> Measure:
+        return self.ends[row - 1] if row else NOTHING
+
+
+@dataclass(frozen=True)
+class SectionBlock:
+    sections: tuple[SectionRow, ...]
+
+    @cached_property
+    def ends(self) -> list[Measure]:
+        return list(accumulate((section.measure for section in self.sections), Measure.__add__))
+
+    def before(self, section: int) -> Measure:
+        return self.ends[section - 1] if section else NOTHING
+
+
+class LooseRow(NamedTuple):
+    """A row on its way into a block."""
+
+    row: Row
+    pieces: tuple[Piece, ...]
+    hash: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackedBlock:
+    """A block ready to be kept."""
+
+    entry: Entry
+    rows: bytes
+    hashes: Sequence[int] = ()
+
+
+def pack_rows(loose: Sequence[LooseRow]) -> PackedBlock:
+    pieces = join(piece for row in loose for piece in row.pieces)
+    content = [[list(piece) for piece in pieces], [pack_row(row.row) for row in loose]]
+    value = concatenate((row.hash, row.row.messages) for row in loose)
+    entry = Entry(_digest(content), len(loose), add_up(row.row.measure for row in loose), value)
+    return PackedBlock(entry, pack(content), [row.hash for row in loose])
+
+
+def unpack_rows(content: bytes | memoryview) -> RowBlock:
+    pieces, rows = unpack(content)
+    return RowBlock(tuple(map(unpack_row, rows)), tuple(Piece(*piece) for piece in pieces))
+
+
+def loosen(block: RowBlock, hashes: Sequence[int]) -> Iterator[LooseRow]:
+    cursor = Cursor(block.pieces)
+    for row, value in zip(block.rows, hashes, strict=True):
+        yield LooseRow(row, tuple(cursor.take(row.messages)), value)
+
+
+def pack_sections(sections: Sequence[SectionRow]) -> PackedBlock:
+    content = [[*section.measure, section.first.run, section.first.start] for section in sections]
+    entry = Entry(_digest(content), len(sections), add_up(section.measure for section in sections))
+    return PackedBlock(entry, pack(content))
+
+
+def unpack_sections(content: bytes | memoryview) -> SectionBlock:
+    return SectionBlock(
+        tuple(SectionRow(Measure(*packed[:-2]), Piece(packed[-2], packed[-1], 1)) for packed in unpack(content))
+    )
+
+
+def _digest(content: Any) -> bytes:
+    # of the plain form: a deflated one may differ between versions of the library
+    return blake2b(repr(content).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+@dataclass(frozen=True)
+class Listing:
+    """All blocks of a snapshot, in order."""
+
+    rows: tuple[Entry, ...] = ()
+    sections: tuple[Entry, ...] = ()
+
+    @cached_property
+    def total(self) -> Measure:
+        return add_up(entry.measure for entry in self.rows)
+
+    @cached_property
+    def section_count(self) -> int:
+        return sum(entry.count for entry in self.sections)
+
+    @cached_property
+    def hash(self) -> int:
+        return concatenate((entry.hash, entry.measure.messages) for entry in self.rows)
+
+    @cached_property
+    def row_ends(self) -> list[Measure]:
+        return list(accumulate((entry.measure for entry in self.rows), Measure.__add__))
+
+    @cached_property
+    def section_ends(self) -> list[tuple[int, Measure]]:
+        """Sections, and their measure, up to and including each block."""
+        counts = accumulate(entry.count for entry in self.sections)
+        return list(zip(counts, accumulate((e.measure for e in self.sections), Measure.__add__), strict=True))
+
+    @cached_property
+    def row_counts(self) -> list[int]:
+        """Rows up to and including each block of rows."""
+        return [measure.rows for measure in self.row_ends]
+
+    @cached_property
+    def message_counts(self) -> list[int]:
+        return [measure.messages for measure in self.row_ends]
+
+    def rows_before(self, block: int) -> Measure:
+        return self.row_ends[block - 1] if block else NOTHING
+
+    def sections_before(self, block: int) -> tuple[int, Measure]:
+        return self.section_ends[block - 1] if block else (0, NOTHING)
+
+
+def pack_listing(listing: Listing) -> bytes:
+    return pack([[_pack_entry(entry) for entry in entries] for entries in (listing.rows, listing.sections)])
+
+
+def unpack_listing(content: bytes | memoryview) -> Listing:
+    rows, sections = unpack(content)
+    return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)))
+
+
+def _pack_entry(entry: Entry) -> list[Any]:
+    return [entry.digest.hex(), entry.count, list(entry.measure), entry.hash]
+
+
+def _unpack_entry(packed: list[Any]) -> Entry:
+    digest, count, measure, value = packed
+    return Entry(bytes.fromhex(digest), count, Measure(*measure), value)
+
+
+def evenly(count: int, limit: int = 0) -> Iterator[tuple[int, int]]:
+    """Cut `count` things into stretches of about the same length, none above the limit."""
+    limit = limit or BLOCK
+    parts = -(-count // limit)
+    for i in range(parts):
+        yield count * i // parts, count * (i + 1) // parts
+
+
+def flatten(entries: Iterable[Iterable[Entry]]) -> tuple[Entry, ...]:
+    return tuple(entry for part in entries for entry in part)

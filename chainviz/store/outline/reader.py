@@ -1,0 +1,201 @@
+"""Finds places in an outline: rows, sections, messages and paths, by sums over blocks and then inside one block."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from chainviz.core.errors import PathError
+from chainviz.core.paths import Path
+from chainviz.store.models import Snapshot
+from chainviz.store.outline.blocks import Entry, Listing, LooseRow, RowBlock, SectionBlock, loosen
+from chainviz.store.outline.keep import BlockReader, listing_of
+from chainviz.store.outline.measures import Measure, add_up
+from chainviz.store.outline.rebuild import outline_of
+from chainviz.store.outline.rows import Kind, Row, SectionRow
+from chainviz.store.pieces import Piece, cut, join
+
+
+class SectionPlace(NamedTuple):
+    """A section where it stands."""
+
+    number: int
+    before: Measure
+    """Of all that comes before it."""
+    section: SectionRow
+
+    @property
+    def measure(self) -> Measure:
+        return self.section.measure
+
+    @property
+    def start(self) -> int:
+        return self.before.messages
+
+    def row_of(self, path: Path) -> int:
+        """The row of a header message or pair of this section, counted in the whole chain."""
+        assert path.pair is not None
+        if path.pair == 0:
+            place, count, what = path.message or 0, self.measure.headers, "header messages"
+        else:
+            place, count, what = path.pair - 1, self.measure.pairs, "pairs"
+        if place >= count:
+            raise PathError(f"{path} is not in this chain: section {self.number} has {count} {what}.")
+        return self.before.rows + place + (self.measure.headers if path.pair else 0)
+
+    def path_of(self, row: int) -> Path:
+        place = row - self.before.rows
+        headers = self.measure.headers
+        return Path(self.number, 0, place) if place < headers else Path(self.number, place - headers + 1)
+
+
+class RowPlace(NamedTuple):
+    """A row where it stands."""
+
+    row: Row
+    start: int
+    """Its first message."""
+    block: RowBlock
+    offset: int
+    """Its first message in the block."""
+
+    def pieces(self, limit: int) -> Iterator[Piece]:
+        """Of its first messages."""
+        return cut(self.block.pieces, self.offset, self.offset + min(limit, self.row.messages))
+
+
+@dataclass
+class OutlineReader:
+    listing: Listing
+    blocks: BlockReader
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> OutlineReader:
+        return cls(listing_of(outline_of(snapshot)), BlockReader(snapshot.history_id))
+
+    def row_block(self, index: int) -> RowBlock:
+        digest = self.listing.rows[index].digest
+        self.blocks.load_rows([digest])
+        return self.blocks.rows[digest]
+
+    def section_block(self, index: int) -> SectionBlock:
+        digest = self.listing.sections[index].digest
+        self.blocks.load_sections([digest])
+        return self.blocks.sections[digest]
+
+    def loose(self, entry: Entry) -> list[LooseRow]:
+        """The rows of a block, each with its pieces and hash."""
+        self.blocks.load_rows([entry.digest], hashes=True)
+        return list(loosen(self.blocks.rows[entry.digest], self.blocks.hashes[entry.digest]))
+
+    # sections
+
+    def section(self, number: int) -> SectionPlace:
+        if not 1 <= number <= self.listing.section_count:
+            raise PathError(f"s{number} is not in this chain: it has {self.listing.section_count} sections.")
+        return next(self.sections(number, number + 1))
+
+    def sections(self, first: int, stop: int) -> Iterator[SectionPlace]:
+        """Sections by number, `stop` not among them; their blocks are read in one query."""
+        stop = min(stop, self.listing.section_count + 1)
+        if first >= stop:
+            return
+        ends = [count for count, _ in self.listing.section_ends]
+        low, high = bisect_left(ends, first), bisect_left(ends, stop - 1)
+        self.blocks.load_sections(self.listing.sections[i].digest for i in range(low, high + 1))
+        for index in range(low, high + 1):
+            count, before = self.listing.sections_before(index)
+            block = self.section_block(index)
+            for i in range(max(0, first - count - 1), min(len(block.sections), stop - count - 1)):
+                yield SectionPlace(count + i + 1, before + block.before(i), block.sections[i])
+
+    def section_of_row(self, row: int) -> SectionPlace:
+        index = bisect_right([measure.rows for _, measure in self.listing.section_ends], row)
+        count, before = self.listing.sections_before(index)
+        block = self.section_block(index)
+        i = bisect_right([measure.rows for measure in block.ends], row - before.rows)
+        return SectionPlace(count + i + 1, before + block.before(i), block.sections[i])
+
+    # rows
+
+    def rows(self, wanted: Iterable[int]) -> dict[int, RowPlace]:
+        """Rows by number; their blocks are read in one query."""
+        ends = self.listing.row_counts
+        blocks = {row: bisect_right(ends, row) for row in wanted}
+        self.blocks.load_rows({self.listing.rows[index].digest for index in blocks.values()})
+        return {row: self._row(row, index) for row, index in blocks.items()}
+
+    def row(self, row: int) -> RowPlace:
+        return self.rows([row])[row]
+
+    def _row(self, row: int, index: int) -> RowPlace:
+        before = self.listing.rows_before(index)
+        block = self.row_block(index)
+        i = row - before.rows
+        offset = block.before(i).messages
+        return RowPlace(block.rows[i], before.messages + offset, block, offset)
+
+    def measure_between(self, low: int, high: int) -> Measure:
+        """Of the rows `low:high`: sums of whole blocks, and of rows in the two at the ends."""
+        ends = self.listing.row_counts
+        first, last = bisect_right(ends, low), bisect_left(ends, high)
+        parts: list[Measure] = []
+        for index in range(first, last + 1):
+            start, end = self.listing.rows_before(index).rows, ends[index]
+            if low <= start and end <= high:
+                parts.append(self.listing.rows[index].measure)
+            else:
+                block = self.row_block(index)
+                parts += [row.measure for row in block.rows[max(0, low - start) : high - start]]
+        return add_up(parts)
+
+    def row_of_message(self, index: int) -> int:
+        block_index = bisect_right(self.listing.message_counts, index)
+        before = self.listing.rows_before(block_index)
+        block = self.row_block(block_index)
+        return before.rows + bisect_right([measure.messages for measure in block.ends], index - before.messages)
+
+    # messages and paths
+
+    def pieces(self, start: int, stop: int) -> list[Piece]:
+        """Where the messages `start:stop` lie."""
+        if start >= stop:
+            return []
+        ends = self.listing.message_counts
+        low, high = bisect_right(ends, start), bisect_left(ends, stop)
+        self.blocks.load_rows(entry.digest for entry in self.listing.rows[low : high + 1])
+        found: list[Piece] = []
+        for index in range(low, high + 1):
+            first, last = self.listing.rows_before(index).messages, ends[index]
+            found += cut(self.row_block(index).pieces, max(start, first) - first, min(stop, last) - first)
+        return join(found)
+
+    def span(self, path: Path) -> range:
+        """Places of the messages under `path`; PathError where there is no such node."""
+        place = self.section(path.section)
+        measure = place.measure
+        if path.pair is None:
+            return range(place.start, place.start + measure.messages)
+        if path.pair == 0 and path.message is None:
+            return range(place.start, place.start + measure.headers)
+        found = self.row(place.row_of(path))
+        if path.pair == 0 or path.message is None:
+            return range(found.start, found.start + found.row.messages)
+        # m0 is reserved for the AI message even where there is none
+        message = path.message - (found.row.kind is Kind.NO_AI)
+        if not 0 <= message < found.row.messages:
+            raise PathError(f"{path} is not in this chain: there are {found.row.messages} messages in that place.")
+        return range(found.start + message, found.start + message + 1)
+
+    def path_at(self, message: int) -> Path:
+        """The path of a message, by its place in the flat list."""
+        if not 0 <= message < self.listing.total.messages:
+            raise PathError(f"There is no message {message + 1}: the chain has {self.listing.total.messages}.")
+        row = self.row_of_message(message)
+        path = self.section_of_row(row).path_of(row)
+        if path.pair == 0:
+            return path
+        found = self.row(row)
+        return Path(path.section, path.pair, message - found.start + (found.row.kind is Kind.NO_AI))

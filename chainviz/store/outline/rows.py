@@ -1,0 +1,160 @@
+"""Rows of an outline: a header message or a body pair each; and how a stream of messages is cut into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from chainviz.core.messages import AI, HUMAN, SYSTEM, Shape
+from chainviz.core.paths import Path
+from chainviz.core.problems import Problem, place_in_words
+from chainviz.core.tree import BodyPair, PairType
+from chainviz.store.outline.measures import SEVERITIES, Measure, count_problems
+from chainviz.store.pieces import Piece
+
+M = TypeVar("M", bound=Shape)
+
+
+class Kind(IntEnum):
+    SYSTEM = 0
+    HUMAN = 1
+    REQUEST_RESPONSE = 2
+    COMPLETION = 3
+    SUMMARIZATION = 4
+    NO_AI = 5
+    """A pair without AI message."""
+
+    @property
+    def is_header(self) -> bool:
+        return self <= Kind.HUMAN
+
+    @property
+    def pair_type(self) -> PairType | None:
+        return _PAIR_TYPES.get(self)
+
+
+_PAIR_TYPES = {
+    Kind.REQUEST_RESPONSE: PairType.REQUEST_RESPONSE,
+    Kind.COMPLETION: PairType.COMPLETION,
+    Kind.SUMMARIZATION: PairType.SUMMARIZATION,
+    Kind.NO_AI: PairType.REQUEST_RESPONSE,
+}
+_KINDS = {type: kind for kind, type in _PAIR_TYPES.items() if kind is not Kind.NO_AI}
+
+
+class Row(NamedTuple):
+    kind: Kind
+    messages: int
+    size: int
+    valid: bool
+    problems: list[list[Any]]
+    """Packed, see `pack_problem`."""
+
+    @property
+    def measure(self) -> Measure:
+        is_header = self.kind.is_header
+        problems = count_problems(self.problems) if self.problems else {}
+        size = self.size if is_header else 0
+        return Measure(is_header, not is_header, self.messages, self.size, size, not self.valid, problems)
+
+
+@dataclass(frozen=True)
+class Stretch(Generic[M]):
+    """The messages of one row, before it is judged."""
+
+    messages: tuple[M, ...]
+
+    @property
+    def is_header(self) -> bool:
+        return self.messages[0].role in (SYSTEM, HUMAN)
+
+    @cached_property
+    def pair(self) -> BodyPair[M]:
+        if self.messages[0].role == AI:
+            return BodyPair(self.messages[0], self.messages[1:])
+        return BodyPair(None, self.messages)
+
+    def row(self, problems: list[list[Any]]) -> Row:
+        if self.is_header:
+            kind = Kind.SYSTEM if self.messages[0].role == SYSTEM else Kind.HUMAN
+            return Row(kind, 1, self.messages[0].size, True, problems)
+        pair = self.pair
+        kind = Kind.NO_AI if pair.ai is None else _KINDS[pair.type]
+        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems)
+
+
+def stretches(messages: Iterable[M]) -> Iterator[Stretch[M]]:
+    """Cut messages into rows, as parsing does (core/parse.py)."""
+    pair: list[M] = []
+    for message in messages:
+        is_header = message.role in (SYSTEM, HUMAN)
+        if pair and (is_header or message.role == AI):
+            yield Stretch(tuple(pair))
+            pair = []
+        if is_header:
+            yield Stretch((message,))
+        else:
+            pair.append(message)
+    if pair:
+        yield Stretch(tuple(pair))
+
+
+PLACE, INDEX = "\x01P", "\x01M"
+"""In the text of a packed problem: where the place in words and the message's number belong."""
+
+
+def pack_problem(problem: Problem, offset: int, key: str) -> list[Any]:
+    """Without its absolute place, so that it stays true when something before it changes; `offset`: message in its row.
+
+    `key` is what it is counted under: its provider, as a rule.
+    """
+    index = problem.message
+    text = problem.text.replace(place_in_words(problem.path, index), PLACE)
+    text = text.replace(f"messages.{index}", f"messages.{INDEX}").replace(f"messages[{index}]", f"messages[{INDEX}]")
+    path = problem.path
+    depth = 1 if path.pair is None else 2 if path.message is None else 3 if path.part is None else 4
+    part = -1 if problem.part is None else problem.part
+    severity = SEVERITIES.index(problem.severity)
+    return [problem.rule, severity, offset, part, depth, key, text, list(problem.fixes), problem.source]
+
+
+def unpack_problem(packed: list[Any], kind: Kind, path: Path, index: int) -> Problem:
+    """The problem of a row that now has this path, its first message this place."""
+    rule, severity, offset, part, depth, key, text, fixes, source = packed
+    if depth > 2 and not kind.is_header:
+        path = Path(path.section, path.pair, offset + (kind is Kind.NO_AI), None)
+    if depth == 1:
+        path = Path(path.section)
+    elif depth == 2:
+        path = Path(path.section, path.pair)
+    elif depth == 4:
+        path = Path(path.section, path.pair, path.message, part)
+    index += offset
+    text = text.replace(PLACE, place_in_words(path, index)).replace(INDEX, str(index))
+    provider = "" if key == OPENING else key
+    return Problem(
+        rule, SEVERITIES[severity], path, index, None if part < 0 else part, text, tuple(fixes), provider, source
+    )
+
+
+OPENING = "opening"
+"""Counted apart: the one problem of the tree that is none while the chain has a single section."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRow:
+    measure: Measure
+    first: Piece
+    """Its first message."""
+
+
+def pack_row(row: Row) -> list[Any]:
+    packed: list[Any] = [int(row.kind), row.messages, row.size, int(row.valid)]
+    return [*packed, row.problems] if row.problems else packed
+
+
+def unpack_row(packed: list[Any]) -> Row:
+    return Row(Kind(packed[0]), packed[1], packed[2], bool(packed[3]), packed[4] if len(packed) > 4 else [])

@@ -1,0 +1,98 @@
+"""Real worker processes and kill -9: the job goes to another worker, or is told to be interrupted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from chainviz.accounts.models import local_owner
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import start_job
+from tests import ROOT
+from tests.jobs import work
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+
+WORKER = """
+from datetime import timedelta
+from chainviz.commands.start_up import set_up_django
+set_up_django()
+from chainviz.jobs import lease
+lease.LEASE = timedelta(seconds=1)
+from chainviz.cli import main
+main(["worker"])
+"""
+
+
+def database_url() -> str:
+    wanted = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{wanted['NAME']}"
+    password = f":{wanted['PASSWORD']}" if wanted["PASSWORD"] else ""
+    return f"postgresql://{wanted['USER']}{password}@{wanted['HOST']}:{wanted['PORT']}/{wanted['NAME']}"
+
+
+StartWorker = Callable[[], "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def start_worker(tmp_path: Path) -> Iterator[StartWorker]:
+    environment = {**os.environ, "CHAINVIZ_DATABASE_URL": database_url(), "CHAINVIZ_DATA": str(tmp_path)}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        running.append(subprocess.Popen([sys.executable, "-c", WORKER], cwd=ROOT, env=environment))
+        return running[-1]
+
+    yield start
+    for worker in running:
+        worker.kill()
+        worker.wait()
+
+
+def wait_until(job: Job, *states: str) -> Job:
+    deadline = time.monotonic() + 15
+    while time.monotonic() < deadline:
+        job.refresh_from_db()
+        if job.state in states:
+            return job
+        time.sleep(0.05)
+    raise AssertionError(f"the job is still {job.state}: {job.message}")
+
+
+def test_another_worker_takes_over_after_kill_9(start_worker: StartWorker) -> None:
+    job = start_job(work.hang_at_first, owner=local_owner())
+    first = start_worker()
+    wait_until(job, "running")
+    start_worker()
+    time.sleep(1.5)
+    assert wait_until(job, "running").attempts == 1, "a living worker keeps its job beyond the first lease"
+    first.kill()
+    job = wait_until(job, "done", "failed", "interrupted")
+    assert (job.state, job.result, job.attempts) == ("done", "attempt 2", 2)
+
+
+def test_a_job_without_attempts_left_is_interrupted(start_worker: StartWorker) -> None:
+    job = start_job(work.hang_at_first, owner=local_owner(), max_attempts=1)
+    first = start_worker()
+    wait_until(job, "running")
+    first.kill()
+    first.wait()
+    start_worker()
+    assert wait_until(job, "done", "failed", "interrupted").state == "interrupted"
+
+
+def test_a_worker_that_is_asked_to_stop_stops(start_worker: StartWorker) -> None:
+    job = start_job(work.add, owner=local_owner(), first=1, second=1)
+    worker = start_worker()
+    wait_until(job, "done")
+    worker.terminate()
+    assert worker.wait(timeout=10) == 0

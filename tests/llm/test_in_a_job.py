@@ -1,0 +1,61 @@
+"""A job may let a model write: its row shows how far it is, and cancelling the job ends the asking."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from chainviz.accounts.models import local_owner
+from chainviz.jobs.lease import cancel
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import start_job
+from chainviz.jobs.worker import make_worker
+from tests.llm import work
+from tests.llm.fake_server import Exchange, says, serving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_job_writes_all_pieces() -> None:
+    with serving(says("a summary")) as server:
+        job = start_job(work.summarize, owner=local_owner(), url=server.url, pieces=3)
+        make_worker(until_idle=True).run()
+    job.refresh_from_db()
+    assert job.state == Job.State.DONE, job.message
+    assert job.result == [["done", "a summary"]] * 3
+
+
+def test_a_cancelled_job_hangs_up_within_a_second() -> None:
+    begun = threading.Event()
+
+    def play(exchange: Exchange) -> None:
+        begun.set()
+        exchange.pause(20)
+
+    with serving(play) as server:
+        job = start_job(work.summarize, owner=local_owner(), url=server.url, pieces=3)
+        worker = threading.Thread(target=run_worker)
+        worker.start()
+        assert begun.wait(10)
+        cancel(job)
+        start = time.monotonic()
+        while time.monotonic() < start + 5:
+            job.refresh_from_db()
+            if job.is_finished:
+                break
+            time.sleep(0.02)
+        assert time.monotonic() - start <= 1.5
+        assert job.state == Job.State.CANCELLED
+        worker.join(5)
+    assert len(server.seen) <= 2
+
+
+def run_worker() -> None:
+    from django.db import connection
+
+    try:
+        make_worker(until_idle=True).run()
+    finally:
+        connection.close()

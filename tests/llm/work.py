@@ -1,0 +1,28 @@
+"""A job that lets a model write; a worker finds it by its dotted path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainviz.jobs.tasks import JobContext
+from chainviz.llm import Endpoint, Written, write_all, writer_named
+from tests.llm.asking import request
+
+
+def summarize(context: JobContext, url: str, pieces: int) -> list[Any]:
+    endpoint = Endpoint(base_url=url, model="small", concurrency=2, seconds=20)
+    finished: list[Written] = []
+
+    def on_piece(written: Written) -> None:
+        finished.append(written)
+        context.report(len(finished) / pieces, written.cause)
+
+    results = write_all(
+        [request(key=f"pair:s{number}.p1") for number in range(pieces)],
+        writer_named("openai", endpoint),
+        concurrency=endpoint.concurrency,
+        cancelled=context.is_cancelled,
+        on_piece=on_piece,
+        on_progress=lambda request, done, stage: context.report(len(finished) / pieces, stage),
+    )
+    return [[written.state, written.text] for written in results]
