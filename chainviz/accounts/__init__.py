@@ -1,0 +1,1 @@
+"""Who is looking. In local mode that is always the one owner."""

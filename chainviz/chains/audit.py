@@ -1,0 +1,69 @@
+"""What was taken out of chains, by whom, when and how: decisions and sizes, never contents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from chainviz.store.packed import pack, unpack
+from chainviz.web.byte_text import byte_text
+
+
+class AuditEntry(models.Model):
+    chain_key = models.BigIntegerField(db_index=True)
+    """Of the chain; a number, so that the entry outlives it."""
+    who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    at = models.DateTimeField()
+    act = models.CharField(max_length=32)
+    version = models.PositiveIntegerField(null=True)
+    """The version it was done to."""
+    draft_key = models.BigIntegerField(null=True)
+    packed = models.BinaryField()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.act} in chain {self.chain_key}"
+
+    @property
+    def record(self) -> Any:
+        return unpack(self.packed)
+
+
+def note(chain: Any, who: Any, act: str, record: Any, *, version: int | None = None, draft: int | None = None) -> None:
+    AuditEntry.objects.create(
+        chain_key=chain.pk, who=who, at=timezone.now(), act=act, version=version, draft_key=draft, packed=pack(record)
+    )
+
+
+WORDS = {"redact": ("redacted", "Redaction"), "mask": ("shield", "Secrets masked"), "purge": ("trash", "Purge")}
+
+
+def told(entry: AuditEntry) -> tuple[str, str, str]:
+    """Icon, name and sentence of an entry."""
+    icon, name = WORDS.get(entry.act, ("info", entry.act))
+    return icon, name, str(_SENTENCES.get(entry.act, lambda record: "")(entry.record))
+
+
+def _redacted(record: Any) -> str:
+    rows = record.get("rows", [])
+    gone = sum(row["decision"] == "redact" for row in rows)
+    by_hand = sum(bool(row["override"]) for row in rows)
+    said = f"policy {record['policy']}: {gone:,} of {len(rows):,} redacted, {byte_text(record['bytes_saved'])} saved"
+    return f"{said}, {by_hand:,} decided by hand" if by_hand else said
+
+
+def _masked(record: Any) -> str:
+    return f"{len(record['rows']):,} findings masked by {record['strategy']}, {record['declined']:,} declined"
+
+
+def _purged(record: Any) -> str:
+    return f"{record['values']:,} values in {record['places']:,} places, {len(record['chains']):,} chains of the same file"
+
+
+_SENTENCES: dict[str, Callable[[Any], str]] = {"redact": _redacted, "mask": _masked, "purge": _purged}

@@ -1,0 +1,154 @@
+"""What can be taken out of a subject: its chain or the whole file, in its own format or in another, and what that would lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+
+from chainviz.chains.models import Chain, ChainQuerySet
+from chainviz.chains.render.numbers import count_text
+from chainviz.chains.subjects import Subject
+from chainviz.core.documents.units import Span
+from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.formats.contract import Format
+from chainviz.core.formats.moving import Losses, without_source
+from chainviz.core.load import document_in
+from chainviz.core.messages import Message
+from chainviz.store import exports
+from chainviz.store.models import Upload, Version
+from chainviz.store.places import Place, place_of
+
+LOOKED_AT = 8_000_000
+"""Bytes of content that are written on trial, to say what a format would lose; the rest is judged by the download."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The chain, or its beginning, written in the chosen format."""
+
+    size: int
+    losses: tuple[str, ...]
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Export:
+    """A subject on its way into a format."""
+
+    subject: Subject
+    format: Format
+
+    @classmethod
+    def to(cls, subject: Subject, name: str) -> Export:
+        """Refused, in a sentence, for a format nobody knows."""
+        try:
+            return cls(subject, get_format(name or subject.snapshot.format))
+        except DocumentError as error:
+            raise Refused(str(error)) from None
+
+    @property
+    def is_own(self) -> bool:
+        return self.format.name == self.subject.snapshot.format
+
+    @property
+    def choices(self) -> tuple[Format, ...]:
+        """The chain's own format first."""
+        return tuple(sorted(FORMATS, key=lambda format: format.name != self.subject.snapshot.format))
+
+    @cached_property
+    def place(self) -> Place | None:
+        return place_of(self.subject.snapshot)
+
+    @property
+    def upload(self) -> Upload | None:
+        template = self.subject.snapshot.template
+        return template.run.upload if template is not None else None
+
+    @property
+    def is_part(self) -> bool:
+        """The file holds more than this chain's own document."""
+        if self.place is None:
+            return False
+        document = self.place.document
+        # a byte order mark and a last line end are no content
+        return document.end - document.start < self.place.upload.length - 4
+
+    @property
+    def fits_into_file(self) -> bool:
+        return self.is_part and (self.is_own or not self.format.lines)
+
+    @cached_property
+    def trial(self) -> Trial:
+        if self.is_own:
+            return Trial(self._own_size(), ())
+        losses = Losses(self.format)
+        taken = Beginning(exports.messages_of(self.subject.snapshot))
+        size = sum(map(len, document_in(self.format, _judged(taken, losses))))
+        rest = self.subject.snapshot.messages - taken.count
+        left_out = f"{count_text(rest, 'more message')} will be written without having been looked at." if rest else ""
+        return Trial(size, tuple(losses.sentences()), left_out)
+
+    def _own_size(self) -> int:
+        """What stands around the messages is little where they are many."""
+        snapshot = self.subject.snapshot
+        return sum(map(len, exports.export(snapshot))) if snapshot.stored <= LOOKED_AT else snapshot.stored
+
+    def chain(self) -> Iterator[bytes]:
+        if self.is_own:
+            return exports.export(self.subject.snapshot)
+        return exports.export_in(self.subject.snapshot, self.format)
+
+    def whole_file(self) -> Iterator[bytes]:
+        """This chain in its place, and the newest version of every other chain of the file."""
+        if self.place is None:
+            raise Refused("The file this chain came in is not kept.")
+        documents = [exports.in_its_place(self.subject.snapshot, self.place, self.format)]
+        return exports.export_whole_file(self.place.upload, [*documents, *self._others()])
+
+    def _others(self) -> Iterable[tuple[Span, Iterator[bytes]]]:
+        for chain in self.siblings:
+            version = Version.objects.select_related("snapshot__template__run__upload").get(
+                history=chain.history, number=chain.version
+            )
+            place = place_of(version.snapshot)
+            if place is not None and (place.is_of_upload or not get_format(version.snapshot.format).lines):
+                yield exports.in_its_place(version.snapshot, place)
+
+    @property
+    def siblings(self) -> ChainQuerySet:
+        """Other chains of the same file."""
+        chain = self.subject.chain
+        same = Chain.objects.in_library().filter(owner=chain.owner_id, sha256=chain.sha256, is_branch=False)
+        return same.exclude(pointer=chain.pointer)
+
+    def file_name(self, what: str) -> str:
+        file = PurePath(self.subject.chain.file_name or "chain.json")
+        ending = file.suffix or ".json"
+        if what == "file" or self.is_own:
+            return f"{file.stem} {what.lower()}{ending}"
+        ending = ".txt" if self.format.name == "raw" else ".jsonl" if self.format.lines else ".json"
+        return f"{file.stem} {what.lower()} {self.format.name}{ending}"
+
+
+class Beginning:
+    """Messages until they make a trial long enough."""
+
+    def __init__(self, messages: Iterator[Message]) -> None:
+        self._messages = messages
+        self._size = 0
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Message]:
+        while self._size <= LOOKED_AT and (message := next(self._messages, None)) is not None:
+            self._size += message.size
+            self.count += 1
+            yield message
+
+
+def _judged(messages: Iterable[Message], losses: Losses) -> Iterator[Message]:
+    for message in messages:
+        losses.add(without_source(message))
+        yield message

@@ -1,0 +1,105 @@
+"""A chain as one HTML file. Everything is escaped; its own policy forbids scripts, forms and every request."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from hashlib import sha256
+from html import escape
+
+from chainviz.chains.exports.walk import Told, number_of, role_of
+from chainviz.chains.render.json_text import lay_out
+from chainviz.chains.render.markdown import plain, prose
+from chainviz.chains.render.pictures import host_of, picture
+from chainviz.chains.render.visible_text import one_line, safe
+from chainviz.core.messages import Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.web.byte_text import byte_text
+
+OPEN_UP_TO = 4_000
+"""Characters of a result that are shown unfolded."""
+STYLE = """
+:root { color-scheme: light dark; --line: light-dark(#ddd, #383b44); --soft: light-dark(#f6f7f9, #1d1f25); --muted: light-dark(#5b6070, #a5aaba); }
+body { max-width: 60rem; margin: 0 auto; padding: 1rem; font: 15px/1.55 system-ui, sans-serif; background: light-dark(#fff, #15161a); color: light-dark(#1b1d24, #e8e9ee); overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.1rem; margin: 0; display: inline; } h3 { font-size: .95rem; margin: 0; }
+.muted, summary small, h3 small { color: var(--muted); font-weight: 400; }
+details.section { border: 1px solid var(--line); border-radius: 8px; margin: 1rem 0; } details.section > summary { padding: .6rem .9rem; background: var(--soft); cursor: pointer; border-radius: 8px; }
+article { padding: .6rem .9rem; border-top: 1px solid var(--line); } article[data-role=human] { border-left: 3px solid #3b82c4; } article[data-role=ai] { border-left: 3px solid #7c5cd6; } article[data-role=tool] { border-left: 3px solid #2c9c7a; } article[data-role=system] { border-left: 3px solid #b08421; }
+pre { white-space: pre-wrap; margin: .4rem 0; padding: .6rem; background: var(--soft); border-radius: 6px; font: 12.5px/1.5 ui-monospace, monospace; tab-size: 4; } .plain { background: none; padding: 0; font: inherit; }
+details.fold { margin: .4rem 0; } details.fold > summary { cursor: pointer; color: var(--muted); } table { border-collapse: collapse; } td, th { border: 1px solid var(--line); padding: .2rem .5rem; }
+img { max-width: 100%; height: auto; } a { color: inherit; } @media print { details::details-content { content-visibility: visible; height: auto; } }
+"""  # noqa: E501
+_HASH = base64.b64encode(sha256(STYLE.encode()).digest()).decode()
+POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def html_page(told: Told) -> Iterator[str]:
+    title = safe(told.title)
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        f'<p class="muted">{safe(told.source)}. A copy to read, made by chainviz: it loads nothing and runs nothing.</p>\n'
+    )
+    section = 0
+    for path, message in told.walk():
+        if path.section != section:
+            yield "</details>\n" if section else ""
+            section = path.section
+            yield f'<details class="section" id="s{section}" open><summary><h2>Section {section}</h2></summary>\n'
+        yield _message(number_of(path), str(path).replace(".", "-"), message)
+    yield "</details>\n" if section else "<p>This chain is empty.</p>\n"
+    yield "</body>\n</html>\n"
+
+
+def _message(number: str, id: str, message: Message) -> str:
+    parts = "".join(map(_part, message.parts))
+    head = f"<h3>{safe(role_of(message))} <small>{number} · {byte_text(message.size)}</small></h3>"
+    return f'<article id="{id}" data-role="{safe(message.role)}">{head}{parts}</article>\n'
+
+
+def _part(part: Part) -> str:
+    match part:
+        case Text():
+            return _reasoning(part) + (prose(part.text) if part.text else '<p class="muted">Empty text</p>')
+        case Thinking():
+            return _thinking(part.content) if not part.redacted else '<p class="muted">Encrypted reasoning</p>'
+        case ToolCall():
+            return _reasoning(part) + _fold(
+                f"Call of {part.name} · {part.id}", part.arguments, len(part.arguments) <= OPEN_UP_TO
+            )
+        case ToolResult():
+            kind = "Error" if part.is_error else "Result"
+            tool = f" of {part.name}" if part.name else ""
+            words = f"{kind}{tool} · {part.call_id} · {byte_text(part.size)}"
+            return _fold(words, part.content, len(part.content) <= OPEN_UP_TO) + "".join(map(_media, part.media))
+        case Image() | Binary():
+            return _media(part)
+        case Opaque():
+            return _fold(f"{part.kind}: a part of this format", part.text, False)
+
+
+def _reasoning(part: Text | ToolCall) -> str:
+    return _thinking(part.reasoning.content) if part.reasoning is not None and part.reasoning.content else ""
+
+
+def _thinking(text: str) -> str:
+    return f'<details class="fold"><summary>Reasoning</summary>{plain(text)}</details>'
+
+
+def _fold(words: str, text: str, is_open: bool) -> str:
+    body = f"<pre>{safe(lay_out(text) or text)}</pre>"
+    return f'<details class="fold"{" open" if is_open else ""}><summary>{safe(one_line(words, 200))}</summary>{body}</details>'
+
+
+def _media(part: Image | Binary) -> str:
+    found = picture(part)
+    if found is not None:
+        content = base64.b64encode(found.content).decode()
+        return f'<p><img src="data:{found.mime};base64,{content}" width="{found.width}" height="{found.height}" alt="Picture"></p>'
+    if isinstance(part, Binary):
+        return f'<p class="muted">A file, {safe(part.mime or "of no named kind")}, {byte_text(len(part.content))}: not in this copy</p>'
+    if not host_of(part.url):
+        return '<p class="muted">A picture that cannot be shown</p>'
+    where = safe(part.url)
+    return f'<p>A picture at <a href="{where}" rel="noreferrer noopener">{safe(one_line(part.url, 300))}</a></p>'

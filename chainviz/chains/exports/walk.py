@@ -1,0 +1,38 @@
+"""Walks through a content of a chain from its first message to its last; bodies are read a stretch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chainviz.core.message_paths import message_paths
+from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message
+from chainviz.core.paths import Path
+from chainviz.store.chain import StoredChain
+
+STRETCH = 100
+ROLES = {SYSTEM: "System", HUMAN: "Human", AI: "AI", TOOL: "Tool"}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is written: the content and what it is called."""
+
+    title: str
+    source: str
+    """Version and format, in words."""
+    chain: StoredChain
+
+    def walk(self) -> Iterator[tuple[Path, Message]]:
+        paths = message_paths(self.chain.tree)
+        for start in range(0, len(self.chain), STRETCH):
+            for message in self.chain.slice(start, min(start + STRETCH, len(self.chain))):
+                yield next(paths), message
+
+
+def number_of(path: Path) -> str:
+    return f"{path.section}.{path.pair}" if path.pair else f"{path.section}"
+
+
+def role_of(message: Message) -> str:
+    return ROLES.get(message.role, message.role or "Unknown")

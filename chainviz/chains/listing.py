@@ -1,0 +1,150 @@
+"""The library's table: which chains a person asked to see, in which order, and what stands in each row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Q
+from django.http import QueryDict
+
+from chainviz.chains.models import Chain, ChainQuerySet
+from chainviz.chains.verdicts import Verdict, verdicts_of
+
+ROWS = 100
+COLUMNS = {
+    "title": "Title",
+    "format": "Format",
+    "sections": "Sections",
+    "pairs": "Pairs",
+    "messages": "Messages",
+    "size": "Size",
+    "problems": "Problems",
+    "version": "Version",
+    "changed": "Last change",
+}
+WORDS = {"title", "format"}
+"""Columns that are read from a to z; all others begin with the largest."""
+DEFAULT_ORDER = "-changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What stands in the address of the page."""
+
+    words: str = ""
+    format: str = ""
+    only_problems: bool = False
+    order: str = DEFAULT_ORDER
+
+    @property
+    def is_set(self) -> bool:
+        return bool(self.words or self.format or self.only_problems)
+
+    @property
+    def column(self) -> str:
+        return self.order.removeprefix("-")
+
+    def address(self, **changes: object) -> str:
+        """The page's address with this filter, changed."""
+        values = {
+            "q": self.words,
+            "format": self.format,
+            "problems": "1" if self.only_problems else "",
+            "order": "" if self.order == DEFAULT_ORDER else self.order,
+        }
+        asked = {name: value for name, value in {**values, **changes}.items() if value not in ("", None)}
+        return f"?{urlencode(asked)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    column: str
+    label: str
+    address: str
+    sorted: str
+    """What aria-sort says: ascending, descending or none."""
+    is_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    chain: Chain
+    format_label: str
+    share: str
+    """Length of the size bar, 0 to 100."""
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    filter: Filter
+    rows: list[Row]
+    page: Page[Chain]
+    headings: list[Heading] = field(default_factory=list)
+    formats: list[tuple[str, str]] = field(default_factory=list)
+
+
+def read_filter(asked: QueryDict) -> Filter:
+    order = asked.get("order", DEFAULT_ORDER)
+    return Filter(
+        words=" ".join(asked.get("q", "").replace("\x00", "").split())[:200],
+        format=asked.get("format", "").replace("\x00", "")[:40],
+        only_problems=asked.get("problems") == "1",
+        order=order if order.removeprefix("-") in COLUMNS else DEFAULT_ORDER,
+    )
+
+
+def listing(chains: ChainQuerySet, wanted: Filter, labels: Mapping[str, str], page: str | int) -> Listing:
+    paginator = Paginator(_ordered(_fitting(chains, wanted, labels), wanted), ROWS)
+    shown = paginator.get_page(page)
+    largest = max((chain.size for chain in shown), default=0)
+    kept = sorted(set(chains.values_list("format", flat=True)))
+    return Listing(
+        filter=wanted,
+        rows=[_row(chain, labels, largest) for chain in shown],
+        page=shown,
+        headings=[_heading(column, wanted) for column in COLUMNS],
+        formats=[(name, labels.get(name, name)) for name in kept],
+    )
+
+
+def _fitting(chains: ChainQuerySet, wanted: Filter, labels: Mapping[str, str]) -> ChainQuerySet:
+    for word in wanted.words.split():
+        named = [name for name, label in labels.items() if word.lower() in label.lower()]
+        chains = chains.filter(Q(title__icontains=word) | Q(file_name__icontains=word) | Q(format__in=named))
+    if wanted.format:
+        chains = chains.filter(format=wanted.format)
+    if wanted.only_problems:
+        chains = chains.filter(Q(problems__gt=0) | Q(warnings__gt=0))
+    return chains
+
+
+def _ordered(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:
+    sign = "-" if wanted.order.startswith("-") else ""
+    column = {"changed": "changed_at"}.get(wanted.column, wanted.column)
+    second = [f"{sign}warnings"] if column == "problems" else []
+    return chains.order_by(f"{sign}{column}", *second, "-pk")
+
+
+def _heading(column: str, wanted: Filter) -> Heading:
+    is_current = column == wanted.column
+    falling = wanted.order.startswith("-")
+    begins_falling = falling is False if is_current else column not in WORDS
+    next_order = f"-{column}" if begins_falling else column
+    return Heading(
+        column=column,
+        label=COLUMNS[column],
+        address=wanted.address(order=next_order),
+        sorted=("descending" if falling else "ascending") if is_current else "none",
+        is_number=column not in {"title", "format", "problems", "changed"},
+    )
+
+
+def _row(chain: Chain, labels: Mapping[str, str], largest: int) -> Row:
+    # Sizes differ by factors of thousands: a straight scale would show one bar and many dots.
+    share = math.log1p(chain.size / 1000) / math.log1p(largest / 1000) * 100 if largest else 0
+    return Row(chain, labels.get(chain.format, chain.format), f"{share:.1f}", verdicts_of(chain.verdicts))

@@ -1,0 +1,154 @@
+"""A chain in somebody's library, and a file on its way there. The messages themselves lie in the store, under `history`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from chainviz.chains import staging
+from chainviz.chains.audit import AuditEntry as AuditEntry  # a table of this app
+from chainviz.jobs.models import AsciiJSONField, Job
+
+LONGEST_REQUEST = timedelta(minutes=5)
+
+
+class ChainQuerySet(models.QuerySet["Chain"]):
+    def visible_to(self, user: Any) -> ChainQuerySet:
+        return self.filter(owner=user)
+
+    def in_library(self) -> ChainQuerySet:
+        return self.filter(trashed_at=None)
+
+    def in_bin(self) -> ChainQuerySet:
+        return self.exclude(trashed_at=None)
+
+
+class Chain(models.Model):
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chains")
+    title = models.CharField(max_length=200)
+    history = models.BigIntegerField(unique=True)
+    """Key of its versions in the store."""
+    file_name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    pointer = models.TextField(default="", blank=True)
+    """JSON pointer from the file's root to the message list."""
+    is_branch = models.BooleanField(default=False)
+    """Copied from a chain, which may be gone, and not uploaded."""
+    branched_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="branches")
+    created_at = models.DateTimeField()
+    trashed_at = models.DateTimeField(null=True)
+
+    # What the library shows of the newest version: a copy, so that the table is one query.
+    version = models.PositiveIntegerField(default=1)
+    format = models.CharField(max_length=40)
+    sections = models.PositiveIntegerField(default=0)
+    pairs = models.PositiveIntegerField(default=0)
+    messages = models.PositiveIntegerField(default=0)
+    size = models.BigIntegerField(default=0)
+    problems = models.PositiveIntegerField(default=0)
+    """Errors of its structure; what is odd but allowed counts as a warning."""
+    warnings = models.PositiveIntegerField(default=0)
+    verdicts = AsciiJSONField(default=dict)
+    """By provider name: how many errors it would answer with."""
+    changed_at = models.DateTimeField()
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    objects = ChainQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "sha256", "pointer"], condition=Q(is_branch=False), name="chain_uploaded_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["owner", "-changed_at"], condition=Q(trashed_at=None), name="chain_library"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def is_in_bin(self) -> bool:
+        return self.trashed_at is not None
+
+
+class ArrivalQuerySet(models.QuerySet["Arrival"]):
+    def visible_to(self, user: Any) -> ArrivalQuerySet:
+        return self.filter(owner=user)
+
+
+class Arrival(models.Model):
+    """An uploaded file until it is a chain or is forgotten. Its bytes wait in a folder of their own (staging.py)."""
+
+    class State(models.TextChoices):
+        IMPORTING = "importing"
+        CHOOSING = "choosing"
+        FAILED = "failed"
+        KNOWN = "known"
+        DONE = "done"
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="arrivals")
+    name = models.CharField(max_length=255)
+    size = models.BigIntegerField()
+    created_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State, default=State.IMPORTING)
+    waiting = models.CharField(max_length=64, default="", blank=True)
+    """Name of the waiting bytes; empty when they are gone."""
+    format = models.CharField(max_length=40, default="", blank=True)
+    """The format a person chose; empty: found by itself."""
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
+    chain = models.ForeignKey(Chain, on_delete=models.SET_NULL, null=True, related_name="+")
+    """The chain this file became, or the one that already holds it."""
+    found = AsciiJSONField(default=list)
+    """What can be chosen from: a row a message list."""
+    made = models.PositiveIntegerField(default=0)
+    failure = AsciiJSONField(default=dict)
+    """Sentence, line, column, the source lines around it, and what can still be done."""
+
+    objects = ArrivalQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.state})"
+
+    @property
+    def has_stopped(self) -> bool:
+        """Its job, or the server, ended without a word to us."""
+        if self.state != self.State.IMPORTING:
+            return False
+        if self.job is None:
+            return timezone.now() - self.created_at > LONGEST_REQUEST
+        return self.job.is_finished
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == self.State.IMPORTING and not self.has_stopped
+
+    @property
+    def is_failed(self) -> bool:
+        return self.state == self.State.FAILED or self.has_stopped
+
+    @property
+    def sentence(self) -> str:
+        """Why it failed."""
+        if self.has_stopped and self.job is not None:
+            return self.job.message or "The import was stopped."
+        return str(self.failure.get("sentence", ""))
+
+    @property
+    def percent(self) -> int:
+        return staging.read_progress(self.waiting)[0]
+
+    @property
+    def doing(self) -> str:
+        return staging.read_progress(self.waiting)[1]
+
+    @property
+    def salvage_label(self) -> str:
+        count = self.failure.get("salvage", 0)
+        return "Keep the complete message" if count == 1 else f"Keep the {count:,} complete messages"

@@ -1,0 +1,73 @@
+"""JSON laid out for reading. Every token keeps its own spelling, so nothing is rounded, merged or reordered."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from chainviz.chains.render.visible_text import safe
+
+MOST_BYTES = 256_000
+MOST_TOKENS = 160
+"""Coloured tokens a text may have; more would fill the page with elements."""
+
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],:]|[^\s{{}}\[\],:\"]+", re.DOTALL)
+_PAINT = re.compile(rf"(?P<string>{_STRING})(?P<colon>\s*:)?|(?P<number>-?\b\d[\d.eE+-]*)|(?P<literal>\b(?:true|false|null)\b)", re.DOTALL)
+_LINE_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\n")
+
+
+def lay_out(text: str) -> str | None:
+    """The JSON object or list in `text`, indented; None for anything else. A line break in a string shows as ↵ and breaks."""
+    head = text.lstrip()[:1]
+    if head not in ("{", "[") or len(text) > MOST_BYTES or not _is_json(text):
+        return None
+    out: list[str] = []
+    depth = 0
+    previous = ""
+    for token in _TOKEN.findall(text):
+        if token in "}]":
+            depth -= 1
+            if previous not in ("{", "["):
+                out.append("\n" + "  " * depth)
+        elif previous in ("{", "["):
+            out.append("\n" + "  " * depth)
+        if token == ",":
+            out.append(",\n" + "  " * depth)
+        elif token == ":":
+            out.append(": ")
+        else:
+            out.append(_break_lines(token))
+        if token in ("{", "["):
+            depth += 1
+        previous = token
+    return "".join(out)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _break_lines(token: str) -> str:
+    return _LINE_BREAK.sub(r"\1↵\n", token) if token.startswith('"') and "\\n" in token else token
+
+
+def paint(text: str) -> str:
+    """Laid-out JSON as escaped HTML, its keys and values coloured where they are not too many."""
+    found = list(_PAINT.finditer(text))
+    if len(found) > MOST_TOKENS:
+        return safe(text)
+    out: list[str] = []
+    place = 0
+    for token in found:
+        out.append(safe(text[place : token.start()]))
+        kind = "key" if token["colon"] else token.lastgroup
+        word = token["string"] or token[0]
+        out.append(f'<span class="json-{kind}">{safe(word)}</span>{token["colon"] or ""}')
+        place = token.end()
+    out.append(safe(text[place:]))
+    return "".join(out)

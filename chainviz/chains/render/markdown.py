@@ -1,0 +1,63 @@
+"""Markdown of a person or a model to HTML: no raw HTML, no images, no attributes, and no page-filling bombs."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from html import escape, unescape
+
+import nh3
+from markdown_it import MarkdownIt
+
+from chainviz.chains.render.visible_text import marks, safe
+
+MOST_BYTES = 64_000
+MOST_ELEMENTS = 240
+"""A page holds 1,400 nodes; a longer text is shown as it is written."""
+
+TAGS = {
+    "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li",
+    "h1", "h2", "h3", "h4", "h5", "h6", "a", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+
+_HEADING = re.compile(r"<(/?)h([1-6])>")
+_HOST = re.compile(r"https?:/*(?:[^/?#@]*@)?([^/?#]*)")
+_LINK = re.compile(r'(<a href="(https?:[^"]*)"[^>]*>)(.*?)</a>', re.DOTALL)
+
+_parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": 40}).enable(["table", "strikethrough"])
+
+
+def prose(text: str) -> str:
+    """Markdown as HTML, or the plain text where it would be too much."""
+    html = _render(text) if len(text) <= MOST_BYTES else None
+    if html is None or html.count("</") > MOST_ELEMENTS:
+        return plain(text)
+    return f'<div class="prose" hx-disable>{html}</div>'
+
+
+def plain(text: str) -> str:
+    return f'<pre class="plain" hx-disable>{safe(text)}</pre>'
+
+
+@lru_cache(maxsize=256)
+def _render(text: str) -> str:
+    html = nh3.clean(
+        _parser.render(marks(text)),
+        tags=TAGS,
+        attributes={"*": set(), "a": {"href"}, "ol": {"start"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+        strip_comments=True,
+    )
+    return _LINK.sub(_show_target, _HEADING.sub(_as_paragraph, html))
+
+
+def _as_paragraph(tag: re.Match[str]) -> str:
+    """A message's headings are not headings of our page: readers would meet them out of order."""
+    return "</p>" if tag[1] else f'<p class="heading-{tag[2]}">'
+
+
+def _show_target(link: re.Match[str]) -> str:
+    host = _HOST.match(unescape(link[2]))[1]  # type: ignore[index]  # every such link has one, if an empty one
+    return link[0] if host in link[3] else f"{link[0]}<small> ({escape(host)})</small>"

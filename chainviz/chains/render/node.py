@@ -1,0 +1,180 @@
+"""An opened node: the parts of a header message, or of a pair with every call beside its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from chainviz.chains.render.numbers import count_text
+from chainviz.chains.render.parts import Reading, call_html, part_html, result_html
+from chainviz.chains.render.visible_text import one_line, safe
+from chainviz.core.messages import Message, Shape, Text, ToolCall, ToolResult
+from chainviz.core.paths import Path
+from chainviz.core.tree import BodyPair, PairType, match_results
+from chainviz.web.byte_text import byte_text
+from chainviz.web.templatetags.chainviz import icon
+
+MOST_PIECES = 12
+MOST_HTML = 90_000
+"""A step of an opened node ends after this many pieces or characters, whichever comes first."""
+
+Piece = Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class PairNode:
+    """What an opened pair needs. Bodies after the AI message are read only when they are shown."""
+
+    path: Path
+    ai: Message | None
+    rest: Sequence[Shape]
+    read: Callable[[int], Message]
+    """Message by its place in `rest`."""
+
+
+def header_html(reading: Reading, path: Path, message: Message, start: int = 0) -> str:
+    pieces = [partial(part_html, reading, _part(path, i), part) for i, part in enumerate(message.parts)]
+    label = safe(one_line(message.label, 60))
+    head = "" if start or not label else f'<p class="message-head"><span class="faint">the source calls this role {label}</span></p>'
+    return head + _step(reading, path, pieces or [lambda: '<p class="faint">This message has no parts.</p>'], start)
+
+
+def pair_html(reading: Reading, node: PairNode, start: int = 0) -> str:
+    pair = BodyPair(node.ai, tuple(node.rest))
+    if pair.type is PairType.SUMMARIZATION and node.ai is not None:
+        return _summary_html(reading, node, start)
+    return _step(reading, node.path, _pair_pieces(reading, node, pair), start)
+
+
+def _step(reading: Reading, path: Path, pieces: Sequence[Piece], start: int) -> str:
+    out: list[str] = []
+    size, place = 0, start
+    while place < len(pieces) and place - start < MOST_PIECES and size < MOST_HTML:
+        out.append(pieces[place]())
+        size += len(out[-1])
+        place += 1
+    if place < len(pieces):
+        link = reading.url("node", path, **{"from": place})
+        out.append(f'<a class="more" data-more href="{link}">{icon("expand")}Show more: {count_text(len(pieces) - place, "part")} left</a>')
+    return "".join(out)
+
+
+def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Shape]) -> list[Piece]:
+    pieces: list[Piece] = []
+    beside: dict[int, tuple[int, int]] = {}
+    """Part of the AI message -> (place in rest, part) of the result beside it."""
+    for call, found in match_results(pair):
+        if found is not None:
+            beside[call.part] = (found[0], found[1].part)
+    if node.ai is not None:
+        pieces.append(partial(_message_head, node.ai, "ai", "AI"))
+        for i, part in enumerate(node.ai.parts):
+            if isinstance(part, ToolCall):
+                pieces.append(partial(_exchange, reading, node, i, part, beside.get(i)))
+            else:
+                pieces.append(partial(_spoken, reading, _part(Path(node.path.section, node.path.pair, 0), i), part))
+    shown = set(beside.values())
+    for place, shape in enumerate(node.rest):
+        single = len(shape.results) == 1 and (place, shape.results[0].part) in shown
+        if not (single and _is_only_result(node, place)):
+            pieces.append(partial(_left_over, reading, node, place, shown))
+    return pieces
+
+
+def _is_only_result(node: PairNode, place: int) -> bool:
+    return len(node.read(place).parts) == 1 if len(node.rest) <= 64 else False
+
+
+def _spoken(reading: Reading, path: Path, part: object) -> str:
+    if isinstance(part, Text) and not part.text and part.reasoning is None:
+        return ""  # an AI message that only calls often carries an empty text: nothing to read
+    return f'<div class="message" id="{path.dom_id}">{part_html(reading, path, part)}</div>'  # type: ignore[arg-type]
+
+
+def _exchange(reading: Reading, node: PairNode, index: int, call: ToolCall, found: tuple[int, int] | None) -> str:
+    left = call_html(reading, _part(Path(node.path.section, node.path.pair, 0), index), call)
+    if found is None:
+        return f'<div class="tool-call" data-state="problem">{left}{_no_result(reading)}</div>'
+    result = node.read(found[0]).parts[found[1]]
+    assert isinstance(result, ToolResult)
+    path = Path(node.path.section, node.path.pair, found[0] + 1, found[1])
+    return f'<div class="tool-call">{left}{result_html(reading, path, result)}</div>'
+
+
+def _left_over(reading: Reading, node: PairNode, place: int, shown: set[tuple[int, int]]) -> str:
+    """The parts of a later message that stand beside no call."""
+    message = node.read(place)
+    path = Path(node.path.section, node.path.pair, place + 1)
+    out: list[str] = []
+    for i, part in enumerate(message.parts[:MOST_PIECES]):
+        if (place, i) in shown:
+            continue
+        if isinstance(part, ToolResult) and message.role == "tool":
+            result = result_html(reading, _part(path, i), part)
+            out.append(f'<div class="tool-call" data-state="problem">{_no_call(reading, part)}{result}</div>')
+        else:
+            out.append(_spoken(reading, _part(path, i), part))
+    if len(message.parts) > MOST_PIECES:
+        out.append(f'<p class="faint">{count_text(len(message.parts) - MOST_PIECES, "more part")} in the raw source.</p>')
+    if not out and message.parts:
+        return ""
+    role = message.role if message.role in ("tool", "ai", "human", "system") else "tool"
+    head = _message_head(message, role, message.label or message.role or "no role")
+    return head + ("".join(out) or '<p class="faint">This message has no parts.</p>')
+
+
+def _no_result(reading: Reading) -> str:
+    fix = f'<a class="button" data-kind="outlined" data-size="small" href="{safe(reading.repair_url)}">{icon("repaired")}Repair</a>'
+    return (
+        '<div class="tool-part" data-state="problem"><div class="tool-part-head" data-state="problem"><span>No result</span></div>'
+        '<div class="missing"><p>This call was never answered. Most providers refuse such a chain.</p>'
+        f"{fix if reading.repair_url else ''}</div></div>"
+    )
+
+
+def _no_call(reading: Reading, result: ToolResult) -> str:
+    fix = f'<a class="button" data-kind="outlined" data-size="small" href="{safe(reading.repair_url)}">{icon("repaired")}Repair</a>'
+    return (
+        '<div class="tool-part" data-state="problem"><div class="tool-part-head" data-state="problem"><span>No call</span>'
+        f'<span class="tool-id">{safe(one_line(result.call_id, 200)) or "no id"}</span></div>'
+        '<div class="missing"><p>Nothing in this pair asked for this result. Most providers refuse such a chain.</p>'
+        f"{fix if reading.repair_url else ''}</div></div>"
+    )
+
+
+def _message_head(message: Message, role: str, word: str) -> str:
+    facts = [byte_text(message.size)]
+    if message.label and message.label != word:
+        facts.append(f"role {safe(one_line(message.label, 40))}")
+    if message.note:
+        facts.append(safe(one_line(message.note, 60)))
+    return f'<p class="message-head" data-role="{role}">{safe(one_line(word, 60))} <span class="faint">{" · ".join(facts)}</span></p>'
+
+
+def _summary_html(reading: Reading, node: PairNode, start: int) -> str:
+    """A summary pair as a card: the result is the summary, the call around it is bookkeeping."""
+    pieces: list[Piece] = []
+    size = 0
+    for place in range(len(node.rest)):
+        message = node.read(place)
+        path = Path(node.path.section, node.path.pair, place + 1)
+        for i, part in enumerate(message.parts):
+            size += part.size
+            words = Text(part.content) if isinstance(part, ToolResult) else part
+            pieces.append(partial(_spoken, reading, _part(path, i), words))
+    if not pieces:
+        pieces.append(lambda: _no_result(reading))
+    body = _step(reading, node.path, pieces, start)
+    if start:
+        return body
+    call = node.ai.calls[0] if node.ai is not None else None
+    name = safe(one_line(call.name, 80)) if call else ""
+    return (
+        f'<div class="summary-card" data-role="summary"><p class="message-head">{icon("summary")}Summary '
+        f'<span class="faint">{name} · {byte_text(size)}</span></p>{body}</div>'
+    )
+
+
+def _part(path: Path, index: int) -> Path:
+    return Path(path.section, path.pair, path.message, index)

@@ -1,0 +1,182 @@
+"""One part of a message as HTML: text, reasoning, image, call, result, or what we do not know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from chainviz.chains.render.json_text import lay_out, paint
+from chainviz.chains.render.markdown import plain, prose
+from chainviz.chains.render.numbers import count_text
+from chainviz.chains.render.pictures import host_of, picture
+from chainviz.chains.render.stretch import Stretch, stretch
+from chainviz.chains.render.visible_text import one_line, safe
+from chainviz.core.messages import (
+    Binary,
+    Image,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    byte_size,
+)
+from chainviz.core.paths import Path
+from chainviz.web.byte_text import byte_text
+from chainviz.web.templatetags.chainviz import icon
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Where links lead and how a person wants to read."""
+
+    base_url: str
+    as_written: bool = False
+    """Text as its source spells it, not as markdown, and JSON not laid out."""
+    repair_url: str = ""
+    """The page that offers fixes; "" where there is none."""
+
+    def url(self, view: str, path: Path, **query: object) -> str:
+        words = {"text": "plain", **query} if self.as_written else query
+        tail = "&amp;".join(f"{key}={quote(str(value))}" for key, value in words.items())
+        return f"{self.base_url}{view}/{path}" + (f"?{tail}" if tail else "")
+
+
+def part_html(reading: Reading, path: Path, part: Part) -> str:
+    match part:
+        case Text():
+            before = reasoning_html(part.reasoning) if part.reasoning else ""
+            return before + text_html(reading, path, part.text)
+        case Thinking():
+            return thinking_html(part)
+        case Image() | Binary():
+            return media_html(reading, path, part)
+        case ToolCall():
+            return f'<div class="tool-call" data-single>{call_html(reading, path, part)}</div>'
+        case ToolResult():
+            return f'<div class="tool-call" data-single>{result_html(reading, path, part)}</div>'
+        case Opaque():
+            return opaque_html(reading, path, part)
+
+
+def text_html(reading: Reading, path: Path, text: str) -> str:
+    shown = stretch(text)
+    if not shown.text.strip():
+        return '<p class="faint">Empty text</p>' if not text else plain(text)
+    body = plain(shown.text) if reading.as_written else prose(shown.text)
+    return body + more_html(reading, path, shown)
+
+
+def thinking_html(part: Thinking) -> str:
+    if part.redacted:
+        return '<p class="reasoning-hidden faint">Reasoning the provider has encrypted: it is kept, and nobody can read it.</p>'
+    return _reasoning(part.content, part.signature)
+
+
+def reasoning_html(reasoning: Reasoning) -> str:
+    return "" if reasoning.is_empty else _reasoning(reasoning.content, reasoning.signature)
+
+
+def _reasoning(content: str, signature: str) -> str:
+    facts = [byte_text(byte_size(content))] if content else ["no text"]
+    if signature:
+        facts.append("signature kept")
+    shown = stretch(content)
+    rest = "" if not shown.left else f'<p class="faint">{byte_text(shown.left)} more in the raw source.</p>'
+    return (
+        f'<details class="reasoning"><summary>{icon("chevron", "chevron")}{icon("reasoning")}Reasoning '
+        f'<span class="faint">{" · ".join(facts)}</span></summary>{prose(shown.text)}{rest}</details>'
+    )
+
+
+def media_html(reading: Reading, path: Path, part: Image | Binary, number: int | None = None) -> str:
+    """A picture we hold is served by us; anything else is named and, if remote, linked."""
+    found = picture(part)
+    size = byte_text(part.size)
+    if found:
+        query = {} if number is None else {"media": number}
+        return (
+            f'<figure class="attachment"><img src="{reading.url("image", path, **query)}" width="{found.width}" '
+            f'height="{found.height}" loading="lazy" alt="Image in this message"><figcaption>{icon("image")}'
+            f"{found.mime.removeprefix('image/').upper()} · {found.width} × {found.height} · {size}</figcaption></figure>"
+        )
+    if isinstance(part, Binary):
+        return f'<p class="attachment">{icon("file")}File, {safe(one_line(part.mime, 60)) or "no type"} · {size}</p>'
+    host = host_of(part.url)
+    if host:
+        return (
+            f'<p class="attachment">{icon("image")}<a href="{safe(part.url.strip())}" target="_blank" '
+            f'rel="noopener noreferrer nofollow">Image at {safe(host)}</a> · not loaded, opening it tells that site</p>'
+        )
+    return f'<p class="attachment">{icon("image")}Image that cannot be shown here: {safe(one_line(part.url, 80))} · {size}</p>'
+
+
+def call_html(reading: Reading, path: Path, call: ToolCall) -> str:
+    name = safe(one_line(call.name, 200)) or '<span class="faint">no name</span>'
+    before = reasoning_html(call.reasoning) if call.reasoning else ""
+    return (
+        f'<div class="tool-part" id="{path.dom_id}"><div class="tool-part-head" data-role="ai"><span class="tool-name">{name}</span>'
+        f'<span class="tool-id" title="{safe(one_line(call.id, 200))}">{safe(one_line(call.id, 200)) or "no id"}</span>'
+        f'<span class="number faint">{byte_text(call.size)}</span></div>{before}'
+        f"{_code(reading, path, call.arguments, 'no arguments')}</div>"
+    )
+
+
+def result_html(reading: Reading, path: Path, result: ToolResult) -> str:
+    state, word = ("problem", "error result") if result.is_error else ("ok", "result")
+    media = "".join(media_html(reading, path, part, i) for i, part in enumerate(result.media))
+    return (
+        f'<div class="tool-part" id="{path.dom_id}"><div class="tool-part-head" data-role="tool" data-state="{state}"><span>{word}</span>'
+        f'<span class="tool-id">{safe(one_line(result.name, 100))}</span>'
+        f'<button class="button" type="button" data-size="small" data-action="wrap" aria-pressed="true">Wrap</button>'
+        f'<a class="button" data-size="small" data-action="widen" href="{reading.url("part", path)}">Full width</a>'
+        f'<span class="number faint">{byte_text(result.size)}</span></div>'
+        f"{_code(reading, path, result.content, 'empty result')}{media}</div>"
+    )
+
+
+def opaque_html(reading: Reading, path: Path, part: Opaque) -> str:
+    return (
+        f'<details class="reasoning"><summary>{icon("chevron", "chevron")}{icon("info")}{safe(one_line(part.kind, 60))} '
+        f'<span class="faint">a part chainviz does not know; it is kept as it is</span></summary>'
+        f"{_code(reading, path, part.text, 'empty')}</details>"
+    )
+
+
+def shown_text(part: Part, as_written: bool) -> tuple[str, bool]:
+    """The text `part` is read as, and whether it is JSON we laid out. Places in long parts count in this text."""
+    match part:
+        case Text(text=text):
+            return text, False
+        case Thinking(content=text):
+            return text, False
+        case ToolCall(arguments=text) | ToolResult(content=text) | Opaque(text=text):
+            laid_out = None if as_written else lay_out(text)
+            return (text, False) if laid_out is None else (laid_out, True)
+        case Image(url=text):
+            return text, False
+        case _:
+            return "", False
+
+
+def _code(reading: Reading, path: Path, text: str, empty: str) -> str:
+    if not text:
+        return f'<p class="missing faint">({empty})</p>'
+    laid_out = None if reading.as_written else lay_out(text)
+    shown = stretch(text if laid_out is None else laid_out)
+    body = safe(shown.text) if laid_out is None else paint(shown.text)
+    fades = " fades" if shown.left else ""
+    return f'<pre class="code{fades}" tabindex="0" hx-disable>{body}</pre>' + more_html(reading, path, shown)
+
+
+def more_html(reading: Reading, path: Path, shown: Stretch) -> str:
+    """The link to the next step, which says how much is left."""
+    if not shown.left:
+        return ""
+    lines = f" · {count_text(shown.lines_left, 'line')}" if shown.lines_left > 1 else ""
+    return (
+        f'<a class="more" data-more href="{reading.url("part", path, **{"from": shown.end})}">{icon("expand")}'
+        f"Show more: {count_text(shown.left, 'character')}{lines} left</a>"
+    )

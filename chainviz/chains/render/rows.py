@@ -1,0 +1,105 @@
+"""Closed rows of the chain and of its outline as HTML. The hot path: no templates, and few elements a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from chainviz.chains.render.numbers import bar_step, count_text, size_and_share
+from chainviz.chains.render.visible_text import one_line, safe
+from chainviz.core.paths import Path
+from chainviz.web.byte_text import byte_text
+
+TEASER = 160
+OUTLINE_NAME = 60
+
+Tone = Literal["problem", "changed", "quiet", "summarised", "redacted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A word about a row that must be seen while it is closed."""
+
+    text: str
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    path: Path
+    kind: Literal["section", "header", "pair"]
+    role: str
+    """system, human, ai, tool or summary: gives hue and icon. A section has none."""
+    name: str
+    teaser: str
+    size: int
+    start: int
+    """Its first message in the flat list."""
+    count: int = 0
+    """Pairs of a section; messages of a pair."""
+    flag: Flag | None = None
+    is_open: bool = False
+    is_context: bool = False
+    """A section's row shown only because the window begins inside it."""
+    body: str = ""
+    """HTML of the opened node."""
+
+    @property
+    def number(self) -> str:
+        return f"{self.path.section}.{self.path.pair}" if self.path.pair else ""
+
+
+def rows_html(rows: Iterable[Row], base_url: str, whole: int) -> str:
+    return "".join([section_html(row, base_url, whole) if row.kind == "section" else node_html(row, base_url, whole) for row in rows])
+
+
+def node_html(row: Row, base_url: str, whole: int) -> str:
+    expanded = "true" if row.is_open else "false"
+    number = f'<span class="node-number">{row.number}</span>' if row.number else ""
+    state = ' data-flagged' if row.flag and row.flag.tone == "problem" else ""
+    return (
+        f'<article class="node" id="{row.path.dom_id}" data-path="{row.path}" data-at="{row.start}" data-role="{row.role}"{state}>'
+        f'<a class="node-line" href="{base_url}node/{row.path}" aria-expanded="{expanded}">{number}'
+        f'<b>{safe(one_line(row.name, 80))}</b>{flag_html(row.flag)}'
+        f'<span class="teaser">{safe(one_line(row.teaser, TEASER))}</span>'
+        f'<span class="share" data-bar="{bar_step(row.size, whole)}">{size_and_share(row.size, whole)}</span></a>{row.body}</article>'
+    )
+
+
+def section_html(row: Row, base_url: str, whole: int) -> str:
+    path = row.path
+    expanded, query = ("true", "closed") if row.is_open else ("false", "opened")
+    context = " data-context" if row.is_context else ""
+    dom_id = "" if row.is_context else f' id="{path.dom_id}"'
+    return (
+        f'<section class="section-row"{dom_id} data-path="{path}" data-at="{row.start}"{context} aria-label="Section {path.section}">'
+        f'<a class="node-line" href="{base_url}rows?from={path}&amp;{query}={path}" aria-expanded="{expanded}">'
+        f'<span class="section-number">§{path.section}</span><b>{safe(one_line(row.name, 120))}</b>{flag_html(row.flag)}'
+        f'<span class="section-count">{count_text(row.count, "pair")}</span>'
+        f'<span class="share" data-bar="{bar_step(row.size, whole)}">{size_and_share(row.size, whole)}</span></a></section>'
+    )
+
+
+def flag_html(flag: Flag | None) -> str:
+    return f'<span class="flag" data-state="{flag.tone}">{safe(flag.text)}</span>' if flag else ""
+
+
+def outline_html(rows: Iterable[Row], base_url: str, whole: int) -> str:
+    return "".join([_outline_row(row, base_url, whole) for row in rows])
+
+
+def _outline_row(row: Row, base_url: str, whole: int) -> str:
+    place = f'data-path="{row.path}" href="{base_url}at/{row.path}#{row.path.dom_id}"'
+    flag = f' data-flag="{row.flag.tone}" title="{safe(row.flag.text)}"' if row.flag else ""
+    if row.kind == "section":
+        name = f"{row.path.section}. {safe(one_line(row.name, OUTLINE_NAME))}"
+        return (
+            f'<a class="outline-section" {place}{flag} data-bar="{bar_step(row.size, whole)}">{name}'
+            f"<span>{byte_text(row.size)}</span></a>"
+        )
+    name = row.name if row.role in ("tool", "summary", "system") else row.teaser or row.name
+    return (
+        f'<a class="outline-item" data-role="{row.role}" {place}{flag}>{safe(one_line(name, OUTLINE_NAME))}'
+        f"<span>{byte_text(row.size)}</span></a>"
+    )

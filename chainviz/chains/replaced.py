@@ -1,0 +1,208 @@
+"""What a summary stands for: the nodes it replaced, in the version before, found again in every later version.
+
+A step writes its messages as a run of their own, so a summary is known by where its first message lies, wherever the
+node has moved since; the report of that step says which nodes it replaced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from chainviz.chains.models import Chain
+from chainviz.chains.render.rows import Row
+from chainviz.chains.row_views import row_view
+from chainviz.core.errors import PathError
+from chainviz.core.paths import Path, parse_path
+from chainviz.store.chain import StoredChain
+from chainviz.store.contents import StoredMessage, pieces_of
+from chainviz.store.models import Snapshot, Version
+from chainviz.store.packed import unpack
+from chainviz.store.pieces import runs_in
+from chainviz.store.windows import Window, window
+from chainviz.web.byte_text import byte_text
+from chainviz.web.templatetags.chainviz import icon
+
+OPERATION = "summarize"
+SHOWN = 100
+"""Nodes listed at once."""
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """One row of the report of the step that made a summary."""
+
+    step: Snapshot
+    """The content with the summary in it."""
+    first: Path
+    last: Path
+    reason: str
+    before: int
+    after: int
+
+    @property
+    def old(self) -> StoredChain:
+        assert self.step.parent is not None
+        return StoredChain(self.step.parent)
+
+    @property
+    def nodes(self) -> str:
+        if self.first.pair is None or self.last.pair is None:
+            number = self.last.section - self.first.section + 1
+            return f"{number:,} section{'' if number == 1 else 's'}"
+        number = self.last.pair - self.first.pair + 1
+        return f"{number:,} pair{'' if number == 1 else 's'}"
+
+
+def replacement_of(chain: StoredChain, path: Path) -> Replacement | None:
+    """None where the node is no summary that was made here."""
+    span = chain.span(path)
+    first = next(iter(chain.rows(span.start, span.start + 1)), None)
+    if first is None:
+        return None
+    # one query where nothing was ever summarized, as in most chains
+    steps = Snapshot.objects.filter(history=chain.snapshot.history_id, operation=OPERATION).select_related("parent")
+    for step in steps.order_by("-pk"):
+        if first.run in runs_in(step.pieces, is_key=step.key_id is None):
+            found = _row_of(step, first)
+            if found is not None:
+                return found
+    return None
+
+
+def _row_of(step: Snapshot, first: StoredMessage) -> Replacement | None:
+    made = StoredChain(step)
+    for row in unpack(step.report):
+        if row.get("action") != OPERATION or not row.get("becomes"):
+            continue
+        try:
+            span = made.span(parse_path(row["becomes"]))
+        except PathError:
+            continue
+        message = next(iter(made.rows(span.start, span.start + 1)), None)
+        if message is not None and (message.run, message.position) == (first.run, first.position):
+            last = row.get("until") or row["path"]
+            return Replacement(
+                step,
+                parse_path(row["path"]),
+                parse_path(last),
+                row["reason"],
+                row["bytes_before"],
+                row["bytes_after"],
+            )
+    return None
+
+
+def version_with(step: Snapshot) -> Version | None:
+    """The first version that holds this step; None while it is in a draft."""
+    later = Snapshot.objects.filter(history=step.history_id, pk__gte=step.pk)
+    parents = dict(later.values_list("pk", "parent"))
+    for version in Version.objects.filter(history=step.history_id, snapshot__gte=step.pk).order_by("number"):
+        at: int | None = version.snapshot_id
+        while at is not None and at > step.pk:
+            at = parents.get(at)
+        if at == step.pk:
+            return version
+    return None
+
+
+def version_before(step: Snapshot) -> Version | None:
+    """The newest version that is, or lies before, what the step changed."""
+    at: Snapshot | None = step.parent
+    while at is not None:
+        found = Version.objects.filter(history=step.history_id, snapshot=at).order_by("number").first()
+        if found is not None:
+            return found
+        at = at.parent
+    return None
+
+
+@dataclass(frozen=True)
+class ReplacedRow:
+    row: Row
+    href: str
+    """The node in the older version; "" where that version has it otherwise."""
+    body_href: str
+
+
+@dataclass(frozen=True)
+class ReplacedPage:
+    replacement: Replacement
+    made_in: int | None
+    old_number: int | None
+    rows: tuple[ReplacedRow, ...]
+    next_href: str
+
+
+def replaced_page(chain: Chain, found: Replacement, address: str, start: Path | None = None) -> ReplacedPage:
+    made, before = version_with(found.step), version_before(found.step)
+    rows, following = _rows(found, start or found.first)
+    links = _Links(chain, found.old, before)
+    shown = tuple(
+        ReplacedRow(
+            row, links.to(row, "at", f"#{row.path.dom_id}"), links.to(row, "node") if row.kind != "section" else ""
+        )
+        for row in rows
+    )
+    return ReplacedPage(
+        found,
+        made.number if made else None,
+        before.number if before else None,
+        shown,
+        f"{address}?from={following}" if following else "",
+    )
+
+
+def _rows(found: Replacement, start: Path) -> tuple[list[Row], Path | None]:
+    shown: Window = window(found.old, start, "down", SHOWN)
+    inside = [row for row in shown.rows if _place(found.first) <= _place(row.path) <= _place(found.last, end=True)]
+    goes_on = len(inside) == len(shown.rows) and shown.down is not None
+    following = shown.down if goes_on and shown.down and _place(shown.down) <= _place(found.last, end=True) else None
+    return [row_view(row) for row in inside], following
+
+
+def _place(path: Path, *, end: bool = False) -> tuple[int, int]:
+    missing = 1 << 60 if end else -1
+    return path.section, missing if path.pair is None else path.pair
+
+
+class _Links:
+    """Nodes of the content a step changed, found again in the version before it."""
+
+    def __init__(self, chain: Chain, old: StoredChain, version: Version | None) -> None:
+        self.old = old
+        self.base = reverse("chains:version", args=[chain.pk, version.number]) if version else ""
+        self.same = version is not None and version.snapshot_id == old.snapshot.pk
+        self.there = StoredChain(version.snapshot) if version is not None and not self.same else None
+
+    def to(self, row: Row, view: str, anchor: str = "") -> str:
+        path = row.path if self.same else self._moved(row)
+        return f"{self.base}{view}/{path}{anchor if self.same else ''}" if path is not None else ""
+
+    def _moved(self, row: Row) -> Path | None:
+        if self.there is None:
+            return None
+        first = next(iter(self.old.rows(row.start, row.start + 1)))
+        place = 0
+        for run, start, length in pieces_of(self.there.snapshot):
+            if run == first.run and start <= first.position < start + length:
+                found = self.there.outline.path_at(place + first.position - start)
+                return Path(found.section) if row.kind == "section" else found.node
+            place += length
+        return None
+
+
+def replaced_line(chain: StoredChain, path: Path, base_url: str) -> str:
+    """A box for the top of an opened summary, filled when it is opened; nothing where the node is none."""
+    found = replacement_of(chain, path)
+    if found is None:
+        return ""
+    made = version_with(found.step)
+    where = f"made in version {made.number}" if made else "made in this draft"
+    address = f"{base_url}replaced/{path}"
+    return (
+        f'<details class="replaced-box" data-lazy="{address}"><summary>{icon("chevron", "chevron")}{icon("summary")}'
+        f"<span>Replaces <b>{found.nodes}</b> · {byte_text(found.before)} → {byte_text(found.after)}, {where}</span></summary>"
+        f'<div data-lazy-body><a href="{address}">Show what it replaced</a></div></details>'
+    )

@@ -1,0 +1,45 @@
+"""Four chains to look around with: one clean, one with huge outputs, one broken in five ways, one with reasoning and images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from chainviz.accounts.models import local_owner
+from chainviz.chains.imports import import_offer, offers_of
+from chainviz.chains.samples import chart_review, coding_run
+from chainviz.core.documents.sources import open_source
+
+
+@dataclass(frozen=True, slots=True)
+class SampleChain:
+    file_name: str
+    title: str
+    build: Callable[[], bytes]
+
+
+def _packaged(name: str) -> Callable[[], bytes]:
+    return lambda: (files(__name__) / name).read_bytes()
+
+
+SAMPLES = (
+    SampleChain("depot_plan_broken.json", "Depot plan, broken in five ways", _packaged("depot_plan_broken.json")),
+    SampleChain("chart_review.json", "Cold room charts, with reasoning", chart_review.build),
+    SampleChain("coding_run.json", "Why is the nightly import slow?", coding_run.build),
+    SampleChain("support_chat.json", "Jacket a size too small", _packaged("support_chat.json")),
+)
+
+
+def load_samples(owner: Any = None) -> None:
+    """Puts the samples into somebody's library, or back into it; those that are there stay as they are."""
+    for sample in SAMPLES:
+        with open_source(sample.build()) as source:
+            for offer in offers_of(source):
+                chain = import_offer(
+                    owner or local_owner(), source, offer, file_name=sample.file_name, title=sample.title
+                )
+                if chain.is_in_bin:
+                    chain.trashed_at = None
+                    chain.save(update_fields=["trashed_at"])

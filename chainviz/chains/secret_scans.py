@@ -1,0 +1,63 @@
+"""Scans that take a while, as jobs: of one content of a chain, and of a person's whole library."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import Any
+
+from chainviz.chains.models import Chain
+from chainviz.chains.secrets import MOST, Spot, scan, unpacked
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import JobContext, start_job
+from chainviz.store.chain import StoredChain
+from chainviz.store.models import History, Snapshot
+
+SCAN = f"{__name__}.scan_content"
+LIBRARY = f"{__name__}.scan_library"
+
+
+def scan_content(context: JobContext, snapshot: int) -> list[Any]:
+    chain = StoredChain(Snapshot.objects.get(pk=snapshot))
+    return [spot.packed() for spot in islice(scan(chain, context.report), MOST)]
+
+
+def start_scan(snapshot: Snapshot, owner: Any) -> Job:
+    return start_job(scan_content, owner=owner, snapshot=snapshot.pk)
+
+
+def scan_of(job_id: int | None, snapshot: Snapshot, user: Any) -> Job | None:
+    """The person's scan of exactly this content."""
+    job = Job.objects.visible_to(user).filter(pk=job_id, function=SCAN).first() if job_id else None
+    return job if job is not None and job.args == {"snapshot": snapshot.pk} else None
+
+
+def latest_scan(snapshot: Snapshot, user: Any) -> Job | None:
+    done = Job.objects.visible_to(user).filter(function=SCAN, state=Job.State.DONE).order_by("-pk")[:20]
+    return next((job for job in done if job.args == {"snapshot": snapshot.pk}), None)
+
+
+def spots_of(job: Job) -> list[Spot]:
+    return unpacked(job.result or [])
+
+
+def scan_library(context: JobContext) -> list[Any]:
+    """A row a chain with findings: chain, version, findings by rule. The library is that of the job's owner."""
+    chains = list(Chain.objects.filter(owner=context.job.owner_id).in_library().order_by("-changed_at"))
+    rows: list[Any] = []
+    for i, chain in enumerate(chains):
+        head = History.objects.select_related("head__snapshot").get(pk=chain.history).head
+        if head is None:
+            continue
+
+        def report(done: float, text: str, i: int = i, title: str = chain.title) -> None:
+            context.report((i + done) / len(chains), f"{title}: {text}")
+
+        counts = Counter(spot.rule for spot in scan(StoredChain(head.snapshot), report))
+        if counts:
+            rows.append([chain.pk, head.number, dict(counts)])
+    return rows
+
+
+def start_library_scan(owner: Any) -> Job:
+    return start_job(scan_library, owner=owner)

@@ -1,0 +1,88 @@
+"""What people do with whole chains: rename, bin, restore, branch, delete for good. All writes of this app start here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from chainviz.chains.heads import copy_head, head_moved, store_name
+from chainviz.chains.models import Arrival, Chain, ChainQuerySet
+from chainviz.jobs.lease import storable
+from chainviz.store import copies, purge, versions
+from chainviz.store.models import History, Version
+
+TITLE_LENGTH = 200
+
+
+def rename(chain: Chain, title: str) -> None:
+    """ValidationError, in a sentence, for a title that cannot be."""
+    clean = " ".join(storable(title).split())
+    if not clean:
+        raise ValidationError("A chain needs a title.")
+    if len(clean) > TITLE_LENGTH:
+        raise ValidationError(f"A title has at most {TITLE_LENGTH} characters; this one has {len(clean)}.")
+    chain.title = clean
+    chain.save(update_fields=["title"])
+
+
+def to_bin(chains: ChainQuerySet) -> list[int]:
+    """Puts chains into the bin and says which."""
+    moved = list(chains.values_list("pk", flat=True))
+    Chain.objects.filter(pk__in=moved).update(trashed_at=timezone.now())
+    return moved
+
+
+def from_bin(chains: ChainQuerySet) -> list[Chain]:
+    restored = list(chains)
+    Chain.objects.filter(pk__in=[chain.pk for chain in restored]).update(trashed_at=None)
+    return restored
+
+
+@transaction.atomic
+def restore(chain: Chain, old: Version, *, by: Any) -> Version:
+    """An old version becomes the newest one; Conflict where somebody saved at the same moment."""
+    head = versions.head_of(old.history)
+    version = versions.restore(old, author=store_name(by), note=f"Version {old.number} restored", expected=head)
+    head_moved(chain, version, by)
+    return version
+
+
+@transaction.atomic
+def branch(chain: Chain, old: Version, *, by: Any) -> Chain:
+    """A new chain that begins with a version of this one."""
+    version = copies.copy(old.snapshot, author=store_name(by), note=f"From version {old.number} of “{chain.title}”")
+    return branched(chain, version, by=by)
+
+
+def branched(chain: Chain, version: Version, *, by: Any) -> Chain:
+    """The row in the library for a history that was copied from another chain."""
+    now = timezone.now()
+    title = f"{chain.title[: TITLE_LENGTH - 10]} (branch)"
+    made = Chain(
+        owner=chain.owner,
+        title=title,
+        history=version.history_id,
+        file_name=chain.file_name,
+        sha256=chain.sha256,
+        pointer=chain.pointer,
+        is_branch=True,
+        branched_from=chain,
+        created_at=now,
+        changed_at=now,
+        changed_by=by,
+    )
+    copy_head(made, version)
+    made.save()
+    return made
+
+
+@transaction.atomic
+def delete_for_good(chain: Chain) -> None:
+    """Every byte goes; that something was deleted stays known to the store."""
+    Arrival.objects.filter(chain=chain).delete()
+    history = History.objects.get(pk=chain.history)
+    chain.delete()
+    purge.delete_for_good(history)

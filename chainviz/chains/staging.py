@@ -1,0 +1,69 @@
+"""Where the bytes of an upload wait until they are a chain or are forgotten: a folder beside the database.
+
+A worker that imports big files must see this folder; the bytes leave it as soon as the store holds them.
+How far an import is stands here too: telling it in the database would be a transaction every half second.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+
+
+def folder() -> Path:
+    path: Path = settings.CHAINVIZ.data / "incoming"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def keep(upload: UploadedFile[bytes]) -> str:
+    """Takes the bytes over and gives back the name they wait under; a big upload is moved, not copied."""
+    name = secrets.token_hex(16)
+    target = folder() / name
+    if isinstance(upload, TemporaryUploadedFile):
+        shutil.move(upload.temporary_file_path(), target)
+        return name
+    with target.open("wb") as file:
+        for chunk in upload.chunks():
+            file.write(chunk)
+    return name
+
+
+def path_of(name: str) -> Path:
+    return folder() / name
+
+
+def is_there(name: str) -> bool:
+    return bool(name) and path_of(name).exists()
+
+
+def forget(name: str) -> None:
+    if name:
+        path_of(name).unlink(missing_ok=True)
+        _note_of(name).unlink(missing_ok=True)
+
+
+def note_progress(name: str, share: float, message: str) -> None:
+    if not is_there(name):
+        return
+    note = _note_of(name)
+    fresh = note.with_suffix(".new")
+    fresh.write_text(f"{share:.3f} {message}", encoding="utf-8")
+    fresh.replace(note)
+
+
+def read_progress(name: str) -> tuple[int, str]:
+    """Percent, and what it is doing."""
+    try:
+        share, _, message = _note_of(name).read_text(encoding="utf-8").partition(" ")
+    except OSError:
+        return 0, ""
+    return int(float(share) * 100), message
+
+
+def _note_of(name: str) -> Path:
+    return folder() / f"{name}.progress"

@@ -1,0 +1,35 @@
+"""Addresses of chains: the library, uploads, versions, and the pages that show one chain."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from chainviz.chains.explorer_urls import explorer_urls
+from chainviz.chains.views import audit, bin, diff, explorer, library, pick, secrets, upload, versions
+
+app_name = "chains"
+
+urlpatterns = [
+    path("", library.library, name="library"),
+    path("secrets/", secrets.library_secrets, name="secrets"),
+    path("samples/", library.samples, name="samples"),
+    path("upload/", upload.upload, name="upload"),
+    path("upload/<int:arrival_id>/", upload.arrival, name="arrival"),
+    path("upload/<int:arrival_id>/forget/", upload.forget, name="forget"),
+    path("upload/<int:arrival_id>/keep/", upload.keep, name="keep"),
+    path("pick/<int:arrival_id>/", pick.pick, name="pick"),
+    path("bin/", bin.bin, name="bin"),
+    path("bin/add/", bin.to_bin, name="to_bin"),
+    path("bin/restore/", bin.from_bin, name="from_bin"),
+    path("bin/<int:chain_id>/delete/", bin.delete, name="delete"),
+    path("c/<int:chain_id>/", explorer.newest, name="chain"),
+    path("c/<int:chain_id>/v/<int:number>/", include(explorer_urls(explorer.version_subject))),
+    path("c/<int:chain_id>/diff/<int:before>..<int:after>/", diff.diff, name="diff"),
+    path("c/<int:chain_id>/versions/", versions.versions, name="versions"),
+    path("c/<int:chain_id>/versions/compare/", versions.compare, name="compare"),
+    path("c/<int:chain_id>/versions/<int:number>/restore/", versions.restore, name="restore"),
+    path("c/<int:chain_id>/versions/<int:number>/branch/", versions.branch, name="branch"),
+    path("c/<int:chain_id>/audit/", audit.audit, name="audit"),
+    path("c/<int:chain_id>/audit/<int:entry_id>/", audit.entry, name="audit_entry"),
+    path("c/<int:chain_id>/rename/", versions.rename, name="rename"),
+]

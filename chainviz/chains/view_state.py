@@ -1,0 +1,81 @@
+"""How a person looks at a chain: what is folded and how text is shown. Read from the address, never stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from chainviz.core.errors import PathError
+from chainviz.core.paths import Path, parse_path
+from chainviz.store.windows import Folds
+
+MOST_EXCEPTIONS = 400
+KINDS = (
+    ("section", "Sections"),
+    ("system", "System messages"),
+    ("human", "Human messages"),
+    ("ai", "Answers"),
+    ("tool", "Tool calls"),
+    ("summary", "Summaries"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    all: frozenset[str] = frozenset()
+    """Kinds of nodes that are open unless they are named as closed."""
+    sections_closed: bool = False
+    opened: frozenset[Path] = frozenset()
+    closed: frozenset[Path] = frozenset()
+    as_written: bool = False
+
+    @property
+    def folds(self) -> Folds:
+        differing = self.opened if self.sections_closed else self.closed
+        return Folds(not self.sections_closed, frozenset(path.section for path in differing if path.pair is None))
+
+    def is_open(self, path: Path, role: str) -> bool:
+        return path in self.opened or (role in self.all and path not in self.closed)
+
+    def with_open(self, path: Path) -> ViewState:
+        """The same with this node in sight and open."""
+        closed = self.closed - {path, Path(path.section)}
+        opened = self.opened | ({path, Path(path.section)} if self.sections_closed else {path})
+        return replace(self, opened=opened, closed=closed)
+
+    @property
+    def query(self) -> str:
+        words: dict[str, str] = {}
+        if self.all:
+            words["all"] = ",".join(sorted(self.all))
+        if self.sections_closed:
+            words["sections"] = "closed"
+        for name, paths in (("opened", self.opened), ("closed", self.closed)):
+            if paths:
+                words[name] = ",".join(sorted(map(str, paths)))
+        if self.as_written:
+            words["text"] = "plain"
+        return urlencode(words)
+
+
+def read_view(query: QueryDict) -> ViewState:
+    return ViewState(
+        all=frozenset(query.get("all", "").split(",")) & {kind for kind, _ in KINDS},
+        sections_closed=query.get("sections") == "closed",
+        opened=_paths(query.get("opened", "")),
+        closed=_paths(query.get("closed", "")),
+        as_written=query.get("text") == "plain",
+    )
+
+
+def _paths(words: str) -> frozenset[Path]:
+    """Paths of a list; words that are none are passed over, for this is only how a person looks at it."""
+    found = set()
+    for word in words.split(",")[:MOST_EXCEPTIONS]:
+        try:
+            found.add(parse_path(word).node)
+        except PathError:
+            continue
+    return frozenset(found)

@@ -1,0 +1,64 @@
+"""Downloads: the chain or its whole file, in its own format or in another, and the upload as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
+
+from chainviz.chains.explorer import format_label
+from chainviz.chains.exporting import Export
+from chainviz.chains.exports import FORMS
+from chainviz.chains.exports.walk import Told
+from chainviz.chains.secret_counts import held_by
+from chainviz.chains.subjects import Subject
+from chainviz.core.errors import Refused
+from chainviz.store import exports
+
+
+@require_safe
+def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
+    """Without `scope` the page that offers what there is."""
+    scope = request.GET.get("scope", "")
+    try:
+        chosen = Export.to(subject, request.GET.get("to", ""))
+        if scope == "file" and not chosen.is_part:
+            scope = "chain"  # the chain's document is all there is
+        if scope == "chain":
+            return _download(chosen.chain(), chosen.file_name(subject.title))
+        if scope == "file":
+            return _download(chosen.whole_file(), chosen.file_name("file"))
+    except Refused as error:
+        return _page(request, Export.to(subject, ""), str(error))
+    form = next((form for form in FORMS if form.scope == scope), None)
+    if form is not None:
+        told = Told(subject.chain.title, f"{subject.title}, {format_label(subject.snapshot.format)}", subject.stored)
+        name = f"{PurePath(subject.chain.file_name or 'chain').stem} {subject.title.lower()}{form.suffix}"
+        return _download((piece.encode("utf-8", "replace") for piece in form.write(told)), name)
+    if scope == "original" and chosen.upload is not None:
+        return _download(exports.original(chosen.upload), subject.chain.file_name)
+    if scope:
+        raise Http404("There is nothing of that kind to export.")
+    return _page(request, chosen)
+
+
+def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse:
+    context = {
+        "subject": chosen.subject,
+        "export": chosen,
+        "error": error,
+        "forms": FORMS,
+        "secrets": held_by(chosen.subject, request.user),
+    }
+    return render(request, "chains/export.html", context, status=422 if error else 200)
+
+
+def _download(content: Iterator[bytes], name: str) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(content, content_type="application/octet-stream")
+    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    response.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    return response

@@ -1,0 +1,110 @@
+"""One node: opened, a further stretch of one of its parts, one of its pictures, or its source as it was uploaded."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from chainviz.chains.explorer import edit_url_of, repair_url_of
+from chainviz.chains.inspect_pages import node_page
+from chainviz.chains.render.parts import more_html, shown_text
+from chainviz.chains.render.pictures import picture
+from chainviz.chains.render.stretch import stretch
+from chainviz.chains.render.visible_text import safe
+from chainviz.chains.sources import source_file, source_text
+from chainviz.chains.subjects import Subject
+from chainviz.chains.view_state import read_view
+from chainviz.chains.window_pages import body_html, reading_of
+from chainviz.core.messages import Binary, Image, Part, ToolResult
+from chainviz.core.paths import Path, parse_path
+from chainviz.web.addresses import small_number
+from chainviz.web.htmx import wants_fragment
+
+
+def place_of(request: HttpRequest, name: str = "from") -> int:
+    return small_number(request.GET.get(name, "")) or 0
+
+
+@require_safe
+def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
+    """An opened row; `from`: the piece to go on with."""
+    path = parse_path(where).node
+    subject.stored.span(path)
+    if path.pair is None:
+        return redirect(f"{subject.base_url}at/{path}#{path.dom_id}")
+    view = read_view(request.GET)
+    start = place_of(request)
+    html = body_html(subject.stored, reading_of(subject, view, repair_url_of(subject)), path, start)
+    box = f'<div class="node-body"{" data-step" if start else ""}>{html}</div>'
+    return _answer(request, subject, path, box)
+
+
+@require_safe
+def part(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
+    """A part of a message from character `from` on."""
+    path = parse_path(where)
+    found = _part(subject, path)
+    view = read_view(request.GET)
+    text, _ = shown_text(found, view.as_written)
+    shown = stretch(text, place_of(request))
+    more = more_html(reading_of(subject, view), path, shown)
+    box = f'<div data-step><pre class="code{" fades" if shown.left else ""}" tabindex="0" hx-disable>{safe(shown.text)}</pre>{more}</div>'
+    return _answer(request, subject, path, box)
+
+
+@require_safe
+def image(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
+    """A picture that lies in the chain itself, under its true type."""
+    found = _part(subject, parse_path(where))
+    if isinstance(found, ToolResult):
+        number = place_of(request, "media")
+        if number >= len(found.media):
+            raise Http404("There is no such picture.")
+        found = found.media[number]
+    shown = picture(found) if isinstance(found, Image | Binary) else None
+    if shown is None:
+        raise Http404("There is no picture in that place.")
+    response = HttpResponse(shown.content, content_type=shown.mime)
+    response["Content-Disposition"] = "inline"
+    response["Cache-Control"] = "private, max-age=3600"
+    return response
+
+
+@require_safe
+def raw(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
+    """The source of a node's messages; `as=file` gives it whole, byte for byte as it was uploaded."""
+    path = parse_path(where)
+    text = source_text(subject.stored, path)
+    if request.GET.get("as") == "file":
+        return source_file(text, f"{path}.json")
+    shown = stretch(text, place_of(request))
+    more = more_html(reading_of(subject, read_view(request.GET)), path, shown).replace("/part/", "/raw/")
+    box = f'<div data-step><pre class="code{" fades" if shown.left else ""}" tabindex="0" hx-disable>{safe(shown.text)}</pre>{more}</div>'
+    return _answer(request, subject, path, box)
+
+
+def _part(subject: Subject, path: Path) -> Part:
+    if path.part is None:
+        raise Http404("This path names no part.")
+    message = subject.stored.at(Path(path.section, path.pair, path.message))[0]
+    if path.part >= len(message.parts):
+        raise Http404("There is no such part.")
+    return message.parts[path.part]
+
+
+def _answer(request: HttpRequest, subject: Subject, path: Path, box: str) -> HttpResponse:
+    if wants_fragment(request):
+        response = HttpResponse(box)
+    else:
+        context = {
+            "subject": subject,
+            "path": path,
+            "node": node_page(subject, path),
+            "box": mark_safe(box),  # escaped above
+            "edit_url": edit_url_of(subject, path.node),
+        }
+        response = render(request, "chains/node.html", context)
+    response["Vary"] = "HX-Request"
+    return response

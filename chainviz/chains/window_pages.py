@@ -1,0 +1,218 @@
+"""A window of the chain ready for its page: rows with the bodies of those that are open, and how much lies around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.http import QueryDict
+from django.utils.safestring import SafeString, mark_safe
+
+from chainviz.chains.render.node import PairNode, header_html, pair_html
+from chainviz.chains.render.parts import Reading
+from chainviz.chains.render.rows import Row, outline_html, rows_html
+from chainviz.chains.replaced import replaced_line
+from chainviz.chains.row_views import SUMMARY_MARK, row_view, titled
+from chainviz.chains.subjects import Subject
+from chainviz.chains.view_state import ViewState
+from chainviz.core.messages import AI, HUMAN, Message, Shape
+from chainviz.core.paths import Path, parse_path
+from chainviz.core.tree import SUMMARIZATION_TOOL
+from chainviz.store.chain import StoredChain
+from chainviz.store.contents import StoredMessage
+from chainviz.store.skeletons import StoredShape
+from chainviz.store.windows import ALL_OPEN, Folds, Window, WindowRow, window
+from chainviz.web.addresses import small_number
+
+ROWS, MOST_ROWS = 44, 80
+ABOVE = 6
+"""Rows shown above a row somebody asks for."""
+MOST_ELEMENTS = 420
+MOST_HTML = 400_000
+"""A window ends early when its open nodes fill this much."""
+READ_TOGETHER = 3_000_000
+"""Bytes of neighbouring open nodes that are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPage:
+    rows: tuple[Row, ...]
+    html: SafeString
+    outline_html: SafeString
+    before: int
+    after: int
+    """Rows that lie above and below: an estimate for the scroll bar."""
+    messages: int
+    """Messages of the chain."""
+    up_url: str = ""
+    down_url: str = ""
+
+
+def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Reading:
+    return Reading(subject.base_url, view.as_written, repair_url)
+
+
+def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, *, keep_end: bool = False) -> WindowPage:
+    """`keep_end`: where not all rows fit, those at the end are kept (for a window read upwards)."""
+    chain = subject.stored
+    rows = _titled(chain, found.rows)
+    rows, up, down = _with_bodies(chain, view, reading, found, rows, keep_end)
+    context = _context(chain, rows)
+    whole = subject.snapshot.size
+    before, after = _around(chain, view.folds, rows)
+    return WindowPage(
+        tuple(rows),
+        mark_safe(rows_html([*context, *rows], subject.base_url, whole)),  # the renderer escapes
+        mark_safe(outline_html(rows, subject.base_url, whole)),
+        before,
+        after,
+        found.total,
+        _url(subject, view, up, "before") if up else "",
+        _url(subject, view, down, "down") if down else "",
+    )
+
+
+def around(chain: StoredChain, path: Path, folds: Folds, count: int = ROWS) -> Window:
+    """A window with some rows above `path`, so that one sees where one is."""
+    below = window(chain, path, "down", count, folds)
+    if not below.up or not below.rows:
+        return below
+    above = window(chain, below.rows[0].path, "up", ABOVE, folds)
+    return Window((*above.rows, *below.rows), above.up, below.down, below.total)
+
+
+def asked_window(chain: StoredChain, query: QueryDict, folds: Folds) -> tuple[Window, bool]:
+    """The window an address asks for, and whether it goes upwards.
+
+    `around=PATH`, `near=MESSAGE` (where a scroll bar or the minimap points, counted from 0), or `from=PATH` with `dir`:
+    `down` (with the row itself), `after` or `before` (without it).
+    """
+    count = min(small_number(query.get("n", "")) or ROWS, MOST_ROWS)
+    near = small_number(query.get("near", ""))
+    if near is not None and len(chain):
+        return window(chain, _row_at(chain, min(near, len(chain) - 1)), "down", count, folds), False
+    middle, first = query.get("around", ""), query.get("from", "")
+    if middle:
+        return around(chain, parse_path(middle).node, folds, count), False
+    start = parse_path(first).node if first else None
+    direction = query.get("dir", "down")
+    if direction == "before":
+        return window(chain, start, "up", count, folds), True
+    found = window(chain, start, "down", count + (direction == "after"), folds)
+    return (replace(found, rows=found.rows[1:]) if direction == "after" else found), False
+
+
+def _row_at(chain: StoredChain, message: int) -> Path:
+    """The row of a message; of a section's first message the section's own."""
+    path = chain.outline.path_at(message).node
+    return Path(path.section) if path == Path(path.section, 0, 0) else path
+
+
+def outline_page(subject: Subject, found: Window) -> WindowPage:
+    rows = _titled(subject.stored, found.rows)
+    before, after = _around(subject.stored, ALL_OPEN, rows)
+    html = mark_safe(outline_html(rows, subject.base_url, subject.snapshot.size))
+    return WindowPage(tuple(rows), SafeString(), html, before, after, found.total)
+
+
+def body_html(chain: StoredChain, reading: Reading, path: Path, start: int = 0) -> str:
+    """An opened node, from piece number `start` on."""
+    span = chain.span(path)
+    if path.pair == 0:
+        return header_html(reading, path, chain[span.start], start)
+    rows = chain.rows(span.start, span.stop)
+    size = sum(row.shape.size for row in rows)
+    messages = chain.bodies.messages(rows) if size <= READ_TOGETHER else None
+    html = pair_html(reading, _pair_node(chain, path, [row.shape for row in rows], span.start, messages), start)
+    return replaced_line(chain, path, reading.base_url) + html if not start and _is_summary(rows) else html
+
+
+def _is_summary(rows: Sequence[StoredMessage]) -> bool:
+    calls = [call.name for call in rows[0].shape.calls] if rows else []
+    return calls == [SUMMARIZATION_TOOL] or (bool(rows) and rows[0].shape.preview.startswith(SUMMARY_MARK))
+
+
+def _pair_node(chain: StoredChain, path: Path, shapes: list[StoredShape], start: int, messages: list[Message] | None) -> PairNode:
+    has_ai = bool(shapes) and shapes[0].role == AI
+    skip = int(has_ai)
+
+    def read(place: int) -> Message:
+        return messages[place + skip] if messages is not None else chain[start + place + skip]
+
+    known: Sequence[Shape] = shapes if messages is None else messages
+    return PairNode(path, read(-1) if has_ai else None, known[skip:], read)
+
+
+def _titled(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:
+    humans = {row.path.section: row.first for row in reversed(rows) if row.kind == "header" and row.first and row.first.role == HUMAN}
+    shown = []
+    for row in rows:
+        view = row_view(row)
+        if row.kind == "section":
+            human = row.first if row.first and row.first.role == HUMAN else humans.get(row.path.section)
+            view = titled(view, human or _human_of(chain, row))
+        shown.append(view)
+    return shown
+
+
+def _human_of(chain: StoredChain, row: WindowRow) -> StoredShape | None:
+    """The first human message of a section that begins with a system message."""
+    if row.headers < 2:
+        return None
+    shapes = (found.shape for found in chain.rows(row.start + 1, row.start + min(row.headers, 4)))
+    return next((shape for shape in shapes if shape.role == HUMAN), None)
+
+
+def _with_bodies(
+    chain: StoredChain, view: ViewState, reading: Reading, found: Window, rows: list[Row], keep_end: bool
+) -> tuple[list[Row], Path | None, Path | None]:
+    up, down = found.up, found.down
+    order = list(range(len(rows)))[:: -1 if keep_end else 1]
+    elements = size = 0
+    for count, i in enumerate(order):
+        row = rows[i]
+        if row.kind != "section" and view.is_open(row.path, row.role):
+            body = f'<div class="node-body">{body_html(chain, reading, row.path)}</div>'
+            rows[i] = replace(row, is_open=True, body=body)
+            elements += body.count("<") - body.count("</")
+            size += len(body)
+        elements += 8
+        if (elements > MOST_ELEMENTS or size > MOST_HTML) and count > ABOVE and count + 1 < len(order):
+            if keep_end:
+                return rows[i:], rows[i].path, down
+            return rows[: i + 1], up, rows[i + 1].path
+    return rows, up, down
+
+
+def _context(chain: StoredChain, rows: list[Row]) -> list[Row]:
+    """The row of the section in which the window begins."""
+    if not rows or rows[0].kind == "section":
+        return []
+    found = window(chain, Path(rows[0].path.section), "down", 1)
+    return [replace(row, is_context=True) for row in _titled(chain, found.rows)]
+
+
+def _around(chain: StoredChain, folds: Folds, rows: list[Row]) -> tuple[int, int]:
+    if not rows:
+        return 0, 0
+    total = _rows_before(chain, folds, None)
+    before = _rows_before(chain, folds, rows[0].path)
+    return before, max(0, total - before - len(rows))
+
+
+def _rows_before(chain: StoredChain, folds: Folds, path: Path | None) -> int:
+    """Rows in front of `path`, or all rows, under the folds."""
+    outline = chain.outline
+    place = None if path is None else outline.section(path.section)
+    sections = outline.listing.section_count if place is None else place.number - 1
+    shown = [outline.section(number).measure.rows for number in folds.exceptions if number <= sections]
+    inside = outline.listing.total.rows if place is None else place.before.rows
+    count = sections + (inside - sum(shown) if folds.open else sum(shown))
+    if place is None or path is None or path.pair is None:
+        return count
+    return count + 1 + place.row_of(path) - place.before.rows
+
+
+def _url(subject: Subject, view: ViewState, path: Path, direction: str) -> str:
+    query = f"&{view.query}" if view.query else ""
+    return f"{subject.base_url}rows?from={path}&dir={direction}{query}"

@@ -1,0 +1,51 @@
+"""A person's draft of a chain. Its base, steps and cursor lie in the store, under `key`; here is whose it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from chainviz.chains.models import Chain
+from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
+
+__all__ = ["Draft", "DraftQuerySet", "SummaryPiece", "SummaryRun"]
+
+
+class DraftQuerySet(models.QuerySet["Draft"]):
+    def visible_to(self, user: Any) -> DraftQuerySet:
+        return self.filter(author=user, chain__trashed_at=None)
+
+    def open(self) -> DraftQuerySet:
+        return self.filter(discarded_at=None, saved_as=None)
+
+
+class Draft(models.Model):
+    chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="drafts")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="drafts")
+    key = models.BigIntegerField(unique=True)
+    """Of the draft in the store."""
+    base = models.PositiveIntegerField()
+    """Number of the version it begins with."""
+    created_at = models.DateTimeField(auto_now_add=True)
+    discarded_at = models.DateTimeField(null=True)
+    """A discarded draft is kept, so that discarding can be undone."""
+
+    saved_as = models.PositiveIntegerField(null=True)
+    """Number of the version it became; then it is over."""
+
+    objects = DraftQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chain", "author", "base"],
+                condition=Q(discarded_at=None, saved_as=None),
+                name="draft_once_a_base",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft {self.pk} of version {self.base}"

@@ -1,0 +1,236 @@
+"""What a person does to a draft: begin it, add steps, undo, save, discard, rebase, branch. All writes start here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import SystemRandom
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.http import QueryDict
+from django.utils import timezone
+
+from chainviz.chains.heads import head_moved, store_name
+from chainviz.chains.models import Chain
+from chainviz.chains.services import TITLE_LENGTH, branched
+from chainviz.core.chain import Splice
+from chainviz.core.errors import ChainError, Refused
+from chainviz.core.formats import get_format
+from chainviz.core.load import blank
+from chainviz.core.messages import Text
+from chainviz.core.operations.contract import Context, Operation, Options, Outcome
+from chainviz.core.operations.edit import Edit
+from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.paths import parse_path
+from chainviz.drafts.access import Ground, version_of
+from chainviz.drafts.editing import Shown, act_in, edits_in, part_at
+from chainviz.drafts.models import Draft
+from chainviz.drafts.stored import snapshot_of, stored_draft
+from chainviz.jobs.lease import storable
+from chainviz.store import drafts as store
+from chainviz.store import rebase as rebasing
+from chainviz.store import versions
+from chainviz.store.chain import StoredChain
+from chainviz.store.models import Draft as StoreDraft
+from chainviz.store.models import Version
+from chainviz.store.steps import Target
+from chainviz.web.text_fields import place_in
+
+MOST_NOTE = 500
+MOST_KEPT = 300
+"""Characters of an option that a step keeps: a long new text is in the chain already."""
+EDIT = Edit()
+
+
+class MovedOn(Refused):
+    """The content a form was made for is no longer what the draft holds."""
+
+
+class StepRefused(Refused):
+    """One edit of several was refused, so none was made."""
+
+    def __init__(self, text: str, path: str) -> None:
+        super().__init__(text)
+        self.path = path
+        """The node it is about."""
+
+
+def open_draft(chain: Chain, user: Any, base: int) -> Draft | None:
+    return Draft.objects.open().filter(chain=chain, author=user, base=base).first()
+
+
+def ground_of_draft(draft: Draft) -> Ground:
+    return Ground(draft.chain, version_of(draft.chain, draft.base), draft, StoredChain(snapshot_of(draft)))
+
+
+def change(ground: Ground, user: Any, operation: Operation[Any], options: Options) -> tuple[Draft, tuple[str, ...]]:
+    """One step of an operation; its draft and what the person should know. The work is done before anything is held."""
+    outcome = operation.run(ground.stored, options, Context(random=SystemRandom()))
+    if not outcome.changes:
+        raise Refused(" ".join(outcome.warnings) or "There is nothing to change with these choices.")
+    return take(ground, user, operation, options, outcome), outcome.warnings
+
+
+@transaction.atomic
+def take(ground: Ground, user: Any, operation: Operation[Any], options: Options, outcome: Outcome) -> Draft:
+    """What an operation proposes for this ground becomes a step of the person's draft."""
+    kept, draft = held(ground, user)
+    _add(kept, operation, options, outcome)
+    return draft
+
+
+@transaction.atomic
+def edit(ground: Ground, user: Any, page: Shown, form: QueryDict) -> tuple[Draft, tuple[str, ...]]:
+    """All that a form says, one step each: first its values, then what its button asks for."""
+    act = act_in(form)
+    edits = edits_in(form, ground.stored, page)
+    if not edits and act is None:
+        raise Refused("Nothing is different yet: change a text, or press one of the buttons.")
+    kept, draft = held(ground, user)
+    warnings: list[str] = []
+    for options in edits:
+        warnings += _edit(kept, options)
+    if act is not None:
+        warnings += _edit(kept, _placed(kept, act))
+    return draft, tuple(dict.fromkeys(warnings))
+
+
+def _edit(kept: StoreDraft, options: EditOptions) -> tuple[str, ...]:
+    chain = StoredChain(store.current(kept))
+    try:
+        outcome = EDIT.run(chain, options, Context())
+    except ChainError as refused:
+        raise StepRefused(str(refused), options.path) from refused
+    if outcome.changes:
+        _add(kept, EDIT, options, outcome)
+    return outcome.warnings
+
+
+def _placed(kept: StoreDraft, options: EditOptions) -> EditOptions:
+    """A browser counts the characters of its field, which are not always those of the text."""
+    if options.action != "split":
+        return options
+    part = part_at(StoredChain(store.current(kept)), parse_path(options.path))
+    if not isinstance(part, Text):
+        return options
+    return options.model_copy(update={"offset": place_in(part.text, options.offset)})
+
+
+def held(ground: Ground, user: Any) -> tuple[StoreDraft, Draft]:
+    """The person's draft on this ground, which nobody else changes until the transaction ends."""
+    draft = ground.draft or open_draft(ground.chain, user, ground.version.number) or _begin(ground, user)
+    kept = StoreDraft.objects.select_for_update().get(pk=draft.key)
+    if store.current(kept).pk != ground.stored.snapshot.pk:
+        raise MovedOn("The draft changed since this form was made, perhaps in another window; look at it again.")
+    return kept, draft
+
+
+def _begin(ground: Ground, user: Any) -> Draft:
+    # a draft that was discarded can be brought back until the next one begins
+    Draft.objects.filter(chain=ground.chain, author=user).exclude(discarded_at=None).delete()
+    kept = store.start_draft(ground.version, author=store_name(user))
+    try:
+        with transaction.atomic():
+            return Draft.objects.create(chain=ground.chain, author=user, key=kept.pk, base=ground.version.number)
+    except IntegrityError as error:
+        raise MovedOn("You began to change this version in another window just now; look at that draft.") from error
+
+
+def _add(kept: StoreDraft, operation: Operation[Any], options: Options, outcome: Outcome) -> None:
+    changes: Sequence[Splice] = outcome.changes
+    said = {name: _short(value) for name, value in options.model_dump(exclude_defaults=True).items()}
+    store.add_step(
+        kept, changes, operation=operation.name, options=said, report=outcome.report, target=_target(outcome)
+    )
+
+
+def _target(outcome: Outcome) -> Target | None:
+    """The blank document a converted chain moves into."""
+    if outcome.target is None:
+        return None
+    name, _ = outcome.target
+    return Target(name, *blank(get_format(name)))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > MOST_KEPT:
+        return f"{value[:MOST_KEPT]}… ({len(value):,} characters)"
+    return value
+
+
+def undo(draft: Draft) -> bool:
+    return store.undo(stored_draft(draft))
+
+
+def redo(draft: Draft) -> bool:
+    return store.redo(stored_draft(draft))
+
+
+def save(draft: Draft, *, note: str, by: Any) -> Version:
+    """Conflict where somebody was faster; then the note is kept with the draft."""
+    kept = stored_draft(draft)
+    keep_note(kept, note)
+    if not kept.cursor:
+        raise Refused("The draft changes nothing yet, so there is nothing to save.")
+    with transaction.atomic():
+        version = versions.save(kept, author=store_name(by), note=kept.note)
+        _done(draft, version.number)
+        chain = Chain.objects.select_for_update().get(pk=draft.chain_id)
+        head_moved(chain, version, by)
+    return version
+
+
+def keep_note(kept: StoreDraft, note: str) -> None:
+    kept.note = note.strip()[:MOST_NOTE].replace("\x00", "")
+    kept.save(update_fields=["note"])
+
+
+def _done(draft: Draft, number: int) -> None:
+    draft.saved_as = number
+    draft.save(update_fields=["saved_as"])
+
+
+def discard(draft: Draft) -> None:
+    draft.discarded_at = timezone.now()
+    draft.save(update_fields=["discarded_at"])
+
+
+def bring_back(draft: Draft) -> None:
+    """Refused where another draft of the same version was begun in the meantime."""
+    draft.discarded_at = None
+    try:
+        with transaction.atomic():
+            draft.save(update_fields=["discarded_at"])
+    except IntegrityError as error:
+        raise Refused("You have begun another draft of this version; discard that one first.") from error
+
+
+@transaction.atomic
+def rebase(draft: Draft) -> None:
+    """The same changes on the newest version; Overlap where both sides changed the same pairs."""
+    head = version_of(draft.chain, Chain.objects.values_list("version", flat=True).get(pk=draft.chain_id))
+    rebasing.rebase(stored_draft(draft), head)
+    draft.base = head.number
+    try:
+        with transaction.atomic():
+            draft.save(update_fields=["base"])
+    except IntegrityError as error:
+        raise Refused(
+            f"You have begun another draft of version {head.number}; save or discard that one first."
+        ) from error
+
+
+@transaction.atomic
+def branch(draft: Draft, *, title: str, note: str, by: Any) -> Chain:
+    """A chain of its own whose first version is what the draft proposes."""
+    if not title:
+        raise Refused("A branch needs a name.")
+    kept = stored_draft(draft)
+    if note.strip():
+        keep_note(kept, note)
+    version = versions.save_as_branch(kept, author=store_name(by), note=kept.note)
+    made = branched(draft.chain, version, by=by)
+    made.title = storable(title)[:TITLE_LENGTH]
+    made.save(update_fields=["title"])
+    discard(draft)
+    return made

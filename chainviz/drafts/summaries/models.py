@@ -1,0 +1,101 @@
+"""A run of summaries and its pieces: what was planned, what has been written and by whom. Nothing here is part of a chain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from chainviz.chains.models import Chain
+from chainviz.jobs.models import AsciiJSONField, Job
+
+
+class SummaryRunQuerySet(models.QuerySet["SummaryRun"]):
+    def visible_to(self, user: Any) -> SummaryRunQuerySet:
+        return self.filter(author=user, chain__trashed_at=None)
+
+
+class SummaryRun(models.Model):
+    """Summaries of one content of a chain; kept until they are taken, so that the page can be left and found again."""
+
+    chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="summary_runs")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    draft = models.ForeignKey("drafts.Draft", on_delete=models.CASCADE, null=True, related_name="+")
+    base = models.PositiveIntegerField()
+    """Number of the version it was planned on, or that its draft began with."""
+    snapshot = models.BigIntegerField()
+    """The content it was planned on, in the store."""
+    size = models.BigIntegerField()
+    options = AsciiJSONField()
+    writer = models.CharField(max_length=20)
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
+    """The newest job that writes all that is missing."""
+    warnings = AsciiJSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    taken_at = models.DateTimeField(null=True)
+    """When it became a step of a draft; undone, it can be taken again."""
+
+    objects = SummaryRunQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["author", "snapshot"], name="summary_run_once_a_content")]
+
+    def __str__(self) -> str:
+        return f"summaries {self.pk} of chain {self.chain_id}"
+
+
+class SummaryPiece(models.Model):
+    """One summary: its place in the plan, its state and its text."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        WRITING = "writing"
+        READY = "ready"
+        FAILED = "failed"
+        DECLINED = "declined"
+
+    run = models.ForeignKey(SummaryRun, on_delete=models.CASCADE, related_name="pieces")
+    key = models.CharField(max_length=100)
+    first = models.CharField(max_length=60)
+    last = models.CharField(max_length=60)
+    reason = models.TextField()
+    size = models.BigIntegerField()
+    estimate = models.BigIntegerField()
+    after = models.BigIntegerField(default=-1)
+    """Bytes of what will stand there; -1 while there is no text."""
+    left = models.TextField(default="", blank=True)
+    """Why the piece stays as it is although there is a text."""
+    in_plan = models.BooleanField(default=True)
+    """False when the texts of others made it needless."""
+
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    text = AsciiJSONField(default="")
+    losses = AsciiJSONField(default=dict)
+    author = models.CharField(max_length=200, default="", blank=True)
+    """Who wrote the text, as the page says it."""
+    cause = models.TextField(default="", blank=True)
+    """Why there is no text."""
+    hint = models.TextField(default="", blank=True)
+    """What the person wishes of the next attempt."""
+    progress = models.FloatField(default=0)
+    stage = models.TextField(default="", blank=True)
+    seconds = models.FloatField(null=True)
+    attempts = models.PositiveIntegerField(default=0)
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
+    """The job that has it in hand."""
+    claim = models.PositiveIntegerField(default=0)
+    """Which attempt of that job; an earlier one is dead and may write nothing."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "key"], name="summary_piece_once_a_run")]
+
+    def __str__(self) -> str:
+        return f"{self.key} ({self.state})"
+
+    @property
+    def expected(self) -> int:
+        """Bytes that will stand there, as far as is known."""
+        if self.left or self.state in (self.State.FAILED, self.State.DECLINED):
+            return self.size
+        return self.after if self.after >= 0 else self.estimate

@@ -1,0 +1,286 @@
+"""What a person does with summaries: begin, correct, decline, have them written again, take them. All writes start here.
+
+A piece changes hands only by compare-and-swap on its state, so that neither two workers nor a worker and a person
+overwrite each other. Whoever has changed a text makes the plan again: thresholds hold for real sizes.
+"""
+
+from __future__ import annotations
+
+from random import SystemRandom
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+
+from chainviz.chains.access import chain_for
+from chainviz.core.errors import Refused
+from chainviz.core.operations.summarize import (
+    SUMMARIZE,
+    Left,
+    Piece,
+    Plan,
+    SummarizeOptions,
+    execute,
+    plan,
+)
+from chainviz.drafts import services
+from chainviz.drafts.access import Ground, version_of
+from chainviz.drafts.models import Draft
+from chainviz.drafts.summaries.losing import losses_of, with_facts
+from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
+from chainviz.jobs.lease import cancel, storable
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import start_job
+from chainviz.llm import Endpoint
+from chainviz.store.chain import StoredChain
+from chainviz.store.models import Snapshot
+
+State = SummaryPiece.State
+UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
+LEFT_ALONE = "You chose to leave it as it is."
+MANUAL = "manual"
+BY_HAND = "you"
+MOST_TEXT = 1_000_000
+MOST_HINT = 1_000
+ATTEMPTS = 5
+"""Workers that may die in the middle of a run before it is given up."""
+
+
+def endpoint() -> Endpoint:
+    return Endpoint.configured(settings.CHAINVIZ)
+
+
+def run_for(request: HttpRequest, chain_id: int, run_id: int) -> SummaryRun:
+    chain = chain_for(request, chain_id)
+    run = get_object_or_404(SummaryRun.objects.visible_to(request.user).filter(chain=chain), pk=run_id)
+    if not Snapshot.objects.filter(pk=run.snapshot, history=chain.history).exists():
+        raise Http404
+    return run
+
+
+def open_run(ground: Ground, user: Any) -> SummaryRun | None:
+    """Summaries of this content that nobody has taken yet."""
+    return SummaryRun.objects.filter(author=user, snapshot=ground.stored.snapshot.pk, taken_at=None).first()
+
+
+def stored_of(run: SummaryRun) -> StoredChain:
+    return StoredChain(Snapshot.objects.get(pk=run.snapshot))
+
+
+def options_of(run: SummaryRun) -> SummarizeOptions:
+    return SummarizeOptions.model_validate(run.options)
+
+
+def texts_of(run: SummaryRun) -> dict[str, str | Left]:
+    texts: dict[str, str | Left] = {}
+    for key, state, text, cause in run.pieces.values_list("key", "state", "text", "cause"):
+        if state == State.READY:
+            texts[key] = text
+        elif state == State.DECLINED:
+            texts[key] = Left(LEFT_ALONE)
+        elif state == State.FAILED:
+            texts[key] = Left(cause)
+    return texts
+
+
+def plan_of(run: SummaryRun, stored: StoredChain | None = None) -> Plan:
+    """With all texts there are."""
+    return plan(stored or stored_of(run), options_of(run), texts_of(run))
+
+
+def renew(run: SummaryRun, stored: StoredChain | None = None) -> Plan:
+    """Plans again and writes into the pieces what that changes."""
+    planned = plan_of(run, stored)
+    known = {piece.key: piece for piece in run.pieces.all()}
+    made = [_row(run, piece) for piece in planned.pieces if piece.key not in known]
+    SummaryPiece.objects.bulk_create(made, ignore_conflicts=True)
+    for piece in planned.pieces:
+        row = known.pop(piece.key, None)
+        left = piece.left if row is not None and row.state == State.READY else ""
+        values = {"after": piece.after, "left": left, "in_plan": True, "reason": piece.reason}
+        if row is not None and any(getattr(row, name) != value for name, value in values.items()):
+            SummaryPiece.objects.filter(pk=row.pk).update(**values)
+    gone = [row.pk for row in known.values() if row.in_plan]
+    SummaryPiece.objects.filter(pk__in=gone).update(in_plan=False)
+    if list(planned.warnings) != run.warnings:
+        run.warnings = list(planned.warnings)
+        run.save(update_fields=["warnings"])
+    return planned
+
+
+def _row(run: SummaryRun, piece: Piece) -> SummaryPiece:
+    return SummaryPiece(
+        run=run,
+        key=piece.key,
+        first=str(piece.first),
+        last=str(piece.last),
+        reason=piece.reason,
+        size=piece.size,
+        estimate=piece.estimate,
+    )
+
+
+def begin(ground: Ground, user: Any, options: SummarizeOptions, writer: str) -> SummaryRun:
+    """Refused where nothing would be folded. Earlier summaries of the same content go."""
+    planned = plan(ground.stored, options)
+    if not planned.pieces:
+        raise Refused("With these settings everything stays as it is: there is nothing to summarize.")
+    with transaction.atomic():
+        old = SummaryRun.objects.filter(author=user).filter(
+            Q(snapshot=ground.stored.snapshot.pk) | Q(chain=ground.chain, taken_at__isnull=False)
+        )
+        for each in old:
+            stop(each)
+        old.delete()
+        run = SummaryRun.objects.create(
+            chain=ground.chain,
+            author=user,
+            draft=ground.draft,
+            base=ground.version.number,
+            snapshot=ground.stored.snapshot.pk,
+            size=planned.size_before,
+            options=options.model_dump(),
+            writer=writer,
+            warnings=list(planned.warnings),
+        )
+        SummaryPiece.objects.bulk_create([_row(run, piece) for piece in planned.pieces])
+        if writer != MANUAL:
+            write_rest(run)
+    return run
+
+
+def jobs_of(run: SummaryRun) -> set[int]:
+    """Jobs that still write for it."""
+    wanted = {run.job_id, *run.pieces.values_list("job", flat=True)}
+    found = Job.objects.filter(pk__in=[job for job in wanted if job is not None], state__in=UNFINISHED)
+    return set(found.values_list("pk", flat=True))
+
+
+def release(held: QuerySet[SummaryPiece], cause: str = "") -> None:
+    """Nobody writes these pieces any more: an earlier text stands again, others failed, or wait for the next attempt."""
+    idle = {"job": None, "progress": 0, "stage": "", "cause": cause}
+    held.exclude(text="").update(state=State.READY, **idle)
+    held.update(state=State.FAILED if cause else State.WAITING, **idle)
+
+
+def _let_go(run: SummaryRun, active: set[int]) -> None:
+    """Pieces in the hands of a job that has ended."""
+    release(run.pieces.filter(state=State.WRITING).exclude(job__in=active))
+    release(run.pieces.filter(state=State.WAITING).exclude(job=None).exclude(job__in=active))
+
+
+@transaction.atomic
+def write_rest(run: SummaryRun) -> None:
+    """Has everything written that is not: those that failed stay as they are until somebody asks for them."""
+    active = jobs_of(run)
+    if run.job_id in active:
+        return
+    _let_go(run, active)
+    from chainviz.drafts.summaries.writing import write_pieces  # a job's function: it needs all of this module
+
+    run.job = start_job(write_pieces, owner=run.author, max_attempts=ATTEMPTS, run=run.pk)
+    run.save(update_fields=["job"])
+
+
+def stop(run: SummaryRun) -> None:
+    """What is finished stays."""
+    for job in Job.objects.filter(pk__in=jobs_of(run)):
+        cancel(job)
+
+
+@transaction.atomic
+def write_again(piece: SummaryPiece, hint: str = "") -> None:
+    """One piece alone, by the run's writer; whatever stood there is replaced once the new text is there."""
+    from chainviz.drafts.summaries.writing import write_pieces
+
+    if piece.run.writer == MANUAL:
+        raise Refused("These summaries are written by hand.")
+    _let_go(piece.run, jobs_of(piece.run))
+    idle = Q(state__in=(State.READY, State.FAILED, State.DECLINED)) | Q(state=State.WAITING, job=None)
+    wish = storable(hint.strip())[:MOST_HINT]
+    changed = SummaryPiece.objects.filter(idle, pk=piece.pk).update(
+        state=State.WAITING, hint=wish, cause="", progress=0, stage=""
+    )
+    if not changed:
+        raise Refused("This summary is being written already.")
+    job = start_job(write_pieces, owner=piece.run.author, max_attempts=ATTEMPTS, run=piece.run_id, piece=piece.pk)
+    SummaryPiece.objects.filter(pk=piece.pk).update(job=job)
+
+
+def decline(piece: SummaryPiece) -> None:
+    """The piece stays as it is; a writer that is at work on it is stopped."""
+    SummaryPiece.objects.filter(pk=piece.pk).update(
+        state=State.DECLINED, job=None, progress=0, stage="", after=-1, left=""
+    )
+    renew(piece.run)
+
+
+def bring_back(piece: SummaryPiece) -> None:
+    """A declined piece has its text again, or waits for one."""
+    state = State.READY if piece.text else State.WAITING
+    SummaryPiece.objects.filter(pk=piece.pk, state=State.DECLINED).update(state=state, job=None)
+    renew(piece.run)
+
+
+def put_text(piece: SummaryPiece, text: str) -> None:
+    """The person's own text."""
+    if not text.strip():
+        raise Refused("The summary is empty. Write something, or leave the piece as it is.")
+    if len(text) > MOST_TEXT:
+        raise Refused(f"A summary has at most {MOST_TEXT:,} characters; this one has {len(text):,}.")
+    stored = stored_of(piece.run)
+    planned = plan_of(piece.run, stored)
+    found = next((each for each in planned.pieces if each.key == piece.key), None)
+    author = piece.author if text == piece.text else _edited(piece)
+    SummaryPiece.objects.filter(pk=piece.pk).update(
+        state=State.READY,
+        text=text,
+        author=author,
+        losses=losses_of(found, text) if found is not None else piece.losses,
+        cause="",
+        job=None,
+    )
+    renew(piece.run, stored)
+
+
+def _edited(piece: SummaryPiece) -> str:
+    if not piece.author or piece.author == BY_HAND:
+        return BY_HAND
+    return piece.author if piece.author.endswith(", edited by you") else f"{piece.author}, edited by you"
+
+
+def add_facts(piece: SummaryPiece, text: str, kind: str, fact: str = "") -> None:
+    """A lost fact, or all known ones of a kind, go back into the text, which may have been changed meanwhile."""
+    lost = [each for of, each, _ in piece.losses.get("lost", []) if of == kind and fact in ("", each)]
+    if not lost or piece.state != State.READY:
+        raise Refused("This is in the summary already.")
+    put_text(piece, with_facts(text, kind, lost))
+
+
+def ground_of_run(run: SummaryRun) -> Ground:
+    draft = run.draft if run.draft and run.draft.saved_as is None and run.draft.discarded_at is None else None
+    return Ground(run.chain, version_of(run.chain, run.base), draft, stored_of(run))
+
+
+def take(run: SummaryRun, user: Any) -> tuple[Draft, tuple[str, ...]]:
+    """The summaries that are ready become one step of a draft. MovedOn where the draft is not what they were made for."""
+    ground = ground_of_run(run)
+    planned = plan_of(run, ground.stored)
+    outcome = execute(planned, texts_of(run), SystemRandom())
+    if not outcome.changes:
+        raise Refused("No summary is ready, so there is nothing to take over.")
+    draft = services.take(ground, user, SUMMARIZE, planned.options, outcome)
+    stop(run)
+    run.taken_at = timezone.now()
+    run.save(update_fields=["taken_at"])
+    return draft, tuple(planned.warnings)
+
+
+@transaction.atomic
+def discard(run: SummaryRun) -> None:
+    stop(run)
+    run.delete()

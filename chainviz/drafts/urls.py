@@ -1,0 +1,53 @@
+"""Addresses of drafts: what changes a chain, and the draft in which changes wait to be saved."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from chainviz.chains.explorer_urls import explorer_urls
+from chainviz.drafts.access import draft_subject
+from chainviz.drafts.views import (
+    conflict,
+    draft,
+    edit,
+    operation,
+    redact,
+    repair,
+    restore,
+    save,
+    secrets,
+    summaries,
+    summary_run,
+)
+
+app_name = "drafts"
+
+DRAFT = "c/<int:chain_id>/d/<int:draft_id>/"
+RUN = "c/<int:chain_id>/summaries/<int:run_id>/"
+
+urlpatterns = [
+    path("c/<int:chain_id>/repair/", repair.repair, name="repair"),
+    path("c/<int:chain_id>/diff/<int:before>..<int:after>/restore", restore.restore_text, name="restore_text"),
+    path("c/<int:chain_id>/edit/<str:path>", edit.edit, name="edit"),
+    path("c/<int:chain_id>/do/redact/", redact.redact, name="redact"),
+    path("c/<int:chain_id>/do/mask/", secrets.secrets, name="mask"),
+    path("c/<int:chain_id>/do/summarize/", summaries.summarize, name="summarize"),
+    path("c/<int:chain_id>/do/summarize/prompt", summaries.prompt, name="prompt"),
+    path(RUN, summary_run.summaries, name="summaries"),
+    path(f"{RUN}status", summary_run.status, name="summaries_status"),
+    path(f"{RUN}do", summary_run.do, name="summaries_do"),
+    path(f"{RUN}piece/<int:piece_id>/", summary_run.piece, name="summary"),
+    path(f"{RUN}piece/<int:piece_id>/do", summary_run.do_piece, name="summary_do"),
+    path(f"{RUN}piece/<int:piece_id>/prompt", summary_run.prompt, name="summary_prompt"),
+    path("c/<int:chain_id>/do/<slug:name>/", operation.operation, name="operation"),
+    path(DRAFT, draft.draft, name="draft"),
+    path(f"{DRAFT}undo", draft.undo, name="undo"),
+    path(f"{DRAFT}redo", draft.redo, name="redo"),
+    path(f"{DRAFT}discard", draft.discard, name="discard"),
+    path(f"{DRAFT}restore", draft.bring_back, name="restore"),
+    path(f"{DRAFT}save", save.save, name="save"),
+    path(f"{DRAFT}conflict", conflict.conflict, name="conflict"),
+    path(f"{DRAFT}rebase", conflict.rebase, name="rebase"),
+    path(f"{DRAFT}branch", conflict.branch, name="branch"),
+    path(f"{DRAFT}explore/", include(explorer_urls(draft_subject, "explore_"))),
+]

@@ -1,0 +1,1 @@
+"""One file a page; what a page does to a draft is in services."""

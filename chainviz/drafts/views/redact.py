@@ -1,0 +1,144 @@
+"""The redact page: a policy and a selection, the decision of every row at once, and from there a step of a draft."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from chainviz.chains import audit
+from chainviz.core.errors import ChainError, Refused
+from chainviz.core.operations.redact import (
+    POLICIES,
+    REDACT,
+    RedactOptions,
+    audit_record,
+    decide,
+    outcome_of,
+    read_switch,
+)
+from chainviz.core.paths import Path
+from chainviz.drafts import redacting, services
+from chainviz.drafts.access import Ground, ground_of
+from chainviz.drafts.redacting import NOTHING, Asked, RedactForm, Tool, asked_by, asked_in, form_of, tools_of
+from chainviz.drafts.redacting_rows import SHOWN, Filter, table_of
+from chainviz.drafts.views.answers import begun_draft, moved_on, to_draft
+from chainviz.web.addresses import small_number
+from chainviz.web.htmx import page_or_fragment
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def redact(request: HttpRequest, chain_id: int) -> HttpResponse:
+    ground = ground_of(request, chain_id)
+    if request.method != "POST":
+        begun = begun_draft(request, ground)
+        if begun is not None:
+            return redirect(f"{reverse('drafts:redact', args=[chain_id])}?draft={begun.pk}")
+    tools = tools_of(ground.stored)
+    asked = asked_in(request.POST, tools) if request.method == "POST" else NOTHING
+    fixed = asked.fixed(tools, read_switch(settings.STREAM_REDACTION_ENABLED).on)
+    if request.method != "POST":
+        return _page(request, ground, tools, asked, RedactForm(fixed=fixed), RedactOptions.model_validate(fixed))
+    form = RedactForm(request.POST, fixed=fixed)
+    if not form.is_valid():
+        return _page(request, ground, tools, asked, form, None)
+    options: RedactOptions = form.options
+    if options.context_management.strip():
+        options = options.model_copy(update={"context_management": ""})
+        asked = asked_by(options, tools)
+        note = "Anthropic’s settings were read; the table shows what they do."
+        return _page(request, ground, tools, asked, form_of(options), options, note=note)
+    if request.POST.get("act") != "apply":
+        return _page(request, ground, tools, asked, form, options)
+    if request.POST.get("seen") != ground.seen:
+        return _page(request, ground, tools, asked, form, options, moved_on(ground))
+    try:
+        return _applied(request, ground, options)
+    except ChainError as refused:
+        return _page(request, ground, tools, asked, form, options, str(refused))
+
+
+def _applied(request: HttpRequest, ground: Ground, options: RedactOptions) -> HttpResponse:
+    table = decide(ground.stored, options)
+    outcome = outcome_of(ground.stored, table, options)
+    if not outcome.changes:
+        raise Refused("No row is to be redacted with these choices.")
+    with transaction.atomic():
+        draft = services.take(ground, request.user, REDACT, options, outcome)
+        record = audit_record(table, options)
+        audit.note(ground.chain, request.user, "redact", record, version=ground.version.number, draft=draft.pk)
+    return to_draft(request, draft, outcome.warnings)
+
+
+def _page(
+    request: HttpRequest,
+    ground: Ground,
+    tools: tuple[Tool, ...],
+    asked: Asked,
+    form: RedactForm,
+    options: RedactOptions | None,
+    error: str = "",
+    note: str = "",
+) -> HttpResponse:
+    href, words = ground.back
+    switch = read_switch(settings.STREAM_REDACTION_ENABLED)
+    chosen = _filter(request, tools, options)
+    boxes = [replace(tool, is_chosen=tool.index not in asked.excluded) for tool in tools]
+    boxes.sort(key=lambda tool: -tool.bytes)
+    page = {
+        "chain": ground.chain,
+        "source_words": ground.words,
+        "seen": ground.seen,
+        "error": error or ("" if options else "These settings cannot be used; the table waits for better ones."),
+        "note": note,
+        "back_href": href,
+        "back_words": words,
+        "post_href": reverse("drafts:redact", args=[ground.chain.pk]) + ground.query,
+        "switch": switch.warning,
+        "is_off": not switch.on,
+        "tools": boxes[: redacting.MOST_TOOLS],
+        "left_out": max(0, len(boxes) - redacting.MOST_TOOLS),
+        "tools_shown": ",".join(str(tool.index) for tool in boxes[: redacting.MOST_TOOLS]),
+        "shown": list(SHOWN.items()),
+        "policies": [(policy.name, policy.label) for policy in POLICIES],
+        "filter": chosen,
+        "table": _table(ground, options, asked, chosen) if options else None,
+        "by_hand_keep": _list(asked, "keep"),
+        "by_hand_redact": _list(asked, "redact"),
+        "json": redacting.settings_json(options) if options else ("", ""),
+    }
+    status = 422 if error or options is None else 200
+    return page_or_fragment(request, "drafts/redact.html", "decisions", {"page": page, "form": form}, status=status)
+
+
+def _table(ground: Ground, options: RedactOptions, asked: Asked, chosen: Filter) -> object:
+    def at(path: Path) -> str:
+        return f"{ground.explorer}at/{path}#{path.node.dom_id}"
+
+    begun = perf_counter()
+    decided = decide(ground.stored, options)
+    return table_of(decided, options, asked.overrides, chosen, at, perf_counter() - begun)
+
+
+def _filter(request: HttpRequest, tools: tuple[Tool, ...], options: RedactOptions | None) -> Filter:
+    given = request.POST
+    show = given.get("show", "all")
+    against = given.get("against", "")
+    policy = options.policy if options else ""
+    if against == policy or all(against != each.name for each in POLICIES):
+        against = "reference" if policy != "reference" else "seed"
+    tool = given.get("only_tool", "")
+    known = any(tool in each.names for each in tools)
+    return Filter(
+        show if show in SHOWN else "all", tool if known else "", small_number(given.get("from", "")) or 0, against
+    )
+
+
+def _list(asked: Asked, decision: str) -> str:
+    return ",".join(path for path, said in asked.overrides.items() if said == decision)

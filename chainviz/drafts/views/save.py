@@ -1,0 +1,33 @@
+"""Saving a draft as the next version. Where somebody was faster, the answer is the conflict page (409)."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from chainviz.core.errors import ChainError
+from chainviz.drafts import services
+from chainviz.drafts.access import draft_for, open_draft_for
+from chainviz.drafts.views.answers import see_other
+from chainviz.drafts.views.conflict import conflict_answer
+from chainviz.store.errors import Conflict
+
+
+@require_POST
+def save(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    draft = draft_for(request, chain_id, draft_id)
+    if draft.saved_as is not None:
+        # the form was sent twice
+        return see_other(reverse("drafts:draft", args=[chain_id, draft.pk]))
+    draft = open_draft_for(request, chain_id, draft_id)
+    try:
+        version = services.save(draft, note=request.POST.get("note", ""), by=request.user)
+    except Conflict:
+        return conflict_answer(request, draft)
+    except ChainError as refused:
+        messages.error(request, str(refused))
+        return see_other(reverse("drafts:draft", args=[chain_id, draft.pk]))
+    messages.success(request, f"Saved as version {version.number}.")
+    return see_other(reverse("chains:version", args=[chain_id, version.number]))

@@ -1,0 +1,117 @@
+"""The page of secrets: found at once or by a job, accepted or declined one by one, and masked in a step of a draft."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from chainviz.chains.secret_scans import latest_scan, scan_of, spots_of, start_scan
+from chainviz.chains.secrets import Reader, Spot, is_long, scan, with_own
+from chainviz.core.errors import ChainError
+from chainviz.core.operations.mask import MaskOptions
+from chainviz.core.paths import Path
+from chainviz.core.secrets import Strategy, own_rules
+from chainviz.drafts.access import Ground, ground_of
+from chainviz.drafts.masking import mask
+from chainviz.drafts.masking_pages import declined_in, review_of, rules_off
+from chainviz.drafts.views.answers import begun_draft, moved_on, see_other, to_draft
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.web.addresses import small_number
+from chainviz.web.htmx import wants_fragment
+
+STRATEGIES: dict[Strategy, str] = {
+    "pseudonym": "A numbered name a value, such as [EMAIL_1]",
+    "replace": "The same word for all of a kind, such as [EMAIL]",
+    "mask": "Stars, with a public prefix or last digits",
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
+    ground = ground_of(request, chain_id)
+    if request.method != "POST":
+        begun = begun_draft(request, ground)
+        if begun is not None:
+            return redirect(f"{reverse('drafts:mask', args=[chain_id])}?draft={begun.pk}")
+    if not is_long(ground.stored):
+        return _review(request, ground, list(scan(ground.stored)))
+    return _of_job(request, ground)
+
+
+def _of_job(request: HttpRequest, ground: Ground) -> HttpResponse:
+    snapshot = ground.stored.snapshot
+    asked = small_number(request.GET.get("job", ""))
+    job = scan_of(asked, snapshot, request.user) if asked else latest_scan(snapshot, request.user)
+    if asked and job is None:
+        raise Http404
+    if request.method == "POST" and request.POST.get("act") == "scan":
+        return see_other(f"{_address(ground)}&job={start_scan(snapshot, request.user).pk}")
+    if request.method == "POST" and request.POST.get("act") == "stop" and job is not None:
+        lease.cancel(job)
+        return see_other(_address(ground))
+    if job is None or job.state != Job.State.DONE:
+        page = {**_head(ground), "job": job}
+        name = "drafts/_scan.html" if wants_fragment(request) else "drafts/scan.html"
+        return render(request, name, {"page": page})
+    if wants_fragment(request) and request.method != "POST":
+        return HttpResponse(status=204, headers={"HX-Redirect": f"{_address(ground)}&job={job.pk}"})
+    return _review(request, ground, spots_of(job))
+
+
+def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResponse:
+    form = request.POST
+    own_patterns = form.get("own_patterns", "")
+    spots, error = _with_own(ground, known, own_patterns)
+    declined, off = declined_in(form, spots), rules_off(form, spots)
+    asked = form.get("strategy", "")
+    strategy: Strategy = next((each for each in get_args(Strategy) if each == asked), "pseudonym")
+    if request.method == "POST" and form.get("act") == "apply" and not error:
+        if form.get("seen") != ground.seen:
+            error = moved_on(ground)
+        else:
+            gone = declined | {spot.id for spot in spots if spot.rule in off}
+            try:
+                given = {"strategy": strategy, "own_patterns": own_patterns, "decline": tuple(gone)}
+                return to_draft(request, *mask(ground, request.user, MaskOptions.model_validate(given)))
+            except ChainError as refused:
+                error = str(refused)
+
+    def at(path: Path) -> str:
+        return f"{ground.explorer}at/{path}#{path.node.dom_id}"
+
+    start = small_number(form.get("from", "")) or 0
+    review = review_of(spots, declined, off, strategy, start, Reader(ground.stored), at)
+    strategies = [(name, label, name == strategy) for name, label in STRATEGIES.items()]
+    page = {**_head(ground), "error": error, "review": review, "strategies": strategies, "own_patterns": own_patterns}
+    return render(request, "drafts/secrets.html", {"page": page}, status=422 if error else 200)
+
+
+def _with_own(ground: Ground, spots: list[Spot], patterns: str) -> tuple[list[Spot], str]:
+    """With what the person's own patterns find, or without it and why they cannot be used."""
+    try:
+        return with_own(ground.stored, spots, own_rules(patterns)), ""
+    except ChainError as refused:
+        return spots, str(refused)
+
+
+def _head(ground: Ground) -> dict[str, object]:
+    href, words = ground.back
+    return {
+        "chain": ground.chain,
+        "source_words": ground.words,
+        "seen": ground.seen,
+        "back_href": href,
+        "back_words": words,
+        "post_href": _address(ground),
+        "size": ground.stored.snapshot.size,
+        "version": None if ground.draft else ground.version.number,
+    }
+
+
+def _address(ground: Ground) -> str:
+    return reverse("drafts:mask", args=[ground.chain.pk]) + ground.query

@@ -1,0 +1,10 @@
+"""What base.html needs on every page. Never touches the database: error pages use it too."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def site(request: HttpRequest) -> dict[str, object]:
+    return {"max_upload_bytes": settings.CHAINVIZ.max_upload_mb * 1_000_000}

@@ -1,0 +1,46 @@
+"""Error pages: what happened and what to do next, in one sentence each. They never touch the database."""
+
+from __future__ import annotations
+
+import logging
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+log = logging.getLogger(__name__)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    if isinstance(exception, RequestDataTooBig):
+        return too_large(request)
+    return render(request, "errors/400.html", status=400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return render(request, "errors/403.html", status=403)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return render(request, "errors/403.html", {"form_expired": True}, status=403)
+
+
+def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return render(request, "errors/404.html", status=404)
+
+
+def wrong_method(request: HttpRequest) -> HttpResponse:
+    return render(request, "errors/405.html", status=405)
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    return render(request, "errors/413.html", status=413)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    try:
+        return render(request, "errors/500.html", status=500)
+    except Exception:
+        # What broke the page may break every page; the headers and one sentence must still arrive.
+        log.exception("the page for errors failed too")
+        return HttpResponse("chainviz made a mistake; its log says more.\n", content_type="text/plain", status=500)

@@ -1,0 +1,26 @@
+"""Template tags that every template has without loading them: icons and sizes."""
+
+from __future__ import annotations
+
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from chainviz.web.byte_text import byte_text
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str, css_class: str = "") -> SafeString:
+    """One symbol of static/icons/icons.svg; always beside a word or inside a labelled control, so hidden from readers."""
+    classes = f"icon {css_class}".rstrip()
+    return format_html(
+        '<svg class="{}" aria-hidden="true"><use href="{}#{}"/></svg>', classes, static("icons/icons.svg"), name
+    )
+
+
+@register.filter("bytes")
+def bytes_filter(size: int | None) -> str:
+    return "" if size is None else byte_text(size)

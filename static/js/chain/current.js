@@ -1,0 +1,126 @@
+/** The node the reader is at: marked in the chain, the outline and the address; its actions and its inspector follow it. */
+import { announce } from "../status.js";
+import { fragment } from "./fragments.js";
+import { idOf, rowOf } from "./paths.js";
+import { isSection } from "./nodes.js";
+
+const INSPECT_AFTER = 140; // milliseconds: walking with a held key asks once
+
+export class Current {
+  path = "";
+  #timer = 0;
+
+  constructor({ pane, rows, outline, nodes, inspector, actions }) {
+    Object.assign(this, { pane, rows, outline, nodes, inspector, actions });
+    this.base = pane.dataset.base;
+  }
+
+  get row() {
+    return this.path ? this.rows.find(this.path) : null;
+  }
+
+  /** Goes to any path: fetches the rows around it if need be, and opens the node where a part is meant. */
+  async go(path, { open = path !== rowOf(path), focus = true } = {}) {
+    const row = await this.rows.show(rowOf(path));
+    if (!row) return announce(`${path} is not in the chain as it is folded now.`), null;
+    this.mark(row, focus);
+    if (open && !isSection(row)) await this.nodes.setOpen(row, true);
+    const part = path !== rowOf(path) && document.getElementById(idOf(path));
+    (part || row).scrollIntoView({ block: part ? "center" : "nearest" });
+    return row;
+  }
+
+  mark(row, focus = true) {
+    if (row.dataset.path !== this.path) {
+      for (const old of this.rows.list.querySelectorAll(":scope > [aria-current]")) old.removeAttribute("aria-current");
+      this.path = row.dataset.path;
+      row.setAttribute("aria-current", "true");
+      this.#actions(row);
+      this.markOutline();
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => (this.#address(), this.inspect()), INSPECT_AFTER);
+    }
+    if (focus) row.querySelector(".node-line").focus({ preventScroll: true });
+  }
+
+  /** Rows come and go: the one the reader is at is marked again when it comes back. */
+  restore() {
+    const row = this.row;
+    if (!row || row.hasAttribute("aria-current")) return;
+    row.setAttribute("aria-current", "true");
+    this.#actions(row);
+  }
+
+  async step(by) {
+    const row = this.row ?? (this.path ? await this.rows.show(this.path) : this.rows.visible()[0]);
+    if (!row) return;
+    if (!this.path) return this.mark(row);
+    const neighbour = () => this.rows.rows.at(this.rows.rows.indexOf(row) + by);
+    const atEdge = () => (by > 0 ? this.rows.rows.at(-1) === row : this.rows.rows[0] === row);
+    if (atEdge() && !(await this.rows.extend(by > 0))) return;
+    if (atEdge()) return;
+    const next = neighbour();
+    this.mark(next);
+    next.scrollIntoView({ block: "nearest" });
+  }
+
+  markOutline() {
+    const list = this.outline?.list;
+    if (!list || !this.path) return;
+    for (const old of list.querySelectorAll("[aria-current]")) old.removeAttribute("aria-current");
+    const link = this.outline.find(this.path);
+    if (!link) return void this.outline.replace(`around=${this.path}`).then(() => this.outline.find(this.path)?.setAttribute("aria-current", "true"));
+    link.setAttribute("aria-current", "true");
+    if (link.checkVisibility()) link.scrollIntoView({ block: "nearest" });
+  }
+
+  #actions(row) {
+    row.append(this.actions);
+    this.actions.hidden = false;
+    for (const link of this.actions.querySelectorAll("[data-address]")) {
+      link.href = link.dataset.address.replace("PATH", this.path);
+      if (link.dataset.action === "edit") link.hidden = isSection(row);
+    }
+  }
+
+  #address() {
+    history.replaceState(history.state, "", `${this.base}at/${this.path}${location.search}#${idOf(this.path)}`);
+  }
+
+  get link() {
+    return new URL(`${this.base}at/${this.path}#${idOf(this.path)}`, location.href).href;
+  }
+
+  /** `opening`: the drawer is just sliding in and not yet visible. */
+  async inspect(opening = false) {
+    if (!this.path || this.inspector.dataset.path === this.path) return;
+    if (!opening && !this.inspector.checkVisibility({ visibilityProperty: true })) return;
+    const path = this.path;
+    const found = await fragment(`${this.base}inspect/${path}`);
+    if (!found || path !== this.path) return;
+    this.inspector.dataset.path = path;
+    this.inspector.replaceChildren(found);
+    this.inspector.scrollTop = 0;
+  }
+
+  async copy() {
+    const text = fetch(`${this.base}raw/${this.path}?as=file`).then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error("not found"))));
+    try {
+      // Safari wants the promise itself: waiting first would lose the click
+      if (window.ClipboardItem) await navigator.clipboard.write([new ClipboardItem({ "text/plain": text.then((all) => new Blob([all], { type: "text/plain" })) })]);
+      else await navigator.clipboard.writeText(await text);
+      announce(`Copied the source of ${this.path}.`);
+    } catch {
+      announce("The browser did not let us copy. Use Download instead.");
+    }
+  }
+
+  async copyLink() {
+    try {
+      await navigator.clipboard.writeText(this.link);
+      announce(`Copied the link to ${this.path}.`);
+    } catch {
+      announce("The browser did not let us copy. The link is in the address bar.");
+    }
+  }
+}

@@ -1,0 +1,205 @@
+/** The explorer page: puts its parts together and gives them their keys. */
+import { onKey } from "../keys.js";
+import { announce } from "../status.js";
+import { Current } from "./current.js";
+import { Find } from "./find.js";
+import { Fold } from "./fold.js";
+import { fragment } from "./fragments.js";
+import { Minimap } from "./minimap.js";
+import { Nodes, isOpen, isSection, widen, wrap } from "./nodes.js";
+import { closeDrawers } from "./panes.js";
+import { RowWindow } from "./window.js";
+
+const TEXT = "chainviz-text";
+const get = (selector) => document.querySelector(selector);
+const pane = get("[data-chain-pane]");
+const base = pane.dataset.base;
+const fold = new Fold();
+const minimap = get("[data-minimap]") && new Minimap(get("[data-minimap]"));
+
+let written = pane.dataset.text === "plain" || localStorage.getItem(TEXT) === "plain";
+const text = (address) => (written ? address + (address.includes("?") ? "&" : "?") + "text=plain" : address);
+
+const rows = new RowWindow({
+  box: pane,
+  list: get("[data-rows]"),
+  address: (query) => text(`${base}rows?${query}${fold.query()}`),
+  rowHeight: 35,
+  most: 440,
+  step: 30,
+  changed: () => {
+    minimap?.view(rows?.visible() ?? []);
+    current?.restore();
+    if (find?.word) find.mark();
+  },
+});
+const outline = new RowWindow({
+  box: get("[data-outline-box]"),
+  list: get("[data-outline]"),
+  address: (query) => `${base}outline?${query}`,
+  rowHeight: 27,
+  most: 110,
+  step: 30,
+  changed: () => outline?.find(current?.path)?.setAttribute("aria-current", "true"),
+});
+const nodes = new Nodes({ rows, fold, text });
+const actions = get("[data-node-actions]");
+const current = new Current({ pane, rows, outline, nodes, inspector: get("[data-inspector]"), actions });
+const find = new Find({ form: get("[data-find]"), current, nodes, minimap });
+
+for (const row of rows.rows) if (isOpen(row) && !isSection(row)) fold.set(row.dataset.path, true);
+const start = rows.find(pane.dataset.current);
+if (start) {
+  current.mark(start, false);
+  const part = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+  const goal = part && start.contains(part) ? part : start;
+  const view = pane.getBoundingClientRect();
+  const top = goal.getBoundingClientRect().top;
+  // in a frame of its own: scrolling together with a change of layout would count as a jump of the page
+  if (top < view.top || top > view.top + view.height * 0.7) setTimeout(() => goal.scrollIntoView({ block: goal === start ? "start" : "center" }), 60);
+}
+
+// ---- how text is shown ----
+for (const button of document.querySelectorAll("[data-text-choice]")) {
+  const plain = button.dataset.textChoice === "plain";
+  button.setAttribute("aria-pressed", plain === written);
+  button.addEventListener("click", (event) => {
+    event.preventDefault();
+    showText(plain);
+  });
+}
+function showText(plain) {
+  if (written === plain) return;
+  written = plain;
+  localStorage.setItem(TEXT, plain ? "plain" : "markdown");
+  for (const button of document.querySelectorAll("[data-text-choice]")) button.setAttribute("aria-pressed", (button.dataset.textChoice === "plain") === plain);
+  const place = rows.visible()[0]?.dataset.path;
+  if (place) rows.replace(`around=${place}`, place);
+}
+if (written && pane.dataset.text !== "plain" && rows.rows.some((row) => row.querySelector(".node-body"))) {
+  rows.replace(`around=${rows.rows[0].dataset.path}`, rows.rows[0].dataset.path);
+}
+
+// ---- open and fold all of a kind ----
+async function setKind(kind, open) {
+  const place = current.row ?? rows.visible().find((row) => !isSection(row)) ?? rows.rows[0];
+  if (!place) return;
+  fold.setKind(kind, open);
+  const keep = kind === "section" && !open ? place.dataset.path.split(".")[0] : place.dataset.path;
+  await rows.replace(`around=${keep}`, keep);
+  announce(`${kind === "section" ? "Sections" : `All ${kind} nodes`} ${open ? "opened" : "folded"}.`);
+}
+const kinds = ["system", "human", "ai", "tool", "summary"];
+async function openOrFoldAll() {
+  const open = !fold.all.size;
+  for (const kind of kinds) fold.setKind(kind, open);
+  const place = current.row ?? rows.visible()[0];
+  if (place) await rows.replace(`around=${place.dataset.path}`, place.dataset.path);
+  announce(open ? "All nodes opened." : "All nodes folded.");
+}
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-fold-kind]");
+  if (button) setKind(button.dataset.foldKind, button.dataset.foldOpen === "true");
+  if (event.target.closest("[data-fold-all]")) openOrFoldAll();
+});
+
+// ---- clicks in the chain, the outline and the minimap ----
+const isPlain = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+rows.list.addEventListener("click", (event) => {
+  if (!isPlain(event)) return;
+  const line = event.target.closest(".node-line");
+  const more = event.target.closest("[data-more]");
+  const action = event.target.closest("[data-action]")?.dataset.action;
+  const row = event.target.closest("[data-rows] > [data-path]");
+  if (line) {
+    event.preventDefault();
+    const target = row.hasAttribute("data-context") ? null : row;
+    if (!target) return void current.go(row.dataset.path);
+    current.mark(target);
+    nodes.setOpen(target, !isOpen(target));
+  } else if (more) {
+    event.preventDefault();
+    nodes.more(more);
+  } else if (action === "wrap") wrap(event.target.closest("[data-action]"));
+  else if (action === "widen") {
+    event.preventDefault();
+    widen(event.target.closest("[data-action]"));
+  } else if (action === "copy") current.copy();
+  else if (action === "link") {
+    event.preventDefault();
+    current.copyLink();
+  } else if (row && !row.hasAttribute("data-context") && !getSelection().toString()) current.mark(row, false);
+});
+async function goToMessage(number) {
+  await rows.replace(`near=${number}`);
+  const row = rows.rows.find((each) => !isSection(each));
+  if (row) current.mark(row);
+}
+rows.list.addEventListener("node:opened", () => find.word && find.mark());
+document.addEventListener("click", (event) => {
+  if (!isPlain(event)) return;
+  const link = event.target.closest("[data-outline] [data-path], [data-minimap] [data-at], [data-go]");
+  if (!link) return;
+  event.preventDefault();
+  closeDrawers();
+  const path = link.dataset.path ?? link.dataset.go;
+  if (path) current.go(path);
+  else goToMessage(link.dataset.at);
+});
+document.addEventListener("pane:opened", (event) => {
+  if (event.target.matches(".inspector")) current.inspect(true);
+  else outline.fill();
+});
+addEventListener("resize", () => current.inspect());
+
+// ---- problems ----
+async function problem(dir) {
+  const from = current.path || rows.visible()[0]?.dataset.path || "s1";
+  const found = (await fragment(`${base}problems/step?from=${from}&dir=${dir}`))?.querySelector("[data-problem]");
+  if (!found) return;
+  await current.go(found.dataset.path, { open: true });
+  announce(found.textContent.trim());
+}
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-problem-step]");
+  if (!button || !isPlain(event)) return;
+  event.preventDefault();
+  problem(button.dataset.problemStep);
+});
+
+// ---- boxes that are filled when they are opened ----
+document.addEventListener("toggle", async (event) => {
+  const box = event.target;
+  if (!box.matches?.("details[data-lazy]") || !box.open) return;
+  const address = box.dataset.lazy;
+  box.removeAttribute("data-lazy");
+  const found = await fragment(address);
+  if (found) box.querySelector("[data-lazy-body]").replaceChildren(found);
+  else box.dataset.lazy = address;
+}, true);
+document.addEventListener("click", async (event) => {
+  const more = event.target.closest("[data-lazy-body] [data-more]");
+  if (!more || !isPlain(event)) return;
+  event.preventDefault();
+  nodes.more(more);
+});
+
+// ---- keys ----
+const toggle = (open) => current.row && nodes.setOpen(current.row, open);
+const press = (action) => () => actions.isConnected && actions.querySelector(`[data-action=${action}]:not([hidden])`)?.click();
+onKey("j", () => current.step(1));
+onKey("k", () => current.step(-1));
+for (const key of ["l", "ArrowRight"]) onKey(key, () => toggle(true));
+for (const key of ["h", "ArrowLeft"]) onKey(key, () => toggle(false));
+onKey("o", openOrFoldAll);
+onKey("]", () => problem("next"));
+onKey("[", () => problem("previous"));
+onKey("/", () => {
+  if (find.input.checkVisibility({ visibilityProperty: true })) return find.input.select(), find.input.focus();
+  get("[data-drawer=outline]")?.click();
+  requestAnimationFrame(() => find.input.focus());
+});
+onKey("e", press("edit"));
+onKey("y", press("copy"));
+onKey("g e", () => current.go(rows.rows[0].dataset.path));
+onKey("g v", () => get("[data-versions]") && location.assign(get("[data-versions]").href));

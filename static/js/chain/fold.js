@@ -1,0 +1,33 @@
+/** What is open: a default for each kind of row, and the rows that differ from it. View state, sent with every window. */
+const MOST = 150; // exceptions that an address may carry
+
+export class Fold {
+  all = new Set();
+  sectionsClosed = false;
+  #opened = new Set();
+  #closed = new Set();
+
+  set(path, open) {
+    const [into, from] = open ? [this.#opened, this.#closed] : [this.#closed, this.#opened];
+    from.delete(path);
+    into.delete(path);
+    into.add(path);
+    if (into.size > MOST) into.delete(into.values().next().value);
+  }
+
+  /** Everything of one kind opens or folds; exceptions are forgotten. */
+  setKind(kind, open) {
+    if (kind === "section") this.sectionsClosed = !open;
+    else if (open) this.all.add(kind);
+    else this.all.delete(kind);
+    this.#opened.clear();
+    this.#closed.clear();
+  }
+
+  query() {
+    const words = { all: this.all, opened: this.#opened, closed: this.#closed };
+    const parts = Object.entries(words).filter(([, set]) => set.size).map(([name, set]) => `${name}=${[...set].join(",")}`);
+    if (this.sectionsClosed) parts.push("sections=closed");
+    return parts.length ? "&" + parts.join("&") : "";
+  }
+}

@@ -1,0 +1,55 @@
+/** Opens and folds rows in place, fetches the rest of long nodes, wraps and widens results. */
+import { fragment } from "./fragments.js";
+
+const line = (row) => row.querySelector(":scope > .node-line");
+export const isSection = (row) => row.matches(".section-row");
+export const isOpen = (row) => line(row).getAttribute("aria-expanded") === "true";
+
+export class Nodes {
+  constructor({ rows, fold, text }) {
+    Object.assign(this, { rows, fold, text });
+  }
+
+  async setOpen(row, open) {
+    const path = row.dataset.path;
+    if (isOpen(row) === open) return;
+    this.fold.set(path, open);
+    if (isSection(row)) return this.rows.replace(`around=${path}`, path);
+    line(row).setAttribute("aria-expanded", open);
+    if (!open) {
+      row.querySelector(":scope > .node-body")?.remove();
+      return this.rows.fill();
+    }
+    const body = (await fragment(this.text(line(row).href)))?.querySelector(".node-body");
+    if (!body) return line(row).setAttribute("aria-expanded", "false");
+    if (isOpen(row) && !row.querySelector(":scope > .node-body")) row.append(body);
+    row.dispatchEvent(new CustomEvent("node:opened", { bubbles: true }));
+  }
+
+  /** The next step of a long part or node takes the place of its link. */
+  async more(link) {
+    if (link.dataset.busy) return;
+    link.dataset.busy = "";
+    const found = await fragment(link.href);
+    const step = found?.querySelector("[data-step]");
+    if (!step) return delete link.dataset.busy;
+    link.previousElementSibling?.classList.remove("fades");
+    const row = link.closest("[data-path]");
+    const hadFocus = link === document.activeElement;
+    const [first, ...rest] = [...step.childNodes];
+    link.replaceWith(first ?? "", ...rest);
+    if (hadFocus) (first?.matches?.("[tabindex]") ? first : row && line(row))?.focus({ preventScroll: true });
+    row?.dispatchEvent(new CustomEvent("node:opened", { bubbles: true }));
+  }
+}
+
+export function wrap(button) {
+  const on = button.getAttribute("aria-pressed") !== "true";
+  button.setAttribute("aria-pressed", on);
+  for (const text of button.closest(".tool-part").querySelectorAll("pre")) text.toggleAttribute("data-unwrapped", !on);
+}
+
+export function widen(link) {
+  const on = link.closest(".tool-call").toggleAttribute("data-wide");
+  link.textContent = on ? "Side by side" : "Full width";
+}

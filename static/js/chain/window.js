@@ -1,0 +1,222 @@
+/** A window over a long list of rows: fetches rows where the reader looks and drops those far away.
+
+The server gives rows by path and direction; two spacers stand for what is not in the page, so the scrollbar is an estimate.
+Whatever changes, the row the reader looks at stays where it is. */
+import { fragment } from "./fragments.js";
+import { compare } from "./paths.js";
+
+const TALLEST = 8_000_000; // browsers give up on taller boxes
+const ROWS = "[data-path]:not([data-context])";
+
+/** Where a row stands. The head of an open section sticks to the top while it is passed: then its neighbours tell. */
+export function placeOf(row) {
+  const place = row.getBoundingClientRect();
+  if (!row.matches(".section-row")) return place;
+  const [next, previous] = [row.nextElementSibling, row.previousElementSibling];
+  if (next?.matches(".node")) {
+    const { top } = next.getBoundingClientRect();
+    return { top: top - place.height, bottom: top };
+  }
+  // the last row in the page: without this it would seem in sight wherever one scrolls
+  if (!previous?.matches(".node")) return place;
+  const { bottom } = previous.getBoundingClientRect();
+  return { top: bottom, bottom: bottom + place.height };
+}
+
+export class RowWindow {
+  before = 0;
+  after = 0;
+  #busy = null;
+
+  /** `address(query)` gives the URL; `most` is how many elements the rows may have together. */
+  constructor({ box, list, address, rowHeight, most, step, changed = () => {} }) {
+    Object.assign(this, { box, list, address, rowHeight, most, step, changed });
+    this.top = list.querySelector("[data-spacer=top]");
+    this.bottom = list.querySelector("[data-spacer=bottom]");
+    this.#counts(list.querySelector("[data-window]"));
+    let frame = 0;
+    const later = () => (frame ||= requestAnimationFrame(() => ((frame = 0), this.fill(), this.changed())));
+    box.addEventListener("scroll", later, { passive: true });
+    box.addEventListener("keydown", (event) => this.#ends(event));
+    new ResizeObserver(later).observe(box);
+    this.#space();
+    if (this.before) box.scrollTop += this.top.getBoundingClientRect().height;
+    later();
+  }
+
+  /** At once: the browser would glide there, and rows that come on the way would stop it. */
+  #ends(event) {
+    if (!["Home", "End"].includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (event.target.closest("input, textarea, select, pre, [contenteditable]")) return;
+    event.preventDefault();
+    this.box.scrollTop = event.key === "End" ? this.box.scrollHeight : 0;
+  }
+
+  get rows() {
+    return [...this.list.querySelectorAll(`:scope > ${ROWS}`)];
+  }
+
+  find(path) {
+    return this.list.querySelector(`:scope > [data-path="${path}"]:not([data-context])`);
+  }
+
+  /** How far beyond the view rows are kept ready. */
+  get margin() {
+    return this.box.clientHeight * 0.6;
+  }
+
+  visible() {
+    const view = this.box.getBoundingClientRect();
+    return this.rows.filter((row) => {
+      const place = placeOf(row);
+      return place.bottom > view.top && place.top < view.bottom;
+    });
+  }
+
+  /** The row of `path`, fetched with its surroundings if it is not in the page. */
+  async show(path) {
+    const here = this.find(path);
+    if (here) return here;
+    await this.replace(`around=${path}`);
+    return this.find(path);
+  }
+
+  async replace(query, keep = null) {
+    const old = keep && this.find(keep);
+    const place = old && placeOf(old).top;
+    const found = await this.#fetch(query);
+    if (!found) return;
+    for (const row of this.list.querySelectorAll(":scope > [data-path]")) row.remove();
+    this.bottom.before(...found.rows);
+    [this.before, this.after] = [found.before, found.after];
+    this.#space();
+    const row = keep && this.find(keep);
+    if (row) this.box.scrollTop += placeOf(row).top - (place ?? this.box.getBoundingClientRect().top);
+    else if (this.rows.length) this.#moveTo(this.rows[0]);
+    this.changed();
+  }
+
+  #moveTo(row) {
+    const view = this.box.getBoundingClientRect();
+    const place = placeOf(row);
+    if (place.top > view.bottom || place.bottom < view.top) this.box.scrollTop += place.top - view.top - 48;
+  }
+
+  async extend(down) {
+    const rows = this.rows;
+    const edge = down ? rows.at(-1) : rows[0];
+    if (!edge || !(down ? this.after : this.before)) return false;
+    const found = await this.#fetch(`from=${edge.dataset.path}&dir=${down ? "after" : "before"}&n=${this.step}`);
+    if (!found || edge.parentNode !== this.list) return false;
+    this.#keepPlace(() => {
+      const fresh = found.rows.filter((row) => row.matches("[data-context]") ? !down : !this.find(row.dataset.path));
+      if (down) {
+        this.bottom.before(...fresh);
+        this.after = found.after;
+      } else {
+        for (const row of this.list.querySelectorAll(":scope > [data-context]")) row.remove();
+        this.top.after(...fresh);
+        this.before = found.before;
+      }
+      this.#space();
+    });
+    // only now do the rows stand where they will stay
+    this.#keepPlace(() => {
+      this.#trim(down);
+      this.#space();
+    });
+    this.changed();
+    return true;
+  }
+
+  async fill() {
+    if (this.#busy || !this.rows.length) return;
+    const view = this.box.getBoundingClientRect();
+    if (!view.height) return;
+    const { margin } = this;
+    const rows = this.rows;
+    const [top, bottom] = [placeOf(rows[0]).top, placeOf(rows.at(-1)).bottom];
+    if (this.#isFar()) await this.#jump(view);
+    else if (bottom < view.bottom + margin && this.after) (await this.extend(true)) && this.fill();
+    else if (top > view.top - margin && this.before) (await this.extend(false)) && this.fill();
+  }
+
+  #isFar() {
+    const view = this.box.getBoundingClientRect();
+    const rows = this.rows;
+    return !rows.length || placeOf(rows.at(-1)).bottom < view.top - this.margin || placeOf(rows[0]).top > view.bottom + this.margin;
+  }
+
+  /** Far from every row in the page: the scrollbar was dragged. Ask for the rows at about that height. */
+  async #jump(view) {
+    const whole = this.list.getBoundingClientRect();
+    const share = Math.min(1, Math.max(0, (view.top - whole.top) / Math.max(1, whole.height - view.height)));
+    const place = this.box.scrollTop;
+    await this.replace(`near=${Math.round(share * this.messages)}`);
+    // the reader may have gone on meanwhile
+    if (!this.#isFar() || this.box.scrollTop !== place) this.fill();
+  }
+
+  async #fetch(query) {
+    this.#busy?.abort();
+    const mine = (this.#busy = new AbortController());
+    const content = await fragment(this.address(query), { signal: mine.signal });
+    if (this.#busy === mine) this.#busy = null;
+    const facts = content?.querySelector("[data-window]");
+    if (!facts) return null;
+    return { rows: [...content.querySelectorAll("[data-path]")].filter((row) => !row.parentElement?.closest("[data-path]")), before: Number(facts.dataset.before), after: Number(facts.dataset.after) };
+  }
+
+  #counts(facts) {
+    [this.before, this.after, this.messages] = ["before", "after", "messages"].map((name) => Number(facts?.dataset[name] ?? 0));
+  }
+
+  #keepPlace(change) {
+    const view = this.box.getBoundingClientRect();
+    const anchor = this.rows.find((row) => placeOf(row).bottom > view.top + 44) ?? this.rows.at(-1);
+    const before = placeOf(anchor).top;
+    change();
+    if (anchor.isConnected) this.box.scrollTop += placeOf(anchor).top - before;
+  }
+
+  /** Rows leave at the far end while there are too many elements, never those in sight. */
+  #trim(fromTop) {
+    const view = this.box.getBoundingClientRect();
+    const far = this.margin + 3 * this.rowHeight; // or the next look would fetch them again
+    const elements = this.list.getElementsByTagName("*");
+    const rows = this.rows;
+    while (elements.length > this.most && rows.length > 12) {
+      const row = fromTop ? rows.shift() : rows.pop();
+      const place = placeOf(row);
+      if (fromTop ? place.bottom > view.top - far : place.top < view.bottom + far) break;
+      row.remove();
+      if (fromTop) {
+        this.before += 1;
+        this.#pin(row, rows[0]);
+      } else this.after += 1;
+    }
+  }
+
+  /** A section whose head left the page keeps it as its context row. */
+  #pin(gone, first) {
+    const old = this.list.querySelector(":scope > [data-context]");
+    const section = (path) => path.split(".")[0];
+    if (section(first.dataset.path) === first.dataset.path) return old?.remove();
+    if (gone.dataset.path !== section(first.dataset.path)) return;
+    old?.remove();
+    gone.removeAttribute("id");
+    gone.setAttribute("data-context", "");
+    this.top.after(gone);
+  }
+
+  #space() {
+    const scale = Math.min(1, TALLEST / Math.max(1, (this.before + this.after) * this.rowHeight));
+    this.top.style.blockSize = `${this.before * this.rowHeight * scale}px`;
+    this.bottom.style.blockSize = `${this.after * this.rowHeight * scale}px`;
+  }
+
+  /** The row that stands at or before `path`. */
+  nearest(path) {
+    return this.rows.findLast((row) => compare(row.dataset.path, path) <= 0);
+  }
+}

@@ -1,0 +1,3 @@
+/** What the library switches on. */
+import "./drop.js";
+import "./pick.js";

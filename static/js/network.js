@@ -1,0 +1,9 @@
+/** Tells when a fragment could not be fetched: nothing on the page may fail in silence. */
+import { announce } from "./status.js";
+
+document.addEventListener("htmx:sendError", () => announce("chainviz does not answer. Is it still running?"));
+document.addEventListener("htmx:timeout", () => announce("chainviz took too long to answer. Try again."));
+document.addEventListener("htmx:responseError", (event) => {
+  const status = event.detail.xhr.status;
+  announce(status === 404 ? "That is no longer there. Reload the page." : `That did not work (error ${status}). Reload the page and try again.`);
+});

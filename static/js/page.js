@@ -1,0 +1,3 @@
+/** What every page switches on. */
+import "./help.js";
+import "./network.js";

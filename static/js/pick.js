@@ -1,0 +1,22 @@
+/** [data-pick]: a table with boxes to tick: all at once, and how many are. */
+const boxes = (form) => [...form.querySelectorAll("tbody input[type=checkbox]")];
+
+function tell(form) {
+  const all = boxes(form);
+  const picked = all.filter((box) => box.checked).length;
+  const master = form.querySelector("[data-pick-all]");
+  if (master) {
+    master.checked = picked > 0 && picked === all.length;
+    master.indeterminate = picked > 0 && picked < all.length;
+  }
+  const count = form.querySelector("[data-picked-count]");
+  if (count) count.textContent = `${picked} of ${all.length} picked`;
+}
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("[data-pick]");
+  if (!form) return;
+  if (event.target.matches("[data-pick-all]")) for (const box of boxes(form)) box.checked = event.target.checked;
+  tell(form);
+});
+for (const form of document.querySelectorAll("[data-pick]")) tell(form);

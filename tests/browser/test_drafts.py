@@ -1,0 +1,174 @@
+"""Changing a chain in the browser: nothing typed is lost, keys work, pages are accessible and fit, also without scripts."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import expect
+
+from chainviz.chains.models import Chain
+from tests.browser.test_page import PHONE, WIDE, axe_violations
+from tests.chains.files import send
+from tests.drafts.conftest import BROKEN
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LONG = "\n".join(f"line {number}: <b>{number * 7 % 13}</b>" for number in range(4000))
+
+
+@pytest.fixture
+def chain(live_server: Any, settings: Any, tmp_path: Any) -> Chain:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    send(Client(), ("broken.json", json.dumps(BROKEN).encode()))
+    return Chain.objects.get()
+
+
+@pytest.fixture
+def at(live_server: Any, chain: Chain) -> Any:
+    return lambda path: f"{live_server.url}/c/{chain.pk}/{path}"
+
+
+def begin(page: Any, at: Any, text: str = "It is the calendar.") -> None:
+    page.goto(at("edit/s1.p2?v=1"))
+    page.get_by_role("textbox", name="Text", exact=True).first.fill(text)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(re.compile(r"/d/\d+/$"))
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible_and_fit(page: Any, at: Any, size: Any, scheme: Any) -> None:
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    begin(page, at)
+    for address in (
+        page.url,
+        at("repair/?v=1"),
+        page.url + "explore/",
+        at("edit/s1.p1?v=1"),
+        at("diff/1..1/"),
+        at("do/convert/"),
+    ):
+        page.goto(address)
+        assert page.locator("h1").count() == 1, address
+        assert axe_violations(page) == [], address
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+
+
+def test_typed_text_survives_a_reload_and_goes_when_it_is_applied(page: Any, at: Any) -> None:
+    page.goto(at("edit/s1.p2?v=1"))
+    field = page.get_by_role("textbox", name="Text", exact=True).first
+    field.fill("Not lost")
+    page.reload()
+    expect(field).to_have_value("Not lost")
+    expect(page.get_by_text("What you typed here before is back.")).to_be_visible()
+    field.press("Control+Enter")
+    page.wait_for_url(re.compile(r"/d/\d+/$"))
+    page.goto(at("edit/s1.p2?v=1"))
+    expect(page.get_by_role("textbox", name="Text", exact=True).first).to_have_value("Not lost")
+    expect(page.get_by_text("What you typed here before is back.")).to_be_hidden()
+
+
+def test_typed_text_can_be_forgotten(page: Any, at: Any) -> None:
+    page.goto(at("edit/s1.p2?v=1"))
+    field = page.get_by_role("textbox", name="Text", exact=True).first
+    field.fill("Forget me")
+    page.reload()
+    page.get_by_role("button", name="Start from the saved text").click()
+    expect(field).to_have_value("It is the clock.")
+    page.reload()
+    expect(field).to_have_value("It is the clock.")
+
+
+def test_json_is_checked_while_typing(page: Any, at: Any) -> None:
+    page.goto(at("edit/s1.p1?v=1"))
+    verdict = page.locator("#s1-p1-m0-c1-json")
+    expect(verdict).to_have_text("valid JSON")
+    page.locator("#s1-p1-m0-c1-text").fill('{"path": \n x}')
+    expect(verdict).to_contain_text("line 2, column 2")
+
+
+def test_keys_of_a_draft(page: Any, at: Any) -> None:
+    begin(page, at)
+    diff = page.locator(".diff")
+    page.keyboard.press("u")
+    expect(diff).to_have_attribute("data-layout", "unified")
+    page.reload()
+    expect(diff).to_have_attribute("data-layout", "unified")
+    page.keyboard.press("u")
+    page.keyboard.press("]")
+    expect(page.locator("#change-1")).to_be_focused()
+    page.keyboard.press("z")
+    expect(page.locator(".step[data-undone]")).to_have_count(1)
+    page.keyboard.press("Shift+Z")
+    expect(page.locator(".step[data-undone]")).to_have_count(0)
+    page.keyboard.press("s")
+    expect(page.get_by_role("button", name="Save as version 2")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/v/2/$"))
+
+
+def test_a_run_unfolds_without_leaving_the_page(page: Any, at: Any) -> None:
+    begin(page, at)
+    page.evaluate("window.same = true")
+    page.get_by_text("… 1 unchanged pair").first.click()
+    expect(page.get_by_text("Why is it red?")).to_be_visible()
+    assert page.evaluate("window.same")
+
+
+def test_both_people_keep_their_work(page: Any, at: Any, faults: list[str]) -> None:
+    begin(page, at)
+    page.get_by_role("button", name="Save as version 2").click()
+    page.wait_for_url(re.compile(r"/v/2/$"))
+    begin(page, at, "It is the cat.")
+    page.get_by_label("Note for the history").fill("cats")
+    page.get_by_role("button", name="Save as version").click()
+    expect(page.get_by_role("heading", name="Version 2 is newer than version 1")).to_be_visible()
+    faults.clear()  # the browser reports every 409
+    assert axe_violations(page) == []
+    page.get_by_label("Name of the branch").fill("Cats")
+    page.get_by_role("button", name="Save as a branch").click()
+    expect(page.get_by_text("Cats").first).to_be_visible()
+
+
+def test_a_long_text_stays_a_small_page(page: Any, live_server: Any, at: Any, chain: Chain) -> None:
+    send(
+        Client(),
+        ("long.json", json.dumps([{"role": "user", "content": LONG}, {"role": "assistant", "content": "ok"}]).encode()),
+    )
+    long = Chain.objects.exclude(pk=chain.pk).get()
+    page.goto(f"{live_server.url}/c/{long.pk}/edit/s1.h.m0?v=1")
+    page.get_by_role("textbox", name="Text", exact=True).first.evaluate(
+        "(field, text) => { field.value = text; field.focus(); }", LONG.replace("line", "row")
+    )
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(re.compile(r"/d/\d+/$"))
+    assert page.evaluate("document.querySelectorAll('*').length") <= 1400
+    page.get_by_text("Show the rest of this text").click()
+    expect(page.get_by_text("more line")).to_be_visible()
+    assert page.evaluate("document.querySelectorAll('*').length") <= 1400
+
+
+@pytest.fixture
+def plain_page(browser: Any) -> Any:
+    context = browser.new_context(java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+def test_everything_works_without_scripts(plain_page: Any, at: Any) -> None:
+    page = plain_page
+    page.goto(at("repair/?v=1"))
+    page.get_by_role("button", name="Preview the repair").click()
+    expect(page.get_by_role("heading", name="Preview of changes")).to_be_visible()
+    page.get_by_role("link", name="Unified").click()
+    expect(page.locator(".diff")).to_have_attribute("data-layout", "unified")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".step[data-undone]")).to_have_count(1)
+    page.get_by_role("button", name="Redo").click()
+    page.get_by_label("Note for the history").fill("by hand")
+    page.get_by_role("button", name="Save as version 2").click()
+    assert page.url.endswith("/v/2/")

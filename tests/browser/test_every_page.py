@@ -1,0 +1,107 @@
+"""Every page of the way, the error pages among them: accessible, one heading, fits, in both themes and on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.models import Arrival, Chain
+from chainviz.drafts.models import Draft
+from tests.browser.test_journey import TRANSCRIPT
+from tests.browser.test_page import PHONE, WIDE, axe_violations
+from tests.chains.files import chat, lines, send, send_row
+from tests.drafts.pages import send_form
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def chain(settings: Any, tmp_path: Path, live_server: Any) -> Chain:
+    """Three versions, a draft behind them, a chain in the bin, an upload that asks and two that failed."""
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    client = Client()
+    send(client, ("returns_desk.json", TRANSCRIPT.read_bytes()))
+    chain = Chain.objects.get()
+    send_form(client, f"/c/{chain.pk}/edit/s1.p1?v=1", s1__p1__m0__c0__text="The draft stays behind.")
+    send_form(
+        client, f"/c/{chain.pk}/edit/s2.p2?v=1&draft={Draft.objects.get().pk}", s2__p2__m0__c0__text="More of it."
+    )
+    client.post(f"/c/{chain.pk}/versions/1/restore/")
+    send_form(client, f"/c/{chain.pk}/repair/?v=2")
+    client.post(f"/c/{chain.pk}/d/{Draft.objects.latest('pk').pk}/save", {"note": "answered"})
+    send(client, ("binned.json", chat()))
+    client.post("/bin/add/", {"chain": Chain.objects.latest("pk").pk})
+    send(client, ("many.jsonl", lines(3)))
+    send_row(client, "cut.json", TRANSCRIPT.read_bytes()[:-200])
+    send_row(client, "picture.png", b"\x89PNG\r\n\x1a\n0000")
+    assert (Chain.objects.get(pk=chain.pk).version, Arrival.objects.count()) == (3, 3)
+    return chain
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_is_accessible_and_fits(
+    page: Any, live_server: Any, chain: Chain, size: Any, scheme: Any, monkeypatch: Any, faults: list[str]
+) -> None:
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    home, draft = f"/c/{chain.pk}/", Draft.objects.earliest("pk")
+    arrivals = {arrival.name: arrival.pk for arrival in Arrival.objects.all()}
+    wrong: list[str] = []
+
+    def look(what: str) -> None:
+        here = [*axe_violations(page)]
+        if page.locator("h1").count() != 1:
+            here.append("not one h1")
+        if not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+            here.append("wider than the screen")
+        wrong.extend(f"{what}: {each}" for each in here)
+
+    for where in (
+        "/", "/?q=nothing-like-this", "/bin/", f"/bin/{Chain.objects.in_bin().get().pk}/delete/",
+        f"/pick/{arrivals['many.jsonl']}/", f"/upload/{arrivals['cut.json']}/", f"/upload/{arrivals['picture.png']}/",
+        home, f"{home}v/1/at/s4.p1", f"{home}v/1/problems", f"{home}v/1/export", f"{home}v/1/node/s3.p1",
+        f"{home}repair/?v=1", f"{home}repair/?v=3", f"{home}edit/s4.p1?v=3", f"{home}do/convert/",
+        f"{home}versions/", f"{home}diff/1..3/", f"{home}diff/1..3/?layout=unified", f"{home}diff/1..2/",
+        f"{home}d/{draft.pk}/", f"{home}d/{draft.pk}/explore/at/s1.p1", f"{home}d/{draft.pk}/conflict",
+    ):  # fmt: skip
+        assert page.goto(live_server.url + where).status == 200, where
+        look(where)
+
+    for where, provoke in error_pages(page, live_server.url, home, monkeypatch).items():
+        provoke()
+        look(where)
+    assert wrong == []
+    assert all(re.search("status of 4|status of 500", fault) for fault in faults)
+    faults.clear()
+
+
+def error_pages(page: Any, site: str, home: str, monkeypatch: Any) -> dict[str, Callable[[], None]]:
+    def expired() -> None:
+        page.goto(f"{site}{home}versions/")
+        page.context.clear_cookies()
+        page.get_by_role("button", name="Rename").click()
+
+    def broken() -> None:
+        monkeypatch.setattr("chainviz.chains.views.bin.render", None)
+        assert page.goto(f"{site}/bin/").status == 500
+
+    def refused_form() -> None:
+        page.goto(f"{site}{home}versions/")
+        page.get_by_label("Title").fill(" ")
+        page.get_by_role("button", name="Rename").click()
+        page.locator("#title-error").wait_for()
+
+    return {
+        "404": lambda: page.goto(f"{site}/c/999999/"),
+        "404 in a chain": lambda: page.goto(f"{site}{home}v/1/at/s99.p1"),
+        "405": lambda: page.goto(f"{site}/samples/"),
+        "403": expired,
+        "422": refused_form,
+        "500": broken,
+    }

@@ -1,0 +1,327 @@
+"""The explorer in a browser: windows, keys, find, small screens, hostile content, and the page without JavaScript."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from chainviz.chains.models import Chain
+from tests.chains.making import STORY, ai, human, long_story, make_chain, result
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+CURRENT = "[data-rows] > [aria-current=true]"
+
+
+def axe_violations(page: Any) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{each['id']}: {json.dumps([node['html'] for node in each['nodes']])[:400]}" for each in found]
+
+
+def until(page: Any, statement: str) -> None:
+    """Waits for a statement to be true in the page; Playwright's own way needs eval, which the policy forbids."""
+    for _ in range(100):
+        if page.evaluate(statement):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never true: {statement}")
+
+
+def open_chain(page: Any, live_server: Any, chain: Chain, where: str = "") -> None:
+    page.goto(f"{live_server.url}/c/{chain.pk}/{where}")
+    # the outline is marked or the minimap framed only once the script has run
+    until(page, "document.querySelector('[data-frame]')?.getAttribute('height') > 0")
+
+
+def current(page: Any) -> str | None:
+    return page.evaluate(f"document.querySelector('{CURRENT}')?.dataset.path ?? null")
+
+
+@pytest.fixture
+def story() -> Chain:
+    return make_chain(STORY)
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_explorer_is_accessible(page: Any, live_server: Any, story: Chain, size: Any, scheme: Any) -> None:
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    open_chain(page, live_server, story, "v/1/at/s1.p1")
+    page.wait_for_selector(".inspector .facts", state="attached")
+    assert axe_violations(page) == []
+    open_chain(page, live_server, story, "v/1/at/s2.p1")
+    page.locator("[data-lazy]").first.locator("summary").click()
+    page.wait_for_selector(".chart")
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+SINGLE = ["node/s1.p1", "part/s1.p1.m1.c0", "raw/s1.p1", "inspect/s1.p1", "problems", "find?q=drill", "bytes", "export"]
+
+
+@pytest.mark.parametrize("where", SINGLE)
+def test_pages_of_one_thing_are_accessible(page: Any, live_server: Any, story: Chain, where: str) -> None:
+    page.goto(f"{live_server.url}/c/{story.pk}/v/1/{where}")
+    assert page.locator("h1").count() == 1
+    assert axe_violations(page) == []
+
+
+def test_nodes_open_and_are_walked_by_keys(page: Any, live_server: Any, story: Chain) -> None:
+    open_chain(page, live_server, story)
+    for _ in range(4):
+        page.keyboard.press("j")
+    assert current(page) == "s1.p1"
+    page.keyboard.press("l")
+    page.wait_for_selector("#s1-p1 .tool-call")
+    page.wait_for_selector(".inspector:has-text('Pair 1.1')")
+    page.wait_for_url("**/at/s1.p1#s1-p1")
+    page.keyboard.press("h")
+    assert page.locator("#s1-p1 .tool-call").count() == 0
+    page.keyboard.press("k")
+    assert current(page) == "s1.h.m1"
+    page.keyboard.press("]")
+    page.wait_for_selector("#s2-p1 .missing")
+    assert current(page) == "s2.p1"
+    assert "no result follows" in page.locator("[data-status]").inner_text()
+
+
+def test_enter_opens_the_focused_row(page: Any, live_server: Any, story: Chain) -> None:
+    open_chain(page, live_server, story)
+    page.locator("#s1-p2 .node-line").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#s1-p2 .prose em")
+    assert page.locator("#s1-p2 .node-line").get_attribute("aria-expanded") == "true"
+
+
+def test_sections_fold(page: Any, live_server: Any, story: Chain) -> None:
+    open_chain(page, live_server, story)
+    page.locator("#s1 > .node-line").click()
+    page.wait_for_selector("#s1-p1", state="detached")
+    assert page.locator("#s2-p1").count() == 1
+    page.locator("#s1 > .node-line").click()
+    page.wait_for_selector("#s1-p1")
+
+
+def test_all_of_a_kind_open_together(page: Any, live_server: Any, story: Chain) -> None:
+    open_chain(page, live_server, story)
+    page.get_by_role("button", name="Open, fold").click()
+    page.get_by_role("button", name="Open all: Answers").click()
+    page.wait_for_selector("#s1-p2 .prose")
+    assert page.locator("#s3-p1 .prose").count() == 1
+    assert page.locator("#s1-p1 .tool-call").count() == 0
+
+
+def test_short_sections_are_there_wherever_the_scrollbar_goes(page: Any, live_server: Any) -> None:
+    """Their heads stick to the top: one of them at the window's end must not pass for a row in sight."""
+    chain = make_chain([message for n in range(400) for message in (human(f"Task {n}"), ai(f"Answer {n}"))])
+    open_chain(page, live_server, chain)
+    pane = page.locator("[data-chain-pane]")
+    for share, there in ((0.5, 200), (0.98, 392), (0.25, 100)):
+        pane.evaluate("(pane, share) => { pane.scrollTop = share * pane.scrollHeight }", share)
+        until(page, VIEW_IS_FULL)
+        first = page.evaluate(FIRST_IN_SIGHT)
+        assert abs(int(first.split(".")[0][1:]) - there) < 20, first
+    pane.focus()
+    page.keyboard.press("End")
+    page.wait_for_selector("#s400-p1")
+    page.keyboard.press("Home")
+    page.wait_for_selector("#s1-p1")
+
+
+IN_SIGHT = """[...document.querySelectorAll('[data-rows] > .node')].filter(row => {
+  const view = document.querySelector('[data-chain-pane]').getBoundingClientRect(), place = row.getBoundingClientRect();
+  return place.bottom > view.top + 60 && place.top < view.bottom;
+})"""
+VIEW_IS_FULL = f"{IN_SIGHT}.length >= 8"
+FIRST_IN_SIGHT = f"{IN_SIGHT}[0].dataset.path"
+
+
+def test_find_looks_through_the_whole_chain(page: Any, live_server: Any) -> None:
+    chain = make_chain([*long_story(20, 20), human("The last word is Zanzibar, nothing else")])
+    open_chain(page, live_server, chain)
+    page.keyboard.press("/")
+    page.keyboard.type("zanzibar")
+    page.wait_for_selector("[data-hit]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#s21-h-m0 .node-body")
+    until(page, "CSS.highlights.get('search-hit')?.size > 0")
+    assert page.locator("#s21-h-m0").is_visible()
+    assert page.locator("[data-hit-ticks]").get_attribute("d")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("[data-hit]", state="detached")
+
+
+def test_rows_leave_the_page_as_they_scroll_away(page: Any, live_server: Any) -> None:
+    chain = make_chain(long_story(40, 30))
+    open_chain(page, live_server, chain)
+    most = 0
+    page.mouse.move(700, 500)
+    for _ in range(30):
+        page.mouse.wheel(0, 500)
+        page.wait_for_timeout(50)
+        most = max(most, page.evaluate("document.querySelectorAll('*').length"))
+    assert most <= 1_400
+    assert page.locator("#s1-p1").count() == 0
+    assert page.evaluate("document.querySelector('[data-chain-pane]').scrollTop") > 5_000
+    page.evaluate("document.querySelector('[data-chain-pane]').scrollTop = 1e9")
+    page.wait_for_selector("#s40-p30")
+    page.evaluate("document.querySelector('[data-chain-pane]').scrollTop = 0")
+    page.wait_for_selector("#s1")
+
+
+def test_nothing_jumps(page: Any, live_server: Any) -> None:
+    page.add_init_script(
+        "window.shifts = 0; new PerformanceObserver(list => { for (const each of list.getEntries()) window.shifts += each.value })"
+        ".observe({type: 'layout-shift', buffered: true})"
+    )
+    chain = make_chain(long_story(40, 30))
+    open_chain(page, live_server, chain, "v/1/at/s20.p5")
+    page.mouse.move(700, 500)
+    # at the pace of a reader: whoever drags past all rows in the page gets others, which is no shift of theirs
+    for by in [100] * 20 + [-100] * 40:
+        page.mouse.wheel(0, by)
+        page.wait_for_timeout(110)
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.shifts") <= 0.02
+
+
+def test_links_lead_to_their_place(page: Any, live_server: Any) -> None:
+    chain = make_chain(long_story(40, 30))
+    open_chain(page, live_server, chain, "v/1/at/s33.p7.m1.c0")
+    assert current(page) == "s33.p7"
+    assert page.locator("#s33-p7-m1-c0").is_visible()
+    page.locator("[data-minimap] a").first.click(force=True)
+    page.wait_for_selector("#s1")
+    page.wait_for_url("**/at/s1.h.m0#*")
+    page.reload()
+    page.wait_for_selector("#s1")
+
+
+def test_a_long_result_comes_in_steps_and_can_be_widened(page: Any, live_server: Any) -> None:
+    page.set_viewport_size(WIDE)
+    text = "".join(f"line {i}\n" for i in range(2_000))
+    chain = make_chain([human("a"), ai(None, ("c1", "f", {"x": 1})), result("c1", text)])
+    open_chain(page, live_server, chain, "v/1/at/s1.p1")
+    page.get_by_text("Show more").click()
+    until(page, "document.querySelector('#s1-p1').textContent.includes('line 1999')")
+    page.get_by_role("button", name="Wrap").click()
+    assert page.locator("#s1-p1 pre[data-unwrapped]").count() == 2
+    before = page.locator("#s1-p1-m1-c0").bounding_box()["width"]
+    page.get_by_role("link", name="Full width").click()
+    assert page.locator("#s1-p1-m1-c0").bounding_box()["width"] > before * 1.3
+
+
+def test_a_page_of_one_node_has_the_same_buttons(page: Any, live_server: Any) -> None:
+    text = "".join(f"line {i}\n" for i in range(2_000))
+    chain = make_chain([human("a"), ai(None, ("c1", "f", {"x": 1})), result("c1", text)])
+    page.goto(f"{live_server.url}/c/{chain.pk}/v/1/node/s1.p1")
+    page.get_by_text("Show more").click()
+    until(page, "document.querySelector('main').textContent.includes('line 1999')")
+    page.get_by_role("button", name="Wrap").click()
+    assert page.locator("pre[data-unwrapped]").count() > 0
+
+
+def test_single_keys_can_be_switched_off(page: Any, live_server: Any, story: Chain) -> None:
+    open_chain(page, live_server, story)
+    page.keyboard.press("?")
+    page.locator("[data-keys-choice]").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    assert current(page) is None
+
+
+def test_drawers_on_a_phone(page: Any, live_server: Any, story: Chain) -> None:
+    page.set_viewport_size(PHONE)
+    page.emulate_media(reduced_motion="reduce")
+    open_chain(page, live_server, story)
+    assert not page.locator("#outline").is_visible()
+    page.get_by_label("Panes").get_by_role("button", name="Outline").click()
+    page.wait_for_selector("#outline", state="visible")
+    assert axe_violations(page) == []
+    page.locator("[data-outline] [data-path='s1.p1']").click()
+    page.wait_for_selector("#outline", state="hidden")
+    until(page, f"document.querySelector('{CURRENT}')?.dataset.path === 's1.p1'")
+    page.get_by_label("Panes").get_by_role("button", name="Details").click()
+    page.wait_for_selector(".inspector:has-text('Pair 1.1')")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#inspector", state="hidden")
+
+
+def test_everything_is_reached_without_javascript(browser: Any, live_server: Any) -> None:
+    chain = make_chain([*STORY, *long_story(5, 30)])
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/c/{chain.pk}/")
+    page.get_by_role("link", name="Later rows").click()
+    page.get_by_role("link", name="Earlier rows").click()
+    page.goto(f"{live_server.url}/c/{chain.pk}/")
+    page.locator("#s1-p1 .node-line").click()
+    assert page.locator("h1").inner_text() == "Pair 1.1"
+    assert "hammer drill" in page.locator("main").inner_text()
+    page.get_by_role("link", name="In the chain").click()
+    assert page.locator("#s1-p1 .tool-call").count() == 2
+    assert "2 completed" in page.locator(".inspector").inner_text()
+    page.get_by_label("Find in this chain").fill("hammer")
+    page.keyboard.press("Enter")
+    page.locator("[data-hit]").first.click()
+    assert page.locator("#s1-p1").is_visible()
+    page.get_by_role("link", name="1 problem", exact=False).first.click()
+    assert "no result follows" in page.locator("main").inner_text()
+    context.close()
+
+
+HOSTILE = [
+    "<script>window.pwned=1</script>",
+    '"><img src=x onerror=window.pwned=1>',
+    "<svg/onload=window.pwned=1>",
+    "'\" onmouseover='window.pwned=1' x=\"",
+    "[link](javascript:window.pwned=1) ![x](http://127.0.0.2:9/a.png)",
+    '<a hx-get="/bin/" hx-trigger="load" data-hx-get="/bin/">x</a>',
+    "</pre></textarea></template><iframe src=//127.0.0.2:9></iframe>",
+    "{{ 7|add:7 }} {% now 'Y' %} <!-- ",
+    "\u202e\x00\x1b[31m\ud800 \u2028 ]]>",
+]
+
+
+FORBIDDEN = "main :is(script, iframe, img, [hx-get], [data-hx-get], [onerror], [onload], [onmouseover], [style])"
+
+
+def hostile_chain() -> Chain:
+    messages: list[dict[str, Any]] = []
+    for text in HOSTILE:
+        image = {"type": "image_url", "image_url": {"url": text}}
+        remote = {"type": "image_url", "image_url": {"url": f"http://127.0.0.2:9/{text}"}}
+        messages += [
+            human(text),
+            {**ai(text, (text, text, {text: text}), (f"{text}2", "f", text)), "name": text, "reasoning_content": text},
+            {**result(text, text), "name": text},
+            human([{"type": "text", "text": text}, image, remote, {"type": text, "value": text}]),
+            {"role": text, "content": text},
+        ]
+    return make_chain(messages, f"{HOSTILE[0]}.json")
+
+
+def test_hostile_content_stays_text(page: Any, live_server: Any) -> None:
+    """The fixture of the browser fails on script errors, violations of the policy and requests to other origins."""
+    chain = hostile_chain()
+    open_chain(page, live_server, chain)
+    page.keyboard.press("o")
+    page.wait_for_selector(".node-body")
+    pane = "document.querySelector('[data-chain-pane]')"
+    for _ in range(40):
+        page.evaluate(f"{pane}.scrollTop += 700")
+        page.wait_for_timeout(40)
+    page.keyboard.press("/")
+    page.keyboard.type("<script")
+    page.wait_for_selector("[data-hit]")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(200)
+    assert page.locator("main :is(script, iframe, [hx-get], [data-hx-get], [onerror], [onload], [onmouseover])").count() == 0
+    for view in ("node/s2.p1", "part/s1.p1.m0.c0", "find?q=window", *SINGLE):
+        page.goto(f"{live_server.url}/c/{chain.pk}/v/1/{view}")
+        assert page.evaluate("window.pwned") is None
+        assert page.locator(FORBIDDEN).count() == 0

@@ -1,0 +1,213 @@
+"""The library in a browser: files dropped, chosen and pasted, refused and kept; the table by keys; without JavaScript."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.samples import load_samples
+from tests.browser.test_page import PHONE, WIDE, axe_violations
+from tests.chains.files import chat, lines
+
+DROP = """text => {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([text], "dropped.json"));
+  const event = {dataTransfer: transfer, bubbles: true, cancelable: true};
+  for (const name of ["dragenter", "drop"]) document.body.dispatchEvent(new DragEvent(name, event));
+}"""
+PASTE = """text => {
+  const transfer = new DataTransfer();
+  transfer.setData("text/plain", text);
+  document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData: transfer, bubbles: true}));
+}"""
+REFUSED = "422 (Unprocessable Entity)"
+
+
+@pytest.fixture(autouse=True)
+def own_data_folder(settings: Any, tmp_path: Path) -> None:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+
+
+@pytest.fixture
+def library(page: Any, live_server: Any) -> Any:
+    page.goto(live_server.url)
+    return page
+
+
+def choose(page: Any, *files: tuple[str, bytes]) -> None:
+    upload = [{"name": name, "mimeType": "application/json", "buffer": body} for name, body in files]
+    page.locator("input[name=file]").set_input_files(upload)
+
+
+def forgive_refusals(faults: list[str]) -> None:
+    """The browser reports each 422 on its console."""
+    assert all(REFUSED in fault for fault in faults)
+    faults.clear()
+
+
+def test_a_chosen_file_opens(library: Any) -> None:
+    choose(library, ("retry.json", chat()))
+
+    library.wait_for_url("**/c/*/**")
+    assert Chain.objects.get().title == "retry"
+
+
+def test_a_dropped_file_opens(library: Any) -> None:
+    library.evaluate(DROP, chat().decode())
+
+    library.wait_for_url("**/c/*/**")
+    assert Chain.objects.get().title == "dropped"
+
+
+def test_pasted_text_opens(library: Any) -> None:
+    library.evaluate(PASTE, chat().decode())
+
+    library.wait_for_url("**/c/*/**")
+    assert Chain.objects.get().title.startswith("Pasted at")
+
+
+def test_of_many_files_each_has_its_row_and_the_table_grows(library: Any, faults: list[str]) -> None:
+    choose(library, ("good.json", chat()), ("bad.json", chat()[:-30]), ("runs.jsonl", lines(3)))
+
+    library.locator(".upload", has_text="good.json is in the library").wait_for()
+    library.locator(".upload", has_text="runs.jsonl holds 3 chains").wait_for()
+    bad = library.locator(".upload", has_text="bad.json could not be read")
+    bad.wait_for()
+    assert "Nothing was stored." in bad.inner_text()
+    library.locator(".chain-link", has_text="good").wait_for()
+    assert axe_violations(library) == []
+    forgive_refusals(faults)
+
+    library.reload()
+    assert library.locator(".upload").count() == 2, "what waits for a decision is still there, what is done is not"
+    library.locator(".upload", has_text="bad.json").get_by_role("button", name="Forget this file").click()
+    library.locator(".upload", has_text="bad.json").wait_for(state="detached")
+    assert [arrival.name for arrival in Arrival.objects.all()] == ["runs.jsonl"]
+
+
+def test_a_file_that_is_too_big_is_not_even_sent(library: Any) -> None:
+    library.evaluate("document.querySelector('[data-upload]').dataset.maxBytes = '10'")
+    choose(library, ("huge.json", chat()))
+
+    row = library.locator(".upload", has_text="larger than this server takes")
+    row.wait_for()
+    row.get_by_role("button", name="Forget this file").click()
+    assert library.locator(".upload").count() == 0
+
+
+def test_which_chains_are_picked_by_keys(page: Any, live_server: Any) -> None:
+    page.goto(live_server.url)
+    choose(page, ("runs.jsonl", lines(3)))
+    page.wait_for_url("**/pick/**")
+    assert axe_violations(page) == []
+
+    page.locator("[data-pick-all]").focus()
+    page.keyboard.press("Space")
+    assert page.locator("tbody input:checked").count() == 0
+    page.locator("tbody input").first.focus()
+    page.keyboard.press("Space")
+    assert page.locator("[data-picked-count]").inner_text() == "1 of 3 picked"
+    page.keyboard.press("Enter")
+
+    page.wait_for_url("**/c/*/**")
+    assert Chain.objects.get().title == "runs: line 1"
+
+
+def test_the_table_filters_while_typing_and_back_gives_a_whole_page(page: Any, live_server: Any) -> None:
+    load_samples()
+    page.goto(live_server.url)
+    page.keyboard.press("/")
+    page.keyboard.type("jacket")
+    page.locator(".chain-link", has_text="slow").wait_for(state="detached")
+    assert page.locator(".chain-link").count() == 1
+    assert "q=jacket" in page.url
+
+    page.keyboard.type("zzz")
+    page.get_by_text("No chain fits this filter").wait_for()
+    assert axe_violations(page) == []
+    page.get_by_role("link", name="Clear the filter").click()
+    page.locator(".chain-link", has_text="slow").wait_for()
+    page.go_back()
+    assert page.locator("h1").count() == 1
+
+
+def test_chains_go_to_the_bin_and_come_back(page: Any, live_server: Any) -> None:
+    load_samples()
+    page.goto(live_server.url)
+    assert not page.get_by_role("button", name="Move to the bin").is_visible()
+    page.locator("[data-pick-all]").check()
+    page.get_by_role("button", name="Move to the bin").click()
+    page.get_by_text("4 chains are in the bin.").wait_for()
+    assert page.get_by_text("No chains here").is_visible()
+
+    page.get_by_role("button", name="Undo").click()
+    page.locator(".chain-link", has_text="slow").wait_for()
+    assert page.locator(".chain-link").count() == 4
+
+
+def test_two_versions_are_compared(page: Any, live_server: Any) -> None:
+    load_samples()
+    chain = Chain.objects.get(file_name="support_chat.json")
+    page.goto(f"{live_server.url}/c/{chain.pk}/versions/")
+    page.get_by_role("button", name="More for version 1").click()
+    page.get_by_role("button", name="Branch into a new chain").click()
+    page.get_by_text("(branch)").first.wait_for()
+
+    page.goto(f"{live_server.url}/c/{chain.pk}/versions/")
+    page.evaluate(
+        "address => fetch(address, {method: 'POST', headers: {'X-CSRFToken': document.querySelector('[name=csrfmiddlewaretoken]').value}})",
+        f"/c/{chain.pk}/versions/1/restore/",
+    )
+    page.reload()
+    page.get_by_label("Pick version 1 to compare").check()
+    page.get_by_label("Pick version 2 to compare").check()
+    page.get_by_role("button", name="Compare 1 with 2").click()
+    page.wait_for_url(f"**/c/{chain.pk}/diff/1..2/")
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible_and_fit(page: Any, live_server: Any, size: Any, scheme: Any) -> None:
+    load_samples()
+    first = Chain.objects.order_by("pk")[0]
+    Chain.objects.filter(pk=first.pk).update(trashed_at=first.created_at)
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    for where in ("/", "/bin/", f"/c/{Chain.objects.in_library()[0].pk}/versions/", "/?q=nothing"):
+        page.goto(live_server.url + where)
+        assert axe_violations(page) == [], where
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
+
+
+def test_everything_works_without_javascript(browser: Any, live_server: Any) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(live_server.url)
+    page.get_by_role("button", name="Load the samples").click()
+    assert page.locator(".chain-link").count() == 4
+
+    body = json.dumps([{"role": "user", "content": "Hello"}]).encode()
+    page.locator("input[name=file]").set_input_files(
+        [
+            {"name": "a.json", "mimeType": "application/json", "buffer": body},
+            {"name": "b.json", "mimeType": "application/json", "buffer": b"[{]"},
+        ]
+    )
+    page.get_by_role("button", name="Upload", exact=True).click()
+    assert page.locator(".chain-link").count() == 5
+    assert "b.json could not be read" in page.locator(".upload").inner_text()
+    page.get_by_role("button", name="Keep it as raw text").click()
+    assert Chain.objects.filter(format="raw").count() == 1
+
+    page.goto(f"{live_server.url}/?order=title")
+    page.get_by_placeholder("Filter by title").fill("jacket")
+    page.get_by_role("button", name="Filter").click()
+    assert page.locator(".chain-link").count() == 1
+    page.locator("tbody input").check()
+    page.get_by_role("button", name="Move to the bin").click()
+    assert page.get_by_text("is in the bin.").is_visible()
+    context.close()

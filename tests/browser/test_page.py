@@ -1,0 +1,83 @@
+"""The shell that every page has: themes, keys, small screens, accessibility, forms under the referrer policy."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+LOAD_FOREIGN_IMAGE = """() => new Promise(done => {
+  const image = new Image();
+  image.onerror = done;
+  image.src = "http://127.0.0.2:9/pixel.png";
+})"""
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+
+
+def axe_violations(page: Any) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{each['id']}: {json.dumps([node['html'] for node in each['nodes']])}" for each in found]
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_home_is_accessible_and_fits(page: Any, live_server: Any, size: Any, scheme: Any) -> None:
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    page.goto(live_server.url)
+    assert page.locator("h1").count() == 1
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_help_opens_by_key_and_can_be_switched_off(page: Any, live_server: Any) -> None:
+    page.goto(live_server.url)
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible()
+    assert axe_violations(page) == []
+    page.locator("[data-keys-choice]").uncheck()
+    page.keyboard.press("Escape")
+    assert not page.locator("#help").is_visible()
+    page.keyboard.press("?")
+    assert not page.locator("#help").is_visible()
+
+
+def test_the_chosen_theme_stays(page: Any, live_server: Any) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto(live_server.url)
+    canvas = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(canvas)
+    page.get_by_role("button", name="Light or dark").click()
+    assert axe_violations(page) == []
+    page.get_by_role("button", name="Dark", exact=True).click()
+    assert page.evaluate(canvas) != light
+    page.reload()
+    assert page.evaluate(canvas) != light
+    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="As the system").click()
+    assert page.evaluate(canvas) == light
+
+
+def test_skip_link_goes_to_the_content(page: Any, live_server: Any) -> None:
+    page.goto(live_server.url)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_an_error_page_leads_back(page: Any, live_server: Any, faults: list[str]) -> None:
+    page.goto(f"{live_server.url}/nothing-here")
+    assert axe_violations(page) == []
+    assert [fault for fault in faults if "404" in fault]
+    faults.clear()
+    page.get_by_role("link", name="Go to all chains").click()
+    page.wait_for_url(live_server.url + "/")
+
+
+def test_another_origin_is_refused_and_noticed(page: Any, live_server: Any, faults: list[str]) -> None:
+    page.goto(live_server.url)
+    page.evaluate(LOAD_FOREIGN_IMAGE)
+    assert any("Content Security Policy" in fault for fault in faults)
+    faults.clear()

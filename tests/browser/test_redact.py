@@ -1,0 +1,128 @@
+"""The redact page in a browser: decisions follow the settings at once, pages are accessible and fit."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from chainviz.chains.models import Chain
+from tests.browser.test_page import PHONE, WIDE, axe_violations
+from tests.chains.making import ai, human, make_chain, result
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def story(rounds: int = 4) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": "You look after the shop of eve.moreau@shop-floor.io."}
+    ]
+    for n in range(rounds):
+        messages += [
+            human(f"Question {n}"),
+            ai(None, (f"call_a{n}", "query_database", {"q": n}), (f"call_b{n}", "read_file", {"path": f"{n}.py"})),
+            result(f"call_a{n}", f"rows of {n}\n" * 60),
+            result(
+                f"call_b{n}", f"lines of {n}\n" * 90 + "password = 'hX7$kq9Lw2Zp'\nmail to eve.moreau@shop-floor.io"
+            ),
+            ai("Looking further.", (f"call_c{n}", "mcp__crm__find_customer", {"name": "x"})),
+            result(f"call_c{n}", "customer\n" * 30),
+            *([ai(f"Answer {n}")] if n + 1 < rounds else [human("Wait")]),
+        ]
+    return messages
+
+
+@pytest.fixture
+def chain(live_server: Any, settings: Any, tmp_path: Any) -> Chain:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    return make_chain(story())
+
+
+@pytest.fixture
+def address(live_server: Any, chain: Chain) -> str:
+    return f"{live_server.url}/c/{chain.pk}/do/redact/"
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible_and_fit(
+    page: Any, address: str, live_server: Any, chain: Chain, size: Any, scheme: Any
+) -> None:
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    at = f"{live_server.url}/c/{chain.pk}"
+    for each in (
+        address,
+        f"{at}/audit/",
+        f"{at}/do/mask/",
+        f"{at}/purge/",
+        f"{at}/versions/",
+        f"{live_server.url}/secrets/",
+    ):
+        page.goto(each)
+        assert page.locator("h1").count() == 1
+        assert axe_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_decisions_follow_the_settings_at_once(page: Any, address: str) -> None:
+    page.goto(address)
+    page.evaluate("window.same = true")
+    redacted = page.locator("tbody [data-state=redacted]")
+    expect(redacted).to_have_count(9)
+    page.locator("#id_policy").select_option("reference")
+    expect(redacted).to_have_count(12)
+    page.get_by_role("checkbox", name="query_database").uncheck()
+    expect(redacted).to_have_count(8)
+    page.get_by_label("Decide read_file at 1.1 by hand").select_option("keep")
+    expect(redacted).to_have_count(7)
+    expect(page.get_by_text("kept by hand")).to_be_visible()
+    page.locator("#show").select_option("by_hand")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    assert page.evaluate("window.same")
+    page.get_by_role("button", name="Preview the redaction").click()
+    page.wait_for_url(re.compile(r"/d/\d+/$"))
+    expect(page.get_by_text("[redacted]").first).to_be_visible()
+
+
+def test_a_long_table_is_read_in_pages(page: Any, live_server: Any, chain: Chain) -> None:
+    long = make_chain(story(60), "long.json")
+    page.goto(f"{live_server.url}/c/{long.pk}/do/redact/")
+    page.evaluate("window.same = true")
+    assert page.evaluate("document.querySelectorAll('*').length") <= 1400
+    expect(page.get_by_text("1 to 30 of 180")).to_be_visible()
+    page.get_by_label("Decide read_file at 1.1 by hand").select_option("keep")
+    expect(page.get_by_text("kept by hand")).to_be_visible()
+    page.get_by_role("button", name="Rows after").click()
+    expect(page.get_by_text("31 to 60 of 180")).to_be_visible()
+    page.get_by_role("button", name="Rows before").click()
+    expect(page.get_by_text("kept by hand")).to_be_visible()
+    assert page.evaluate("window.same")
+
+
+def test_a_click_jumps_to_the_node(page: Any, address: str) -> None:
+    page.goto(address)
+    page.locator("tbody a").first.click()
+    expect(page.get_by_text("rows of 0").first).to_be_visible()
+
+
+def test_a_fault_is_said_beside_the_settings(page: Any, address: str, faults: list[str]) -> None:
+    page.goto(address)
+    page.get_by_text("Placeholder", exact=True).click()
+    page.get_by_role("textbox", name="Placeholder").fill("{content}")
+    expect(page.get_by_role("alert")).to_contain_text("a placeholder has no")
+    faults.clear()  # the browser reports every 422
+
+
+def test_it_works_without_scripts(browser: Any, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    page.locator("#id_policy").select_option("reference")
+    page.get_by_role("button", name="Show the decisions").last.click()
+    expect(page.locator("tbody [data-state=redacted]")).to_have_count(12)
+    page.get_by_role("button", name="Preview the redaction").click()
+    expect(page.get_by_role("heading", name="Preview of changes")).to_be_visible()
+    context.close()

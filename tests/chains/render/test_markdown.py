@@ -1,0 +1,61 @@
+"""Markdown of strangers: formatted, but never a script, a picture, a style or a page-filling bomb."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from chainviz.chains.render.markdown import MOST_BYTES, MOST_ELEMENTS, prose
+
+
+def test_what_markdown_is_for_works() -> None:
+    html = prose("# Title\n\nA **bold** word, `code`, ~~gone~~.\n\n- one\n- two\n\n| a |\n|---|\n| 1 |\n\n```\nx\n```")
+    pieces = ['<p class="heading-1">Title</p>', "<strong>bold</strong>", "<code>code</code>", "<s>gone</s>", "<li>one</li>", "<td>1</td>"]
+    assert [piece for piece in pieces if piece not in html] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "![x](http://evil.example/a.png)",
+        "[x](javascript:alert(1))",
+        "[x](data:text/html,<script>alert(1)</script>)",
+        "[x](vbscript:x)",
+        "<a href='x' hx-get='/y' onclick='z'>x</a>",
+        "<style>*{display:none}</style>",
+        '[x](http://a "onmouseover=alert(1)")',
+        "<svg/onload=alert(1)>",
+        "<iframe src=//evil.example>",
+        "```html\n<script>alert(1)</script>\n```",
+    ],
+)
+def test_nothing_dangerous_gets_through(text: str) -> None:
+    html = prose(text).removeprefix('<div class="prose" hx-disable>')
+    for tag in ("<script", "<img", "<style", "<svg", "<iframe", "javascript:alert(1)\"", "title=", "onclick=\"", "<a hx-"):
+        assert tag not in html
+
+
+def test_a_link_says_where_it_leads() -> None:
+    html = prose("[your bank](https://evil.example/login)")
+    assert "(evil.example)" in html
+    assert 'rel="noopener noreferrer nofollow"' in html
+
+
+@pytest.mark.parametrize("text", ["http://[bad/", "[u](http://[bad/)", "[u](http://)", "<http://[::1>"])
+def test_broken_addresses_break_nothing(text: str) -> None:
+    assert prose(text)
+
+
+@pytest.mark.parametrize("text", ["x" * (MOST_BYTES + 1), "- a\n" * (MOST_ELEMENTS + 10), "|a" * 300 + "|\n" + "|-" * 300 + "|\n"])
+def test_what_would_fill_the_page_is_shown_as_written(text: str) -> None:
+    assert prose(text).startswith('<pre class="plain"')
+
+
+@pytest.mark.parametrize("text", ["[" * 16_000, ">" * 5_000, "_a**b_c**" * 4_000, "`" * 30_000, "http://a." * 7_000])
+def test_bombs_end_soon(text: str) -> None:
+    before = time.process_time()
+    prose(text)
+    assert time.process_time() - before < 3

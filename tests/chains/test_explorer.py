@@ -1,0 +1,263 @@
+"""The explorer's pages and fragments, as they come from the server."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.models import Chain
+from tests.chains.making import STORY, ai, human, long_story, make_chain, make_chain_of, result
+
+pytestmark = pytest.mark.django_db
+FRAGMENT = {"HX-Request": "true"}
+
+
+def get(path: str, **headers: str) -> str:
+    response = Client().get(path, headers=headers)
+    assert response.status_code == 200, path
+    return response.content.decode()
+
+
+def fragment(path: str) -> str:
+    return get(path, **FRAGMENT)
+
+
+def paths(html: str) -> list[str]:
+    """Paths of the rows, those shown as context left out."""
+    return re.findall(r'<(?:article|section) [^>]*data-path="([^"]+)" data-at="\d+" ', html) and [
+        path
+        for path, context in re.findall(r'<(?:article|section) [^>]*data-path="([^"]+)" data-at="\d+"( data-context)?', html)
+        if not context
+    ]
+
+
+@pytest.fixture
+def story() -> Chain:
+    return make_chain(STORY)
+
+
+def test_a_chain_opens_with_all_its_rows_and_numbers(story: Chain) -> None:
+    html = get(f"/c/{story.pk}/")
+    assert paths(html) == ["s1", "s1.h.m0", "s1.h.m1", "s1.p1", "s1.p2", "s2", "s2.h.m0", "s2.p1", "s3", "s3.h.m0", "s3.p1"]
+    assert "Which drill fits" in html
+    assert "find_tool, price" in html
+    assert "brick · I look it up." in html
+    assert "call not answered" in html
+    assert "1 problem" in html
+
+
+def test_a_section_is_named_by_its_human_message(story: Chain) -> None:
+    html = fragment(f"/c/{story.pk}/v/1/rows?from=s1")
+    assert re.search(r'id="s1".*?<b>Which drill fits', html)
+    folded = fragment(f"/c/{story.pk}/v/1/rows?from=s1&closed=s1")
+    assert re.search(r'id="s1".*?<b>Which drill fits', folded)
+
+
+def test_every_row_says_its_size_and_share(story: Chain) -> None:
+    html = fragment(f"/c/{story.pk}/v/1/rows?from=s1")
+    rows = html.split("data-path=")[1:]
+    assert all(re.search(r'data-bar="\d+">[\d.,]+ (?:B|KB) · (?:<1|\d+)%', row.replace("&lt;", "<")) for row in rows)
+
+
+def test_a_closed_row_has_few_elements() -> None:
+    chain = make_chain(long_story(3, 10))
+    html = fragment(f"/c/{chain.pk}/v/1/rows?from=s1")
+    rows = re.findall(r"<(article|section) .*?</\1>", html)
+    texts = [match.group(0) for match in re.finditer(r"<(article|section) .*?</\1>", html)]
+    assert len(rows) > 20
+    assert max(len(re.findall(r"<[a-z]", text)) for text in texts) <= 12
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("from=s2&n=3", ["s2", "s2.h.m0", "s2.p1"]),
+        ("from=s1.p2&dir=after&n=2", ["s2", "s2.h.m0"]),
+        ("from=s2&dir=before&n=2", ["s1.p1", "s1.p2"]),
+        ("from=s1&closed=s1,s2&n=3", ["s1", "s2", "s3"]),
+        ("from=s1&sections=closed&opened=s2", ["s1", "s2", "s2.h.m0", "s2.p1", "s3"]),
+        ("near=6&n=1", ["s2"]),
+        ("near=999999999&n=1", ["s3.p1"]),
+        ("from=s1&n=1&opened=nonsense,s1.p1", ["s1"]),
+    ],
+)
+def test_a_window_is_asked_for_by_path_and_folds(story: Chain, query: str, expected: list[str]) -> None:
+    assert paths(fragment(f"/c/{story.pk}/v/1/rows?{query}")) == expected
+
+
+def test_windows_joined_are_the_whole_chain() -> None:
+    chain = make_chain(long_story(5, 7))
+    base = f"/c/{chain.pk}/v/1/rows"
+    seen = paths(fragment(f"{base}?n=7"))
+    while following := paths(fragment(f"{base}?from={seen[-1]}&dir=after&n=7")):
+        seen += following
+    assert len(seen) == 5 * (1 + 1 + 7)
+    back = paths(fragment(f"{base}?from={seen[-1]}&n=1"))
+    while earlier := paths(fragment(f"{base}?from={back[0]}&dir=before&n=9")):
+        back = earlier + back
+    assert back == seen
+
+
+def test_what_lies_around_a_window_is_counted() -> None:
+    chain = make_chain(long_story(5, 7))
+    html = fragment(f"/c/{chain.pk}/v/1/rows?from=s3.p2&n=4")
+    assert 'data-before="21" data-after="20"' in html
+    html = fragment(f"/c/{chain.pk}/v/1/rows?from=s3.p2&n=4&closed=s1")
+    assert 'data-before="13" data-after="20"' in html
+
+
+def test_an_opened_pair_has_each_result_beside_its_call(story: Chain) -> None:
+    html = fragment(f"/c/{story.pk}/v/1/node/s1.p1")
+    calls = html.split('<div class="tool-call"')[1:]
+    assert len(calls) == 2
+    assert "find_tool" in calls[0]
+    assert "hammer drill" in calls[0]
+    assert "price" in calls[1]
+    assert "12.50" in calls[1]
+    assert "I look it up." in html.split('<div class="tool-call"')[0]
+
+
+def test_a_missing_result_says_so(story: Chain) -> None:
+    assert "This call was never answered" in fragment(f"/c/{story.pk}/v/1/node/s2.p1")
+
+
+def test_a_result_without_call_says_so() -> None:
+    chain = make_chain([human("a"), ai("b", ("c1", "f", {})), result("c1", "right"), result("zz", "stray")])
+    html = fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
+    assert "Nothing in this pair asked for this result" in html
+    assert "stray" in html
+    assert html.count("right") == 1
+
+
+def test_a_part_of_any_length_is_reached_in_steps() -> None:
+    text = "".join(f"line {i}\n" for i in range(20_000))
+    chain = make_chain([human("a"), ai(None, ("c1", "f", {})), result("c1", text)])
+    html = fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
+    assert "19,600 lines left" in html
+    seen = re.findall(r"line (\d+)\n", html)
+    for _ in range(20):
+        link = re.search(r'data-more href="([^"]+)"', html)
+        if not link:
+            break
+        html = fragment(link[1].replace("&amp;", "&"))
+        seen += re.findall(r"line (\d+)\n", html)
+    assert seen == [str(i) for i in range(20_000)]
+
+
+def test_a_pair_with_thousands_of_calls_is_opened_in_steps() -> None:
+    calls = [(f"c{i}", "t", {"i": i}) for i in range(3_000)]
+    chain = make_chain([human("a"), ai(None, *calls), *[result(f"c{i}", f"r{i}") for i in range(3_000)]])
+    html = fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
+    assert html.count("<") < 800
+    assert "left</a>" in html
+
+
+def test_the_deep_link_opens_its_node(story: Chain) -> None:
+    html = get(f"/c/{story.pk}/v/1/at/s1.p1.m0.c1")
+    assert 'data-current="s1.p1"' in html
+    assert "hammer drill" in html
+    assert 'id="s1-p1-m0-c1"' in html
+
+
+@pytest.mark.parametrize("where", ["s99", "s1.p9", "s1.h.m7", "nonsense", "s1.p1.m0.c99", "s0"])
+@pytest.mark.parametrize("view", ["at", "node", "part", "inspect", "raw"])
+def test_a_path_that_is_not_there_is_404(story: Chain, view: str, where: str) -> None:
+    if where == "s1.p1.m0.c99" and view != "part":
+        pytest.skip("shows the node of the part")
+    for headers in ({}, FRAGMENT):
+        assert Client().get(f"/c/{story.pk}/v/1/{view}/{where}", headers=headers).status_code == 404
+
+
+def test_versions_that_are_not_there_are_404(story: Chain) -> None:
+    assert Client().get(f"/c/{story.pk}/v/2/").status_code == 404
+    assert Client().get("/c/999/").status_code == 404
+
+
+def test_the_inspector_tells_numbers_calls_and_problems(story: Chain) -> None:
+    html = fragment(f"/c/{story.pk}/v/1/inspect/s1.p1")
+    for words in ("Pair 1.1", "request-response", "≈", "2 completed", "Call: find_tool", "Share of the chain"):
+        assert words in html
+    html = fragment(f"/c/{story.pk}/v/1/inspect/s2.p1")
+    assert "1 pending" in html
+    assert "no result follows" in html
+    assert "Section 2" in fragment(f"/c/{story.pk}/v/1/inspect/s2")
+
+
+def test_problems_are_walked_in_both_directions(story: Chain) -> None:
+    base = f"/c/{story.pk}/v/1/problems/step"
+    assert 'data-path="s2.p1.m0.c0"' in fragment(f"{base}?from=s1&dir=next")
+    assert 'data-path="s2.p1.m0.c0"' in fragment(f"{base}?from=s3&dir=previous")
+    assert 'data-path="s2.p1.m0.c0"' in fragment(f"{base}?from=s3&dir=next"), "from the end to the first"
+    response = Client().get(f"{base}?from=s1&dir=next")
+    assert (response.status_code, response["Location"]) == (302, f"/c/{story.pk}/v/1/at/s2.p1.m0.c0#s2-p1-m0-c0")
+    assert "no result follows" in get(f"/c/{story.pk}/v/1/problems")
+
+
+def test_find_answers_with_places(story: Chain) -> None:
+    html = fragment(f"/c/{story.pk}/v/1/find?q=HAMMER")
+    assert re.findall(r'data-hit data-path="([^"]+)"', html) == ["s1.p1.m1.c0", "s1.p2.m0.c0"]
+    assert "Nothing contains" in fragment(f"/c/{story.pk}/v/1/find?q=HAMMER&case=1")
+    assert "<h1" in get(f"/c/{story.pk}/v/1/find?q=hammer")
+
+
+def test_the_charts_lead_to_the_nodes(story: Chain) -> None:
+    html = fragment(f"/c/{story.pk}/v/1/bytes")
+    assert f'href="/c/{story.pk}/v/1/at/s1.p1#s1-p1"' in html
+    assert "find_tool" in html
+    assert "style=" not in html
+
+
+def test_an_untouched_chain_is_exported_byte_for_byte() -> None:
+    content = json.dumps({"b": 1.0, "messages": STORY, "a": "é"}, indent=3, ensure_ascii=False).encode()
+    chain = make_chain_of(content, "näme.json")
+    for scope in ("chain", "original", "file"):
+        response = Client().get(f"/c/{chain.pk}/v/1/export?scope={scope}")
+        assert b"".join(response.streaming_content) == content
+        assert "attachment" in response["Content-Disposition"]
+    assert Client().get(f"/c/{chain.pk}/v/1/export?scope=nonsense").status_code == 404
+    assert "scope=chain" in get(f"/c/{chain.pk}/v/1/export")
+
+
+def test_the_source_of_a_node_is_its_own_spelling() -> None:
+    chain = make_chain_of(b'[{"role":"user",   "content":"a","x":1.50}, {"role":"assistant","content":"b"}]')
+    response = Client().get(f"/c/{chain.pk}/v/1/raw/s1.h.m0?as=file")
+    assert response.content == b'{"role":"user",   "content":"a","x":1.50}'
+    response = Client().get(f"/c/{chain.pk}/v/1/raw/s1?as=file")
+    assert len(json.loads(response.content)) == 2
+    assert "1.50" in fragment(f"/c/{chain.pk}/v/1/raw/s1.h.m0")
+
+
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC"
+)
+
+
+def test_pictures_are_served_by_us_and_remote_ones_only_named() -> None:
+    def image(url: str) -> dict[str, Any]:
+        return {"type": "image_url", "image_url": {"url": url}}
+
+    svg = "data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+"
+    chain = make_chain([human([image(f"data:image/png;base64,{PIXEL}"), image("https://example.com/a.png"), image(svg)]), ai("b")])
+    html = fragment(f"/c/{chain.pk}/v/1/node/s1.h.m0")
+    assert html.count("<img") == 1
+    assert 'width="10" height="10"' in html
+    assert "Image at example.com" in html
+    response = Client().get(f"/c/{chain.pk}/v/1/image/s1.h.m0.c0")
+    assert (response.status_code, response["Content-Type"]) == (200, "image/png")
+    for part in (1, 2, 9):
+        assert Client().get(f"/c/{chain.pk}/v/1/image/s1.h.m0.c{part}").status_code == 404
+
+
+def test_long_and_short_chains_cost_the_same(django_assert_max_num_queries: Any) -> None:
+    for messages in (long_story(2, 5), long_story(60, 60)):
+        chain = make_chain(messages, f"story-{len(messages)}.json")
+        Client().get(f"/c/{chain.pk}/")
+        with django_assert_max_num_queries(8):
+            html = get(f"/c/{chain.pk}/")
+        assert len(gzip.compress(html.encode())) < 60_000
+        assert len(re.findall(r"<[a-z]", html)) < 1_100

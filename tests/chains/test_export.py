@@ -1,0 +1,124 @@
+"""Exports: any format, alone or in the file, with what would be lost said before."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.accounts.models import local_owner
+from chainviz.chains.imports import import_offer, offers_of
+from chainviz.chains.models import Chain
+from chainviz.core.documents.sources import open_source
+from chainviz.core.formats import FORMATS
+from chainviz.core.load import load_file
+from tests.chains.making import STORY, ai, human, make_chain
+from tests.drafts.pages import send_form
+
+pytestmark = [pytest.mark.django_db]
+
+RUNS = {
+    "seed": 7,
+    "simulations": [{"reward": n, "messages": [human(f"Question {n}"), ai(f"Answer {n}")]} for n in range(3)],
+}
+
+
+def container(content: bytes) -> list[Chain]:
+    with open_source(content) as source:
+        return [
+            import_offer(
+                local_owner(),
+                source,
+                offer,
+                file_name="runs.json",
+                report=lambda done, text: None,
+                cancelled=lambda: False,
+            )
+            for offer in offers_of(source)
+        ]
+
+
+def download(chain: Chain, query: str) -> bytes:
+    response = Client().get(f"/c/{chain.pk}/v/{chain.version}/export?{query}")
+    assert response.status_code == 200
+    return b"".join(response.streaming_content)  # type: ignore[attr-defined]
+
+
+def page(chain: Chain, query: str = "", status: int = 200) -> str:
+    response = Client().get(f"/c/{chain.pk}/v/{chain.version}/export?{query}")
+    assert response.status_code == status
+    return response.content.decode()
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+def test_a_chain_is_written_in_any_format(format: Any) -> None:
+    chain = make_chain(STORY)
+    assert f"to={format.name}" in page(chain)
+    again = load_file(download(chain, f"scope=chain&to={format.name}"), format.name)[0]
+    assert again.format == format.name
+    if format.name != "raw":
+        assert [message.role for message in again.messages][-2:] == ["human", "ai"]
+
+
+def test_the_page_says_what_a_format_would_lose() -> None:
+    chain = make_chain([*STORY, {"role": "user", "content": "Hi", "name": "ada"}])
+    assert "only text is kept" in page(chain, "to=raw")
+    assert "only text is kept" not in page(chain)
+
+
+def test_an_unknown_format_is_a_sentence() -> None:
+    chain = make_chain(STORY)
+    assert "There is no format" in page(chain, "scope=chain&to=nonsense", 422)
+
+
+def test_a_chain_in_another_format_stands_in_its_file_and_leaves_the_rest_alone() -> None:
+    chains = container(json.dumps(RUNS, indent=1).encode())
+    assert json.loads(download(chains[1], "scope=file")) == RUNS
+    found = json.loads(download(chains[1], "scope=file&to=neutral"))
+    assert found["simulations"][0] == RUNS["simulations"][0]
+    assert found["simulations"][1]["reward"] == 1
+    assert found["simulations"][1]["messages"][0] == {
+        "role": "human",
+        "parts": [{"type": "text", "text": "Question 1"}],
+    }
+    assert "cannot stand inside another file" in page(chains[1], "to=claude_code")
+    page(chains[1], "scope=file&to=claude_code", 422)
+
+
+def test_a_file_with_a_chain_a_line_keeps_its_lines() -> None:
+    lines = [json.dumps({"messages": run["messages"], "id": n}) for n, run in enumerate(RUNS["simulations"])]
+    chains = container("\n".join(lines).encode() + b"\n")
+    found = download(chains[0], "scope=file&to=anthropic").decode().splitlines()
+    assert found[1:] == lines[1:]
+    assert json.loads(found[0])["id"] == 0
+
+
+def test_a_chain_that_was_saved_in_another_format_still_has_its_place_in_the_file() -> None:
+    chains = container(json.dumps(RUNS, indent=1).encode())
+    client, chain = Client(), chains[1]
+    converted = send_form(client, f"/c/{chain.pk}/do/convert/", to="anthropic")
+    assert converted.status_code == 303, converted.content.decode()
+    client.post(f"{converted['Location']}save")
+    chain.refresh_from_db()
+    assert chain.version == 2
+    found = json.loads(download(chain, "scope=file"))
+    assert found["simulations"][0] == RUNS["simulations"][0]
+    assert found["simulations"][2] == RUNS["simulations"][2]
+    assert found["simulations"][1]["reward"] == 1
+    assert found["simulations"][1]["messages"][0]["role"] == "user"
+    assert json.loads(download(chains[0], "scope=file")) == found
+
+
+def test_a_branch_stands_in_the_place_of_its_chain() -> None:
+    chains = container(json.dumps(RUNS).encode())
+    client = Client()
+    client.post(f"/c/{chains[1].pk}/versions/1/branch/")
+    branch = Chain.objects.get(is_branch=True)
+    changed = send_form(client, f"/c/{branch.pk}/edit/s1.p1?v=1", s1__p1__m0__c0__text="Another answer")
+    client.post(f"{changed['Location'].split('#')[0]}save")
+    branch.refresh_from_db()
+    assert branch.version == 2
+    found = json.loads(download(branch, "scope=file"))
+    assert found["simulations"][1]["messages"][1]["content"] == "Another answer"

@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from chainviz.chains import arrivals, staging
+from chainviz.chains.models import Arrival, Chain
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import run_job
+from chainviz.store.models import Upload
+from tests.chains.files import chat, lines, send, send_row
+
+pytestmark = pytest.mark.django_db
+
+MISSING_COMMA = (
+    b'[\n  {"role": "user",\n   "content": "Move 3 pallets"},\n  {"role": "assistant"\n   "content": "Moved"}\n]\n'
+)
+
+
+def test_a_transcript_becomes_a_chain_and_opens(client: Client) -> None:
+    answer = send(client, ("retry.json", chat()))
+
+    chain = Chain.objects.get()
+    assert answer.status_code == 303
+    assert answer.url == f"/c/{chain.pk}/"
+    assert (chain.title, chain.messages, chain.pairs, chain.version) == ("retry", 2, 1, 1)
+    assert not Arrival.objects.exists()
+    assert not list(staging.folder().iterdir())
+
+
+def test_the_same_file_again_opens_the_chain_and_says_so(client: Client) -> None:
+    send(client, ("retry.json", chat()))
+
+    answer = client.get(send(client, ("copy of retry.json", chat())).url, follow=True)
+
+    assert Chain.objects.count() == 1
+    assert "copy of retry.json is here already: uploaded on" in answer.content.decode()
+    assert "now at version 1" in answer.content.decode()
+
+
+def test_the_same_file_in_another_format_says_how_it_was_read(client: Client) -> None:
+    send(client, ("retry.json", chat()))
+
+    answer = client.get(send(client, ("retry.json", chat()), format="neutral").url, follow=True)
+
+    assert "It was read as OpenAI Chat Completions; delete it for good" in answer.content.decode()
+
+
+def test_the_same_file_in_the_bin_can_be_restored(client: Client) -> None:
+    send(client, ("retry.json", chat()))
+    client.post("/bin/add/", {"chain": Chain.objects.get().pk})
+
+    answer = send(client, ("retry.json", chat()))
+
+    assert answer.status_code == 422
+    assert "in the bin since" in answer.content.decode()
+    client.post("/bin/restore/", {"chain": Chain.objects.get().pk})
+    assert not Chain.objects.get().is_in_bin
+
+
+def test_another_owner_never_learns_of_it(client: Client) -> None:
+    send(client, ("retry.json", chat()))
+    Chain.objects.update(owner=get_user_model().objects.create(username="stranger"))
+
+    answer = send(client, ("retry.json", chat()))
+
+    assert answer.status_code == 303
+    assert Chain.objects.count() == 2
+
+
+def test_of_many_files_each_is_taken_or_refused_for_itself(client: Client) -> None:
+    answer = send(client, ("a.json", chat()), ("b.json", MISSING_COMMA), ("c.json", chat(say="Another")))
+
+    page = client.get(answer.url).content.decode()
+    assert answer.status_code == 303
+    assert {chain.title for chain in Chain.objects.all()} == {"a", "c"}
+    assert "<b>b.json</b> could not be read. Line 5, column 4" in page
+    assert "Nothing was stored." in page
+
+
+def test_a_refusal_shows_three_lines_and_marks_the_place(client: Client) -> None:
+    send_row(client, "b.json", MISSING_COMMA)
+
+    found = Arrival.objects.get().failure["lines"]
+
+    assert [line["number"] for line in found] == [3, 4, 5]
+    assert [line["mark"] for line in found] == [-1, -1, 3]
+    assert found[2]["text"].startswith('   "content": "Moved"')
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "empty"),
+        (b"[]", "list of messages is empty"),
+        (b"\x89PNG\r\n\x1a\n0000", "PNG image"),
+        (b"<!doctype html><p>hello", "HTML"),
+        (b"[" * 100_000, "nested"),
+        (b'{"items": [1, 2]}', "“items”"),
+        (b"only words", "not JSON"),
+        (chat()[:-20], "Line 1"),
+        (chat() + chat(), "Line 1"),
+        (b"null", "only a single value"),
+        (b"\0" * 4000, "zero bytes"),
+    ],
+)
+def test_what_is_no_transcript_is_refused_in_a_sentence(client: Client, body: bytes, said: str) -> None:
+    answer = send_row(client, "odd.json", body)
+
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert "Nothing was stored." in answer.content.decode()
+    assert not Chain.objects.exists()
+    assert not Upload.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xef\xbb\xbf" + chat(),
+        chat(say="naïve").decode().encode("utf-16"),
+        b'[{"role": "user", "content": "x", "n": NaN}]',
+        b'[{"role": "user", "role": "user", "content": "twice"}]',
+        b'[{"role": "user", "content": "a\\u0000b\\ud83d"}]',
+        b'[{"role": "user", "content": "\xff\xfe"}]',
+    ],
+    ids=["BOM", "UTF-16", "NaN", "key twice", "NUL and half a pair", "no UTF-8"],
+)
+def test_what_is_only_odd_is_taken(client: Client, body: bytes) -> None:
+    assert send(client, ("odd.json", body)).status_code == 303
+    assert Chain.objects.get().messages >= 1
+
+
+def test_a_file_that_breaks_off_can_be_kept_as_far_as_it_is_whole(client: Client) -> None:
+    broken = chat({"role": "user", "content": "And then?"}, {"role": "assistant", "content": "Then nothing"})[:-20]
+    page = send_row(client, "cut.json", broken).content.decode()
+    assert "Keep the 3 complete messages" in page
+
+    answer = client.post(f"/upload/{Arrival.objects.get().pk}/keep/", {"how": "salvage"})
+
+    assert answer.status_code == 303
+    assert Chain.objects.get().messages == 3
+
+
+def test_what_is_no_transcript_can_be_kept_as_raw_text(client: Client) -> None:
+    send_row(client, "notes.txt", b"only words")
+
+    client.post(f"/upload/{Arrival.objects.get().pk}/keep/", {"how": "text"})
+
+    assert (Chain.objects.get().format, Chain.objects.get().messages) == ("raw", 1)
+
+
+def test_a_forgotten_file_leaves_nothing_behind(client: Client) -> None:
+    send_row(client, "notes.txt", b"only words")
+    assert list(staging.folder().iterdir())
+
+    client.post(f"/upload/{Arrival.objects.get().pk}/forget/")
+
+    assert not Arrival.objects.exists()
+    assert not list(staging.folder().iterdir())
+
+
+def test_pasted_text_becomes_a_chain(client: Client) -> None:
+    assert client.post("/upload/", {"text": chat().decode()}).status_code == 303
+    assert Chain.objects.get().title.startswith("Pasted")
+
+
+def test_a_file_with_many_chains_asks_which(client: Client) -> None:
+    answer = send(client, ("runs.jsonl", lines(3)))
+    page = client.get(answer.url).content.decode()
+    assert page.count('name="pick"') == 3
+    assert "Question 2" in page
+
+    keys = [row["key"] for row in Arrival.objects.get().found]
+    client.post(answer.url, {"pick": keys[:2]})
+
+    assert sorted(chain.title for chain in Chain.objects.all()) == ["runs: line 1", "runs: line 2"]
+    assert Upload.objects.count() == 1
+
+
+def test_chains_of_a_file_that_are_here_already_cannot_be_picked_again(client: Client) -> None:
+    first = send(client, ("runs.jsonl", lines(3)))
+    keys = [row["key"] for row in Arrival.objects.get().found]
+    client.post(first.url, {"pick": keys[:2]})
+
+    again = client.get(send(client, ("runs.jsonl", lines(3))).url).content.decode()
+
+    assert again.count('name="pick"') == 1
+    assert again.count("version 1</a>") == 2
+
+
+def test_picking_nothing_is_told(client: Client) -> None:
+    answer = client.post(send(client, ("runs.jsonl", lines(2))).url, {})
+
+    assert answer.status_code == 422
+    assert "Pick at least one chain." in answer.content.decode()
+
+
+def test_a_format_can_be_chosen_for_a_file_with_many_chains(client: Client) -> None:
+    page = send(client, ("runs.jsonl", lines(2)))
+    keys = [row["key"] for row in Arrival.objects.get().found]
+
+    client.post(page.url, {"pick": keys, "format": "neutral"})
+
+    assert {chain.format for chain in Chain.objects.all()} == {"neutral"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_big_file_is_imported_by_a_job(client: Client, monkeypatch: Any) -> None:
+    monkeypatch.setattr(arrivals, "BIG", 10)
+
+    answer = send(client, ("big.json", chat()))
+    arrival = Arrival.objects.get()
+    assert answer.url == f"/upload/{arrival.pk}/"
+    page = client.get(answer.url).content.decode()
+    assert "waiting for its turn" in page
+    assert 'http-equiv="refresh"' in page
+
+    assert arrival.job is not None
+    run_job.func(arrival.job.pk)
+
+    assert Chain.objects.get().title == "big"
+    assert client.get(answer.url).url == f"/c/{Chain.objects.get().pk}/"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancelled_import_stores_nothing(client: Client, monkeypatch: Any) -> None:
+    monkeypatch.setattr(arrivals, "BIG", 10)
+    send(client, ("big.json", chat()))
+    arrival = Arrival.objects.get()
+
+    client.post(f"/upload/{arrival.pk}/forget/")
+    assert arrival.job is not None
+    run_job.func(arrival.job.pk)
+
+    assert not Chain.objects.exists()
+    assert not Upload.objects.exists()
+    assert not list(staging.folder().iterdir())
+
+
+def test_a_request_that_is_too_big_is_refused_before_it_is_read(client: Client, settings: Any) -> None:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"max_upload_mb": 1})
+
+    answer = send(client, ("big.json", b" " * 1_100_000))
+
+    assert answer.status_code == 413
+    assert "larger than this server takes (1.00 MB). Nothing was stored." in answer.content.decode()
+
+
+def test_somebody_elses_upload_is_not_there(client: Client) -> None:
+    send_row(client, "notes.txt", b"only words")
+    Arrival.objects.update(owner=get_user_model().objects.create(username="stranger"))
+    number = Arrival.objects.get().pk
+
+    assert client.get(f"/upload/{number}/").status_code == 404
+    assert client.get(f"/pick/{number}/").status_code == 404
+    assert client.post(f"/upload/{number}/keep/", {"how": "text"}).status_code == 404
+    client.post(f"/upload/{number}/forget/")
+    assert Arrival.objects.exists()
+
+
+def test_a_fault_of_ours_is_told_and_spoils_nothing_else(client: Client, monkeypatch: Any) -> None:
+    real = arrivals.offers_of
+
+    def fails_once(source: Any, format: str) -> Any:
+        if source.read(0, 5) == b"FAULT":
+            raise ZeroDivisionError
+        return real(source, format)
+
+    monkeypatch.setattr(arrivals, "offers_of", fails_once)
+
+    page = client.get(send(client, ("a.json", b"FAULT"), ("b.json", chat())).url).content.decode()
+
+    assert "This is a fault of chainviz, not of your file (ZeroDivisionError)" in page
+    assert Chain.objects.get().title == "b"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_import_that_was_stopped_can_be_tried_again(client: Client, monkeypatch: Any) -> None:
+    monkeypatch.setattr(arrivals, "BIG", 10)
+    send(client, ("big.json", chat()))
+    arrival = Arrival.objects.get()
+    assert arrival.job is not None
+    Job.objects.update(state=Job.State.INTERRUPTED, message="The worker stopped.")
+    page = client.get("/").content.decode()
+    assert "could not be read. The worker stopped." in page
+    assert "Try again" in page
+
+    client.post(f"/upload/{arrival.pk}/keep/", {"how": "again"})
+    run_job.func(Arrival.objects.get().job_id)
+
+    assert Chain.objects.get().title == "big"

@@ -1,0 +1,345 @@
+"""The command line over the core: exact JSON, exit codes, files written whole, one clear line for what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chainviz.cli import main
+from chainviz.core.generate import PREDEFINED
+from chainviz.core.operations import OPERATIONS
+from tests import ROOT
+
+CORE = ("show", "check", "apply", "convert", "diff", "generate")
+
+CHAIN = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Find é"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "call_1", "type": "function", "function": {"name": "search", "arguments": '{"q":1}'}},
+            {"id": "call_2", "type": "function", "function": {"name": "search", "arguments": '{"q":2}'}},
+        ],
+    },
+    {"role": "tool", "tool_call_id": "call_1", "content": "one"},
+    {"role": "assistant", "content": "Done."},
+]
+ANSWERED = [*CHAIN[:4], {"role": "tool", "tool_call_id": "call_2", "content": "two"}, CHAIN[4]]
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    return written(tmp_path / "broken.json", {"model": "m", "messages": CHAIN, "n": 1.50})
+
+
+@pytest.fixture
+def clean(tmp_path: Path) -> Path:
+    return written(tmp_path / "clean.json", {"messages": ANSWERED})
+
+
+def written(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value, indent=1, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def objects(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_show_prints_exactly_the_described_object(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(broken), "--json"]) == 0
+    (shown,) = objects(capsys)
+    problem = shown["problems"][0]
+    assert shown == {
+        "format": "openai_chat",
+        "source": str(broken),
+        "size": 9 + 7 + 2 * (6 + 8 + 6 + 7) + (6 + 3) + 5,
+        "messages": 5,
+        "sections": [
+            {
+                "path": "s1",
+                "size": 84,
+                "header": {"size": 16, "system": 1, "human": 1},
+                "body": [
+                    {
+                        "path": "s1.p1", "type": "request-response", "size": 63, "valid": False, "pending": ["call_2"],
+                        "unmatched": [], "completed": ["call_1"], "messages": 2,
+                    },
+                    {
+                        "path": "s1.p2", "type": "completion", "size": 5, "valid": True, "pending": [], "unmatched": [],
+                        "completed": [], "messages": 1,
+                    },
+                ],
+            }
+        ],
+        "problems": [problem],
+        "strict_error": problem["text"],
+    }  # fmt: skip
+    assert set(problem) == {"rule", "severity", "path", "message", "part", "text"}
+    assert (problem["severity"], problem["path"], problem["message"], problem["part"]) == ("error", "s1.p1.m0.c1", 2, 1)
+
+
+def test_show_in_words_has_a_line_for_each_row(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(broken)]) == 0
+    out = capsys.readouterr().out
+    assert "s1.p1  request-response" in out
+    assert "Find é" in out
+    assert "1 problem\n" in out
+
+
+def test_check_tells_by_its_exit_code(broken: Path, clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(clean)]) == 0
+    assert main(["check", str(broken)]) == 1
+    capsys.readouterr()
+    assert main(["check", str(broken), "--provider", "openai_chat", "--json"]) == 1
+    (checked,) = objects(capsys)
+    assert {problem["provider"] for problem in checked["problems"]} == {None, "openai-chat"}
+
+
+def test_a_file_of_chains_is_many_chains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_text("".join(json.dumps({"messages": chain}) + "\n" for chain in (CHAIN, ANSWERED, CHAIN)))
+    assert main(["check", str(file), "--json"]) == 1
+    found = objects(capsys)
+    assert [bool(each["problems"]) for each in found] == [True, False, True]
+    assert main(["check", str(file), "--chain", "2"]) == 0
+    assert main(["check", str(file), "--chain", "4"]) == 2
+
+
+def test_apply_prints_before_and_after(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--set", "action=answer", "--set", "path=s1.p1", "--set", "text=two"]
+    assert main(["apply", "edit", str(broken), *words, "--json"]) == 0
+    (done,) = objects(capsys)
+    assert set(done) == {"before", "after", "report", "warnings"}
+    assert (done["before"]["messages"], done["after"]["messages"], done["after"]["strict_error"]) == (5, 6, None)
+    assert done["report"] == [
+        {"path": "s1.p1", "action": "answer", "reason": "the call of search was answered", "bytes_before": 0,
+         "bytes_after": 6 + 3}
+    ]  # fmt: skip
+
+
+def test_apply_writes_the_chain_in_its_own_file_and_leaves_the_rest(broken: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    words = ["--set", "action=text", "--set", "path=s1.p2", "--set", "text=Fertig"]
+    assert main(["apply", "edit", str(broken), *words, "--out", str(out)]) == 0
+    assert out.read_text("utf-8") == broken.read_text("utf-8").replace('"Done."', '"Fertig"')
+
+
+def test_apply_can_write_another_format(clean: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.json"
+    words = ["--set", "action=append_human", "--set", "text=More"]
+    assert main(["apply", "edit", str(clean), *words, "--out", str(out), "--to", "anthropic"]) == 0
+    document = json.loads(out.read_text())
+    assert document["system"] == "Be brief."
+    assert document["messages"][-1] == {"role": "user", "content": "More"}
+    capsys.readouterr()
+    assert main(["show", str(out), "--json"]) == 0
+    (shown,) = objects(capsys)
+    assert (shown["format"], shown["messages"], shown["strict_error"]) == ("anthropic", 7, None)
+
+
+def test_a_system_text_beside_the_list_survives_a_message_before_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}]
+    file = written(
+        tmp_path / "slot.json", {"model": "claude", "max_tokens": 9, "system": "Be kind.", "messages": messages}
+    )
+    words = ["--set", "action=insert", "--set", "path=s1.h.m0", "--set", "where=before", "--set", "text=First"]
+    assert main(["apply", "edit", str(file), *words, "--out", str(file)]) == 0
+    assert "Be kind." in file.read_text()
+    capsys.readouterr()
+    assert main(["show", str(file), "--json"]) == 0
+    assert objects(capsys)[0]["messages"] == 4
+
+
+def test_a_refused_operation_is_exit_code_1_and_writes_nothing(
+    broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.json"
+    words = ["--set", "action=text", "--set", "path=s1.p1"]
+    assert main(["apply", "edit", str(broken), *words, "--json", "--out", str(out)]) == 1
+    captured = capsys.readouterr()
+    (refused,) = [json.loads(line) for line in captured.out.splitlines()]
+    assert set(refused) == {"before", "error"}
+    assert captured.err.count("\n") == 1
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["apply", "edit", "FILE", "--set", "colour=red"],
+        ["apply", "edit", "FILE", "--set", "action"],
+        ["apply", "edit", "FILE", "--set", "action=paint"],
+        ["apply", "edit", "FILE", "--set", "offset=many"],
+        ["apply", "edit", "FILE", "--to", "fax", "--out", "OUT"],
+        ["apply", "edit", "FILE", "--set", "action=append_human", "--json", "--out", "-"],
+        ["convert", "FILE", "--to", "neutral", "--json", "--out", "-"],
+        ["show", "FILE", "--format", "fax"],
+        ["show", "MISSING"],
+        ["show", "FOLDER"],
+        ["check", "TEXT"],
+        ["diff", "FILE", "MISSING"],
+        ["convert", "FILE", "--to", "same", "--out", "FOLDER/none/out.json"],
+    ],
+    ids=" ".join,
+)
+def test_bad_usage_and_unreadable_input_is_one_line_and_exit_code_2(
+    words: list[str], broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text").write_text("hello")
+    places = {
+        "FILE": broken,
+        "MISSING": tmp_path / "missing",
+        "FOLDER": tmp_path,
+        "TEXT": tmp_path / "text",
+        "OUT": "o",
+    }
+    named = [str(places.get(word, word)).replace("FOLDER", str(tmp_path)) for word in words]
+    assert main(named) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("chainviz: ")
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize("words", [[], ["paint"], ["apply", "paint", "f"], ["check", "f", "--provider", "nobody"]])
+def test_unknown_words_are_bad_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert stopped.value.code == 2
+
+
+def test_convert_to_same_writes_the_same_bytes(broken: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "odd.json"
+    odd.write_bytes(b'\xef\xbb\xbf{ "messages" :[ {"role":"user","content":"\\u00e9 \xc3\xa9","n":1.0e3} ]\r\n}\n\n')
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text("".join(json.dumps({"messages": chain}) + "\n" for chain in (CHAIN, ANSWERED)))
+    for file in (broken, odd, lines):
+        out = tmp_path / "out"
+        assert main(["convert", str(file), "--to", "same", "--out", str(out)]) == 0
+        assert out.read_bytes() == file.read_bytes()
+
+
+def test_convert_there_and_back_keeps_the_content(
+    clean: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there, back = tmp_path / "there.json", tmp_path / "back.json"
+    assert main(["convert", str(clean), "--to", "anthropic", "--out", str(there)]) == 0
+    assert main(["convert", str(there), "--to", "openai_chat", "--out", str(back)]) == 0
+    capsys.readouterr()
+    assert main(["show", str(clean), "--json"]) == main(["show", str(back), "--json"]) == 0
+    before, after = objects(capsys)
+    for key in ("messages", "strict_error", "format"):
+        assert before[key] == after[key]
+
+
+def test_converted_chains_of_one_file_become_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "many.jsonl", tmp_path / "out.jsonl"
+    file.write_text("".join(json.dumps({"messages": chain}) + "\n" for chain in (CHAIN, ANSWERED)))
+    assert main(["convert", str(file), "--to", "anthropic", "--out", str(out)]) == 0
+    assert len(out.read_text().splitlines()) == 2
+    capsys.readouterr()
+    assert main(["show", str(out), "--json"]) == 0
+    assert [each["messages"] for each in objects(capsys)] == [5, 6]
+
+
+def test_diff_prints_words_or_an_object(broken: Path, clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", str(broken), str(clean)]) == 0
+    assert "~ s1.p1 changed, +9 bytes" in capsys.readouterr().out
+    assert main(["diff", str(broken), str(clean), "--json"]) == 0
+    (found,) = objects(capsys)
+    assert found["counts"] == {"changed": 1}
+    assert found["after"]["size"] - found["before"]["size"] == 9
+    assert found["changes"][0]["new"]["first"] == "s1.p1"
+
+
+@pytest.mark.parametrize("name", [name for name in PREDEFINED if PREDEFINED[name]])
+def test_generated_chains_are_read_again(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for format in ("neutral", "openai_chat", "anthropic"):
+        if name == "system-only" and format == "anthropic":
+            continue  # its list of messages is empty, for the system text lies beside it
+        out = tmp_path / "made.json"
+        assert main(["generate", "--name", name, "--to", format, "--out", str(out)]) == 0
+        assert main(["show", str(out), "--format", format, "--json"]) == 0
+        (shown,) = objects(capsys)
+        assert shown["messages"] == len(PREDEFINED[name])
+
+
+def test_generated_chains_follow_their_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "--messages", "300", "--seed", "5", "--out", str(tmp_path / "a.json")]) == 0
+    assert main(["check", str(tmp_path / "a.json")]) == 0
+    assert main(["generate", "--sections", "3", "--missing", "1", "--out", str(tmp_path / "b.json")]) == 0
+    assert main(["check", str(tmp_path / "b.json")]) == 1
+
+
+def test_a_file_is_replaced_whole_even_by_itself(clean: Path) -> None:
+    words = ["--set", "action=text", "--set", "path=s1.p2", "--set", "text=x"]
+    assert main(["apply", "edit", str(clean), *words, "--out", str(clean)]) == 0
+    assert json.loads(clean.read_text("utf-8"))["messages"][-1]["content"] == "x"
+    assert [path.name for path in clean.parent.iterdir()] == [clean.name]
+
+
+def test_a_transcript_cannot_write_to_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(tmp_path / "evil.json", [{"role": "user", "content": "\x1b]0;pwned\x07\u202e"}])
+    assert main(["show", str(file)]) == 0
+    assert main(["diff", str(file), str(file)]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_every_operation_is_listed_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["apply", "--help"])
+    text = capsys.readouterr().out
+    for operation in OPERATIONS:
+        assert f"{operation.name}:" in text
+        assert all(name in text for name in operation.Options.model_fields)
+
+
+def python(code: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=60, **more
+    )
+
+
+def test_core_commands_import_no_django_and_no_openai(clean: Path) -> None:
+    code = (
+        "import sys; from chainviz.cli import main\n"
+        f"codes = [main(['show', {str(clean)!r}]), main(['check', {str(clean)!r}]), "
+        f"main(['diff', {str(clean)!r}, {str(clean)!r}]), main(['generate', '--out', '/dev/null']),\n"
+        f" main(['apply', 'edit', {str(clean)!r}, '--set', 'action=append_human']),\n"
+        f" main(['convert', {str(clean)!r}, '--to', 'neutral', '--out', '/dev/null'])]\n"
+        "assert codes == [0] * 6, codes\n"
+        "bad = {'django', 'openai', 'sqlite3'} & set(sys.modules)\n"
+        "assert not bad, bad"
+    )
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_program_reads_standard_input_and_never_traces(broken: Path) -> None:
+    for given, code in ((broken.read_text("utf-8"), 0), ("{", 2), ("", 2), ("\x00" * 100, 2), ("[" * 100_000, 2)):
+        done = subprocess.run(
+            [sys.executable, "-m", "chainviz", "show", "-"], cwd=ROOT, input=given, capture_output=True, text=True,
+            encoding="utf-8", timeout=60,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        assert done.stderr.count("\n") == (code == 2)
+
+
+def test_a_terminal_that_knows_only_ascii_is_no_error(broken: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "chainviz", "show", str(broken)], cwd=ROOT, capture_output=True, timeout=60,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

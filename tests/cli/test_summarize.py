@@ -1,0 +1,69 @@
+"""`chainviz apply summarize`, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chainviz.cli import main
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    path = tmp_path / "long.json"
+    assert main(["generate", "--messages", "60", "--to", "openai_chat", "--out", str(path)]) == 0
+    return path
+
+
+def test_old_sections_are_folded_and_the_file_says_so(
+    long: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "short.json"
+    words = ["--set", "last_sec_bytes=40960", "--writer", "extractive", "--out", str(out), "--json"]
+    assert main(["apply", "summarize", str(long), *words]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["after"]["size"] < printed["before"]["size"]
+    assert all(len(section["body"]) == 1 for section in printed["after"]["sections"][:-1])
+    assert {row["action"] for row in printed["report"]} == {"summarize"}
+    assert all(row["becomes"].endswith(".p1") for row in printed["report"])
+    assert main(["show", str(out), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["sections"] == printed["after"]["sections"] and shown["strict_error"] is None
+
+
+def test_without_a_writer_the_one_that_needs_nothing_writes(long: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for words in ([], ["--writer", "extractive"]):
+        assert main(["apply", "summarize", str(long), "--json", *words]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+
+
+def test_the_reference_is_followed_on_request(long: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["apply", "summarize", str(long), "--set", "preset=pentagi", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["after"]["size"] > 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["summarize", "FILE", "--writer", "nobody"],
+        ["repair", "FILE", "--writer", "extractive"],
+        ["summarize", "FILE", "--set", "last_sec_bytes=-4"],
+        ["summarize", "FILE", "--set", "tool_call_id_template={r:9:q}"],
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(words: list[str], long: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["apply", *(str(long) if word == "FILE" else word for word in words)]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_writer_that_cannot_write_leaves_the_chain_and_says_why(
+    long: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "never.json"
+    assert main(["apply", "summarize", str(long), "--writer", "manual", "--json", "--out", str(out)]) == 1
+    assert "written" in json.loads(capsys.readouterr().out)["error"]
+    assert not out.exists()

@@ -1,0 +1,198 @@
+"""`chainviz serve` as a person starts it: from nothing to a page, again in under three seconds, and clear refusals."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from tests import ROOT
+from tests.chains.files import chat, lines
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def environment(folder: Path, **changes: str) -> dict[str, str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("CHAINVIZ_", "DJANGO_"))}
+    return {**clean, "CHAINVIZ_DATA": str(folder), "PYTHONUNBUFFERED": "1", **changes}
+
+
+def refusal(folder: Path, *arguments: str, **changes: str) -> str:
+    """What `chainviz serve` says on standard error when it cannot start."""
+    done = subprocess.run(
+        [sys.executable, "-m", "chainviz", "serve", *arguments],
+        cwd=ROOT, env=environment(folder, **changes), capture_output=True, text=True, timeout=30,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process and its children have used; a busy machine does not change it. 0 where there is no /proc."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            own, _, rest = stat.read_text().partition(" (")
+            fields = rest.rpartition(") ")[2].split()
+            if int(own) == pid or int(fields[1]) == pid:
+                ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+class Server:
+    """Its `said` holds the lines of standard output up to the one that says that it is ready."""
+
+    def __init__(self, command: list[str], folder: Path, *files: Path, cwd: Path = ROOT) -> None:
+        self.port = free_port()
+        self.running = subprocess.Popen(
+            [*command, "serve", *map(str, files)],
+            cwd=cwd, env=environment(folder, CHAINVIZ_PORT=str(self.port)), stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self.running.stdout is not None
+        self.said = self.running.stdout.readline()
+        while self.running.poll() is None and "is ready" not in self.said:
+            self.said += self.running.stdout.readline()
+        self.seconds = cpu_seconds(self.running.pid)
+
+    def get(self, path: str) -> tuple[int, dict[str, str], str]:
+        with urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as response:
+            return response.status, dict(response.headers), response.read().decode()
+
+    def stop(self) -> int:
+        self.running.terminate()
+        return self.running.wait(timeout=15)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "data"
+
+
+def assert_serves(server: Server) -> None:
+    assert f"http://127.0.0.1:{server.port}/" in server.said
+    status, headers, page = server.get("/")
+    assert status == 200
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    hashed = re.findall(r"/static/[\w/-]+\.[0-9a-f]{12}\.\w+", page)
+    assert len(hashed) >= 5
+    for path in hashed:
+        status, headers, _ = server.get(path)
+        assert status == 200
+        assert "immutable" in headers["Cache-Control"]
+
+
+def test_from_nothing_to_a_page_and_again_in_three_seconds(folder: Path) -> None:
+    first = Server([sys.executable, "-m", "chainviz"], folder)
+    assert_serves(first)
+    assert first.stop() == 0
+    assert (folder / "secret-key").stat().st_mode & 0o777 == 0o600
+    key = (folder / "secret-key").read_text()
+    again = Server([sys.executable, "-m", "chainviz"], folder)
+    assert_serves(again)
+    assert again.stop() == 0
+    assert again.seconds < 3, "seconds of CPU: what it takes on an idle machine"
+    assert (folder / "secret-key").read_text() == key
+
+
+def test_files_are_in_the_library_when_it_is_ready(folder: Path, tmp_path: Path) -> None:
+    one, many = tmp_path / "one.json", tmp_path / "many.jsonl"
+    one.write_bytes(chat(say="Where is bay 4?"))
+    many.write_bytes(lines(3))
+
+    first = Server([sys.executable, "-m", "chainviz"], folder, one, many)
+    told = first.said.splitlines()
+    place = re.fullmatch(rf"{re.escape(str(one))}: http://127\.0\.0\.1:{first.port}(/c/\d+/)", told[0])
+    assert place
+    assert "Where is bay 4?" in first.get(place[1])[2]
+    assert told[1] == f"{many}: 3 chains: http://127.0.0.1:{first.port}/"
+    assert first.stop() == 0
+
+    again = Server([sys.executable, "-m", "chainviz"], folder, one, many)
+    told = again.said.splitlines()
+    assert told[0].endswith(f"it is here already, now at version 1: http://127.0.0.1:{again.port}{place[1]}")
+    assert told[1].endswith(f"3 chains, 3 of them were here already: http://127.0.0.1:{again.port}/")
+    assert again.stop() == 0
+
+
+def test_a_file_that_cannot_be_read_stops_the_start_and_nothing_is_stored(folder: Path, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_bytes(chat())
+    bad.write_bytes(chat()[:-20])
+
+    said = refusal(folder, str(good), str(bad), str(tmp_path / "none.json"), CHAINVIZ_PORT=str(free_port()))
+
+    assert len(said.splitlines()) == 2
+    assert f"chainviz: {bad}: Line 1, column" in said
+    assert "none.json cannot be opened: No such file" in said
+    with sqlite3.connect(folder / "chainviz.sqlite3") as database:
+        assert not database.execute("SELECT * FROM chains_chain WHERE file_name = 'good.json'").fetchall()
+
+
+def test_an_unknown_format_is_told(folder: Path) -> None:
+    assert "There is no format “yaml”" in refusal(folder, "--format", "yaml", CHAINVIZ_PORT=str(free_port()))
+
+
+def test_the_database_is_set_up_to_lose_nothing(folder: Path) -> None:
+    server = Server([sys.executable, "-m", "chainviz"], folder)
+    assert server.stop() == 0
+    with sqlite3.connect(folder / "chainviz.sqlite3") as database:
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("CHAINVIZ_MODE", "team", "CHAINVIZ_MODE=team: team mode is not built yet"),
+        ("CHAINVIZ_PORT", "http", "CHAINVIZ_PORT=http"),
+        ("CHAINVIZ_PORT", "99999", "CHAINVIZ_PORT=99999"),
+        ("CHAINVIZ_HOST", "0.0.0.0", "this machine only"),
+        ("CHAINVIZ_MAX_UPLOAD_MB", "0", "CHAINVIZ_MAX_UPLOAD_MB=0"),
+        ("CHAINVIZ_DATABASE_URL", "mysql://localhost/x", "postgresql:// or sqlite:///"),
+        ("CHAINVIZ_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/x", "the database cannot be used"),
+    ],
+)
+def test_a_wrong_setting_is_refused_in_one_line(folder: Path, name: str, value: str, said: str) -> None:
+    text = refusal(folder, **{name: value})
+    assert said in text
+    assert len(text.strip().splitlines()) == 1
+
+
+def test_a_port_in_use_is_told_with_what_to_do(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        text = refusal(folder, CHAINVIZ_PORT=str(other.getsockname()[1]))
+    assert "Choose another port with CHAINVIZ_PORT" in text
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "CHAINVIZ_DATA" in refusal(tmp_path / "file" / "data")
+
+
+@pytest.mark.slow
+def test_the_wheel_alone_is_the_same_program(tmp_path: Path, folder: Path) -> None:
+    """Built and installed into an empty environment, far from the checkout."""
+    wheels = tmp_path / "wheels"
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(wheels), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    python = str(tmp_path / "venv" / "bin" / "python")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / ".requirements" / "run.txt")], check=True)
+    subprocess.run([*pip, "--no-deps", *map(str, wheels.glob("*.whl"))], check=True)
+    server = Server([str(tmp_path / "venv" / "bin" / "chainviz")], folder, cwd=tmp_path)
+    assert_serves(server)
+    assert server.stop() == 0

@@ -1,0 +1,205 @@
+"""Secrets on a page: found, reviewed, masked everywhere in the document; nothing of them is stored beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.audit import AuditEntry
+from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import run_job
+from tests.chains.making import ai, human, make_chain_of, result
+from tests.drafts.pages import fields_of, send_form
+
+pytestmark = pytest.mark.django_db
+MAIL = "ada.lovelace@analytical-engine.org"
+CARD = "4539578763621486"
+KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"[:36]
+MESSAGES = [
+    human(f"Write to {MAIL}, she pays with {CARD}."),
+    ai(None, ("c1", "send", {"to": MAIL, "token": KEY})),
+    result("c1", f"sent to {MAIL}"),
+    ai("Done."),
+]
+DOCUMENT = {"owner": MAIL, "card": int(CARD), "messages": MESSAGES, "run": {"env": [f"TOKEN={KEY}"]}}
+
+
+@pytest.fixture
+def chain(client: Client, settings: Any, tmp_path: Any) -> Chain:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    client.get("/")
+    return make_chain_of(json.dumps(DOCUMENT).encode())
+
+
+@pytest.fixture
+def address(chain: Chain) -> str:
+    return f"/c/{chain.pk}/do/mask/"
+
+
+def saved(client: Client, chain: Chain, answer: Any) -> bytes:
+    """The download of the version that the draft becomes."""
+    assert answer.status_code == 303, answer.content.decode()
+    client.post(f"{answer['Location']}save", {"note": ""})
+    chain.refresh_from_db()
+    return b"".join(client.get(f"/c/{chain.pk}/v/{chain.version}/export?scope=chain").streaming_content)
+
+
+def test_findings_stand_in_their_context(client: Client, address: str) -> None:
+    page = client.get(address).content.decode()
+    assert f"Write to <mark>{MAIL}</mark>, she pays" in page
+    assert "3 times" in page
+    assert "[EMAIL_1]" in page
+
+
+def test_masked_values_are_gone_from_the_whole_document(client: Client, chain: Chain, address: str) -> None:
+    document = saved(client, chain, send_form(client, address, act="apply"))
+    for value in (MAIL, CARD, KEY):
+        assert value.encode() not in document
+    found = json.loads(document)
+    assert found["owner"] == "[EMAIL_1]"
+    assert found["messages"][2]["content"] == "sent to [EMAIL_1]"
+    assert found["messages"][0]["content"].startswith("Write to [EMAIL_1]")
+    assert found["messages"][1]["tool_calls"][0]["id"] == "c1"
+
+
+def test_a_declined_value_stays_everywhere(client: Client, chain: Chain, address: str) -> None:
+    fields = fields_of(client.get(address).content.decode())
+    marks = fields["value"]
+    answer = client.post(address, fields | {"value": marks[1:], "act": ["apply"]})
+    document = saved(client, chain, answer)
+    assert document.count(MAIL.encode()) == 4
+    assert KEY.encode() not in document
+
+
+def test_a_declined_finding_stays_alone(client: Client, chain: Chain, address: str) -> None:
+    fields = fields_of(client.get(address).content.decode())
+    kept = [each for each in fields["finding"] if not each.startswith("s1.h.m0")]
+    document = saved(client, chain, client.post(address, fields | {"finding": kept, "act": ["apply"]}))
+    assert json.loads(document)["messages"][0]["content"] == f"Write to {MAIL}, she pays with {CARD}."
+    assert json.loads(document)["messages"][2]["content"] == "sent to [EMAIL_1]"
+
+
+def test_a_value_can_be_taken_back_in(client: Client, address: str) -> None:
+    fields = fields_of(client.get(address).content.decode())
+    without = client.post(address, fields | {"value": fields["value"][1:], "act": ["look"]}).content.decode()
+    assert "Preview with 2 masked" in without or "Preview with 3 masked" in without
+    again = fields_of(without)
+    page = client.post(address, again | {"value": fields["value"], "act": ["look"]}).content.decode()
+    assert 'data-chosen="none"' not in page
+
+
+def test_rules_can_be_left_out(client: Client, chain: Chain, address: str) -> None:
+    fields = fields_of(client.get(address).content.decode())
+    rules = [each for each in fields["rule"] if each != "email"]
+    assert len(rules) < len(fields["rule"])
+    document = saved(client, chain, client.post(address, fields | {"rule": rules, "act": ["apply"]}))
+    assert MAIL.encode() in document
+    assert KEY.encode() not in document
+
+
+def test_nothing_chosen_is_refused(client: Client, address: str) -> None:
+    fields = fields_of(client.get(address).content.decode())
+    answer = client.post(address, fields | {"value": [], "act": ["apply"]})
+    assert answer.status_code == 422
+    assert not Draft.objects.exists()
+
+
+def test_the_audit_holds_no_value(client: Client, chain: Chain, address: str) -> None:
+    send_form(client, address, act="apply")
+    record = json.dumps(AuditEntry.objects.get().record)
+    assert "rows" in record
+    assert not [value for value in (MAIL, CARD, KEY) if value in record]
+
+
+def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(
+    client: Client, chain: Chain, address: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
+    assert "This chain is long" in client.get(address).content.decode()
+    waiting = client.post(address, {"act": "scan"})["Location"]
+    assert "Looking through" in client.get(waiting).content.decode()
+    job = Job.objects.get()
+    run_job.call(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.DONE
+    assert MAIL not in json.dumps(job.result)
+    assert f"<mark>{MAIL}</mark>" in client.get(waiting).content.decode()
+    document = saved(client, chain, send_form(client, waiting, act="apply"))
+    assert MAIL.encode() not in document
+
+
+def test_a_job_finds_the_chains_that_hold_something(client: Client, chain: Chain) -> None:
+    make_chain_of(json.dumps([human("Nothing here"), ai("No")]).encode(), "clean.json")
+    assert "Nobody has looked yet" in client.get("/secrets/").content.decode()
+    client.post("/secrets/", {"act": "scan"})
+    assert "Looking through the library" in client.get("/secrets/").content.decode()
+    job = Job.objects.get()
+    run_job.call(job.pk)
+    job.refresh_from_db()
+    assert not [value for value in (MAIL, CARD, KEY) if value in json.dumps(job.result)]
+    page = client.get("/secrets/").content.decode()
+    assert "E-mail address 3" in page
+    assert f"/c/{chain.pk}/do/mask/" in page
+    assert page.count("Review<") == 1
+
+
+def test_own_patterns_are_found_reviewed_and_masked(client: Client, chain: Chain, address: str) -> None:
+    fields = fields_of(client.get(address).content.decode())
+    looked = client.post(address, fields | {"own_patterns": [r"she (?P<value>pays) with"], "act": ["look"]})
+    page = looked.content.decode()
+    assert "<mark>pays</mark>" in page
+    assert "Own pattern 1" in page
+    assert 'value="own-1" checked' in page
+    document = saved(client, chain, client.post(address, fields_of(page) | {"act": ["apply"]}))
+    assert json.loads(document)["messages"][0]["content"].startswith("Write to [EMAIL_1], she [OWN_1_1] with")
+    assert "pays" not in json.dumps(AuditEntry.objects.get(act="mask").record)
+
+
+@pytest.mark.parametrize(("pattern", "word"), [("(?<=a)b", "look-around"), (r"(a)\1", "back-references")])
+@pytest.mark.parametrize("act", ["look", "apply"])
+def test_an_unusable_own_pattern_is_refused_in_place(
+    client: Client, address: str, pattern: str, word: str, act: str
+) -> None:
+    fields = fields_of(client.get(address).content.decode())
+    typed = f"fine-[0-9]+\n{pattern}"
+    given = {"own_patterns": [typed], "value": fields["value"][1:], "strategy": ["mask"], "act": [act]}
+    answer = client.post(address, fields | given)
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert "Own pattern, line 2:" in page
+    assert word in page
+    kept = fields_of(page)
+    assert [each.replace("\r\n", "\n").strip("\n") for each in kept["own_patterns"]] == [typed]
+    assert kept["value"] == fields["value"][1:]
+    assert not Draft.objects.exists()
+
+
+def test_own_patterns_work_where_nothing_else_is_found(client: Client, chain: Chain) -> None:
+    plain = make_chain_of(json.dumps([human("Order 77-A of Bob"), ai("Yes")]).encode(), "plain.json")
+    address = f"/c/{plain.pk}/do/mask/"
+    fields = fields_of(client.get(address).content.decode())
+    page = client.post(address, fields | {"own_patterns": [r"\d+-[A-Z]"], "act": ["look"]}).content.decode()
+    assert "Order <mark>77-A</mark> of Bob" in page
+
+
+def test_own_patterns_that_match_everywhere_are_refused(client: Client, address: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr("chainviz.chains.secrets.MOST", 10)
+    answer = client.post(address, {"own_patterns": "."})
+    assert answer.status_code == 422
+    assert "narrower" in answer.content.decode()
+
+
+def test_own_patterns_are_looked_for_beside_what_a_job_found(
+    client: Client, chain: Chain, address: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
+    waiting = client.post(address, {"act": "scan"})["Location"]
+    run_job.call(Job.objects.get().pk)
+    page = client.post(waiting, {"own_patterns": "she pays"}).content.decode()
+    assert "<mark>she pays</mark>" in page
+    assert f"<mark>{MAIL}</mark>" in page

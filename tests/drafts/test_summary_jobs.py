@@ -1,0 +1,298 @@
+"""Summaries written by workers: a model that fails or hangs, cancels, workers that are killed, two at the same time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
+from chainviz.drafts.summaries.runs import ATTEMPTS, stop, write_again
+from chainviz.drafts.summaries.writing import write_pieces
+from chainviz.jobs.tasks import start_job
+from chainviz.jobs.worker import make_worker
+from chainviz.store.models import Version
+from tests import ROOT
+from tests.drafts.summary_story import summarizable
+from tests.drafts.test_summaries import begin, do, page_of
+from tests.jobs.test_killed_worker import WORKER, database_url
+from tests.llm.fake_server import Exchange, Play, Record, says, serving
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+
+SAYS = says("The clock was wrong; ", "module fixed.")
+
+
+@pytest.fixture
+def chain() -> Chain:
+    return summarizable(sections=4)
+
+
+@pytest.fixture
+def model(settings: Any) -> Callable[[Play], Any]:
+    """A model that plays; use as a context."""
+
+    def start(play: Play, **limits: Any) -> Any:
+        server = serving(play)
+
+        class Started:
+            def __enter__(self) -> Record:
+                record = server.__enter__()
+                changed = {"llm_base_url": record.url, "llm_model": "small", "llm_concurrency": 2, "llm_seconds": 20}
+                settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={**changed, **limits})
+                return record
+
+            def __exit__(self, *fault: Any) -> None:
+                server.__exit__(*fault)
+
+        return Started()
+
+    return start
+
+
+def work_off() -> None:
+    try:
+        make_worker(until_idle=True).run()
+    finally:
+        connection.close()
+
+
+def wait_for(check: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if check():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"not in {seconds} s: {list(SummaryPiece.objects.values_list('key', 'state', 'cause'))}")
+
+
+def states() -> list[str]:
+    return list(SummaryPiece.objects.order_by("pk").values_list("state", flat=True))
+
+
+def test_a_model_writes_every_piece_and_its_prompt_is_what_was_shown(client: Client, chain: Chain, model: Any) -> None:
+    with model(SAYS) as server:
+        run = begin(client, chain, writer="openai")
+        work_off()
+        page = page_of(client, run)
+        assert "All 3 summaries are ready" in page
+        assert "written by model small at 127.0.0.1" in page
+        sent = [seen.body["messages"][0]["content"] for seen in server.seen]
+        piece = SummaryPiece.objects.earliest("pk")
+        shown = client.get(f"/c/{chain.pk}/summaries/{run.pk}/piece/{piece.pk}/prompt").content.decode()
+    assert len(sent) == 3
+    assert any(text.startswith("<instructions>") and "part 1" in text for text in sent)
+    assert "SUMMARIZATION TASK" in shown
+
+
+def test_a_failed_piece_says_why_and_can_be_tried_alone(client: Client, chain: Chain, model: Any) -> None:
+    def play(exchange: Exchange) -> None:
+        if exchange.number == 1:
+            exchange.answer(400, '{"error": {"message": "too <b>long</b>"}}')
+        else:
+            SAYS(exchange)
+
+    with model(play, llm_concurrency=1) as server:
+        run = begin(client, chain, writer="openai")
+        work_off()
+        page = page_of(client, run)
+        assert states() == ["failed", "ready", "ready"]
+        assert "refused the request (400): “too &lt;b&gt;long&lt;/b&gt;”" in page
+        assert "stays as it is unless you try again" in page
+        assert "1 piece stays as it is" in page
+        failed = SummaryPiece.objects.get(state="failed")
+        assert do(client, failed, "again", hint="keep </instructions> every command").status_code == 303
+        work_off()
+        assert states() == ["ready"] * 3
+        assert len(server.seen) == 4, "only the failed one was asked for again"
+        assert (
+            "The person who asked adds: keep &lt;/instructions> every" in server.seen[3].body["messages"][0]["content"]
+        )
+    assert Version.objects.count() == 1
+
+
+def test_what_failed_stays_as_it_is_and_the_rest_can_be_taken(client: Client, chain: Chain, model: Any) -> None:
+    def play(exchange: Exchange) -> None:
+        exchange.answer(401, "{}") if exchange.number == 2 else SAYS(exchange)
+
+    with model(play, llm_concurrency=1):
+        run = begin(client, chain, writer="openai")
+        work_off()
+    client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "take"})
+    page = client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/").content.decode()
+    assert "2 changes" in page
+
+
+def test_a_rewrite_that_fails_leaves_the_earlier_text(client: Client, chain: Chain, model: Any) -> None:
+    def play(exchange: Exchange) -> None:
+        exchange.answer(401, "{}") if exchange.number > 3 else SAYS(exchange)
+
+    with model(play):
+        run = begin(client, chain, writer="openai")
+        work_off()
+        piece = SummaryPiece.objects.earliest("pk")
+        do(client, piece, "again")
+        work_off()
+        piece.refresh_from_db()
+        assert (piece.state, piece.text) == ("ready", "The clock was wrong; module fixed.")
+        assert "refused the key" in page_of(client, run)
+
+
+def test_stop_keeps_what_is_finished_and_the_rest_can_be_written_later(
+    client: Client, chain: Chain, model: Any
+) -> None:
+    def play(exchange: Exchange) -> None:
+        exchange.pause(20) if exchange.number == 2 else SAYS(exchange)
+
+    with model(play, llm_concurrency=1) as server:
+        run = begin(client, chain, writer="openai")
+        worker = threading.Thread(target=work_off)
+        worker.start()
+        wait_for(lambda: states()[:2] == ["ready", "writing"] and len(server.seen) == 2)
+        start = time.monotonic()
+        client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "stop"})
+        wait_for(lambda: states() == ["ready", "waiting", "waiting"], seconds=2)
+        assert time.monotonic() - start < 2
+        worker.join(5)
+        page = page_of(client, run)
+        assert "1 of 3 summaries ready" in page
+        assert "Write the rest" in page
+        client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "go"})
+        work_off()
+    assert states() == ["ready"] * 3
+    assert len(server.seen) == 4
+
+
+def test_one_piece_is_cancelled_and_the_others_go_on(client: Client, chain: Chain, model: Any) -> None:
+    def play(exchange: Exchange) -> None:
+        exchange.pause(20) if exchange.number == 1 else SAYS(exchange)
+
+    with model(play, llm_concurrency=1) as server:
+        begin(client, chain, writer="openai")
+        worker = threading.Thread(target=work_off)
+        worker.start()
+        wait_for(lambda: len(server.seen) == 1)
+        do(client, SummaryPiece.objects.get(state="writing", attempts=1, key__contains="s1."), "decline")
+        worker.join(10)
+        assert not worker.is_alive()
+    assert states() == ["declined", "ready", "ready"]
+
+
+@pytest.fixture
+def start_worker(tmp_path: Path) -> Iterator[Callable[[str, int], subprocess.Popen[bytes]]]:
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(url: str, concurrency: int) -> subprocess.Popen[bytes]:
+        environment = {
+            **os.environ,
+            "CHAINVIZ_DATABASE_URL": database_url(),
+            "CHAINVIZ_DATA": str(tmp_path),
+            "CHAINVIZ_LLM_BASE_URL": url,
+            "CHAINVIZ_LLM_MODEL": "small",
+            "CHAINVIZ_LLM_CONCURRENCY": str(concurrency),
+        }
+        environment.pop("DJANGO_SETTINGS_MODULE", None)
+        running.append(subprocess.Popen([sys.executable, "-c", WORKER], cwd=ROOT, env=environment))
+        return running[-1]
+
+    yield start
+    for worker in running:
+        worker.kill()
+        worker.wait()
+
+
+def test_after_kill_9_another_worker_writes_only_what_is_missing(
+    client: Client, chain: Chain, model: Any, start_worker: Any
+) -> None:
+    def play(exchange: Exchange) -> None:
+        exchange.pause(30) if exchange.number == 2 else SAYS(exchange)
+
+    with model(play) as server:
+        run = begin(client, chain, writer="openai")
+        first = start_worker(server.url, 1)
+        wait_for(lambda: states()[:2] == ["ready", "writing"] and len(server.seen) == 2)
+        first.kill()
+        first.wait()
+        assert "writing" in page_of(client, run), "the page is there while nobody works"
+        start_worker(server.url, 1)
+        wait_for(lambda: states() == ["ready"] * 3)
+        assert len(server.seen) == 4
+    asked = Counter(seen.body["messages"][0]["content"] for seen in server.seen)
+    assert sorted(asked.values()) == [1, 1, 2], "what was finished is not asked for again"
+    assert Version.objects.count() == 1
+
+
+def test_two_workers_do_not_write_a_piece_twice(client: Client, model: Any, start_worker: Any) -> None:
+    def play(exchange: Exchange) -> None:
+        exchange.pause(0.05)
+        SAYS(exchange)
+
+    with model(play) as server:
+        run = begin(client, summarizable(sections=13, pairs=1), writer="openai")
+        start_job(write_pieces, owner=run.author, max_attempts=ATTEMPTS, run=run.pk)
+        for _ in range(2):
+            start_worker(server.url, 2)
+        wait_for(lambda: states() == ["ready"] * 12, seconds=30)
+    asked = Counter(seen.body["messages"][0]["content"] for seen in server.seen)
+    assert len(asked) == 12
+    assert set(asked.values()) == {1}
+
+
+def test_a_person_is_not_overwritten_by_a_worker(client: Client, chain: Chain, model: Any) -> None:
+    typed = threading.Event()
+
+    def play(exchange: Exchange) -> None:
+        assert typed.wait(10)
+        SAYS(exchange)
+
+    with model(play, llm_concurrency=1):
+        run = begin(client, chain, writer="openai")
+        worker = threading.Thread(target=work_off)
+        worker.start()
+        wait_for(lambda: SummaryPiece.objects.filter(key__contains="s1.", state="writing").exists())
+        do(client, run.pieces.get(key__contains="s1."), "save", text="My own words.")
+        typed.set()
+        worker.join(15)
+    assert run.pieces.get(key__contains="s1.").text == "My own words."
+    assert states() == ["ready"] * 3
+
+
+def test_a_piece_is_asked_for_once_however_often_the_button_is_pressed(client: Client, chain: Chain) -> None:
+    run = begin(client, chain)
+    work_off()
+    piece = SummaryPiece.objects.earliest("pk")
+    write_again(piece)
+    do(client, piece, "again")
+    work_off()
+    piece.refresh_from_db()
+    assert piece.attempts == 2
+    stop(run)
+    assert SummaryRun.objects.count() == 1
+
+
+def test_a_run_that_is_thrown_away_while_it_is_written_ends_quietly(client: Client, chain: Chain, model: Any) -> None:
+    def play(exchange: Exchange) -> None:
+        exchange.pause(10)
+
+    with model(play) as server:
+        run = begin(client, chain, writer="openai")
+        job = run.job
+        worker = threading.Thread(target=work_off)
+        worker.start()
+        wait_for(lambda: len(server.seen) == 2)
+        client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "discard"})
+        worker.join(5)
+        assert not worker.is_alive()
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("cancelled", "")

@@ -1,0 +1,256 @@
+"""Fifty canaries, planted in every spelling and every corner of a chain, are nowhere afterwards: not in tables, not in
+the database's files, not on any page or download."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.apps import apps
+from django.conf import settings as django_settings
+from django.db import connection
+from django.test import Client
+
+from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft
+from chainviz.jobs.models import Job
+from chainviz.purge import settle
+from chainviz.store.fsck import fsck
+from chainviz.store.packed import unpack, unpack_body
+from chainviz.store.purge import is_buried
+from tests.chains.files import send
+from tests.drafts.pages import send_form
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+COUNT = 50
+
+
+def canary(number: int) -> str:
+    """With a quotation mark, a slash and a letter beyond ASCII, so that spellings differ."""
+    return f'cänary/{number:02}"zq{number * 7919 % 9973:04}xw'
+
+
+CANARIES = [canary(number) for number in range(COUNT)]
+
+
+def spelled(value: str) -> list[bytes]:
+    """Written here by other means than the product's."""
+    raw = value.encode()
+    return [
+        raw,
+        json.dumps(value)[1:-1].encode(),
+        json.dumps(value, ensure_ascii=False)[1:-1].encode(),
+        base64.b64encode(raw).rstrip(b"=")[:-1],
+        quote(value, safe="").encode(),
+        quote(value).encode(),
+    ]
+
+
+def document() -> bytes:
+    messages: list[dict[str, Any]] = [{"role": "system", "content": f"Be quiet about {CANARIES[0]}."}]
+    for number, value in enumerate(CANARIES):
+        encoded = base64.b64encode(f"user:{value}".encode()).decode()
+        messages += [
+            {"role": "user", "content": f"Say {value} or {quote(value, safe='')}"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "id": f"c{number}",
+                        "type": "function",
+                        "function": {"name": "login", "arguments": json.dumps({"who": value, "basic": encoded})},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": f"c{number}", "content": json.dumps({"nested": json.dumps({"v": value})})},
+            {"role": "assistant", "content": f"It was {value[:4]}."},
+        ]
+    whole = {
+        "run": {"env": CANARIES[:5], "basic": base64.b64encode(CANARIES[5].encode()).decode()},
+        "messages": messages,
+    }
+    return json.dumps(whole, ensure_ascii=False).encode()
+
+
+@pytest.fixture
+def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
+    """A chain with versions, an edit that adds canaries, an open draft, a job and a title that hold some."""
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    send(client, ("run.json", document()))
+    chain = Chain.objects.get()
+    client.post(f"/c/{chain.pk}/rename/", {"title": f"About {CANARIES[1]}"})
+    send_form(client, f"/c/{chain.pk}/edit/s2.p2?v=1", s2__p2__m0__c0__text=f"Rather {CANARIES[2]} {CANARIES[49]}.")
+    draft = Draft.objects.get()
+    client.post(f"/c/{chain.pk}/d/{draft.pk}/save", {"note": f"because of {CANARIES[3]}"})
+    send_form(client, f"/c/{chain.pk}/do/redact/?v=2", act="apply")
+    client.get(f"/c/{chain.pk}/d/{Draft.objects.latest('pk').pk}/")
+    Job.objects.create(
+        owner=chain.owner,
+        function="x.y",
+        args={"text": CANARIES[4]},
+        created_at=chain.created_at,
+        lease_until=chain.created_at,
+    )
+    chain.refresh_from_db()
+    return chain
+
+
+def stored() -> bytes:
+    """Everything in every table, with what is packed unpacked as well."""
+    found: list[bytes] = []
+    with connection.cursor() as cursor:
+        for model in apps.get_models(include_auto_created=True):
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(model._meta.db_table)}")
+            for row in cursor.fetchall():
+                for value in row:
+                    content = (
+                        bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode("utf-8", "replace")
+                    )
+                    found.append(content)
+                    for read in (unpack_body, unpack):
+                        try:
+                            opened = read(content)
+                        except Exception:
+                            continue
+                        found.append(
+                            opened if isinstance(opened, bytes) else json.dumps(opened, ensure_ascii=False).encode()
+                        )
+    return b"\n".join(found)
+
+
+def files() -> bytes:
+    if connection.vendor == "sqlite":
+        name = Path(connection.settings_dict["NAME"])
+        # by another program: when a process closes a file, its SQLite connections lose their locks on it
+        return subprocess.run(["cat", *name.parent.glob(f"{name.name}*")], stdout=subprocess.PIPE, check=True).stdout
+    return b""
+
+
+def pages(client: Client, chain: Chain) -> bytes:
+    at = f"/c/{chain.pk}"
+    draft = Draft.objects.latest("pk").pk
+    addresses = [
+        "/",
+        f"{at}/versions/",
+        f"{at}/audit/",
+        f"{at}/diff/1..2/",
+        f"{at}/d/{draft}/",
+        f"{at}/do/mask/?draft={draft}",
+    ]
+    for version in (1, 2):
+        base = f"{at}/v/{version}"
+        addresses += [
+            f"{base}/",
+            f"{base}/problems",
+            f"{base}/rows?from=s20",
+            f"{base}/node/s2.p1",
+            f"{base}/raw/s2.p1",
+        ]
+        addresses += [f"{base}/export?scope={scope}" for scope in ("chain", "html", "markdown", "original")]
+    found = []
+    for address in addresses:
+        answer = client.get(address)
+        assert answer.status_code == 200, address
+        found.append(b"".join(answer.streaming_content) if answer.streaming else answer.content)
+    return b"\n".join(found)
+
+
+def held(content: bytes) -> list[str]:
+    return [value for value in CANARIES if any(spelling in content for spelling in spelled(value))]
+
+
+def purge(client: Client, chain: Chain, **changed: str) -> Any:
+    fields = {"values": "\r\n".join(CANARIES), "paths": "", "title": chain.title, "act": "purge", **changed}
+    return client.post(f"/c/{chain.pk}/purge/", fields)
+
+
+def test_no_canary_is_left_anywhere(client: Client, chain: Chain, caplog: Any) -> None:
+    caplog.set_level(logging.DEBUG)
+    old = bytes.fromhex(chain.sha256)
+    assert len(held(stored())) == COUNT
+    assert len(held(pages(client, chain))) == COUNT
+    assert purge(client, chain).status_code == 303
+    assert held(stored()) == []
+    assert held(pages(client, chain)) == []
+    assert held(files()) == []
+    assert held(caplog.text.encode()) == []
+    assert is_buried(old)
+    chain.refresh_from_db()
+    assert old.hex() != chain.sha256
+    assert [finding.text for finding in fsck() if finding.severity == "error"] == []
+
+
+def test_versions_stay_and_read_as_before(client: Client, chain: Chain) -> None:
+    before = json.loads(b"".join(client.get(f"/c/{chain.pk}/v/1/export?scope=chain").streaming_content))
+    purge(client, chain)
+    after = json.loads(b"".join(client.get(f"/c/{chain.pk}/v/1/export?scope=chain").streaming_content))
+    assert [message["role"] for message in after["messages"]] == [message["role"] for message in before["messages"]]
+    assert after["messages"][1]["content"].startswith("Say xxxx")
+    assert after["messages"][2]["tool_calls"][0]["id"] == "c0"
+    assert "basic" in json.loads(after["messages"][2]["tool_calls"][0]["function"]["arguments"])
+    chain.refresh_from_db()
+    assert chain.version == 2
+
+
+def test_it_is_counted_first_and_the_title_sets_it_off(client: Client, chain: Chain) -> None:
+    page = purge(client, chain, act="look").content.decode()
+    assert "Type the title to confirm" in page
+    refused = purge(client, chain, title="About something else")
+    assert refused.status_code == 422
+    assert "This is not the title." in refused.content.decode()
+    assert len(held(stored())) == COUNT
+
+
+@pytest.mark.parametrize("values", ["abc", "role", "content\ntool_calls"])
+def test_what_would_break_the_chain_is_refused_whole(client: Client, chain: Chain, values: str) -> None:
+    before = stored()
+    answer = purge(client, chain, values=values)
+    assert answer.status_code == 422
+    assert stored() == before
+
+
+def test_whole_messages_go_with_every_copy_of_their_texts(client: Client, chain: Chain) -> None:
+    answer = purge(client, chain, values="", paths="s1.p1.m1")
+    assert answer.status_code == 303
+    text = json.dumps({"nested": json.dumps({"v": CANARIES[0]})})
+    assert json.dumps(text)[1:-1].encode() not in stored()
+    assert CANARIES[0].encode() in stored()
+
+
+def test_a_number_stays_a_number(client: Client, settings: Any, tmp_path: Path) -> None:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    send(
+        client,
+        ("n.json", b'{"card": 4539578763621486, "messages": [{"role": "user", "content": "my 4539578763621486"}]}'),
+    )
+    chain = Chain.objects.get()
+    assert purge(client, chain, values="4539578763621486").status_code == 303
+    after = json.loads(b"".join(client.get(f"/c/{chain.pk}/v/1/export?scope=chain").streaming_content))
+    assert after == {"card": 1111111111111111, "messages": [{"role": "user", "content": "my 1111111111111111"}]}
+
+
+def test_database_files_of_postgresql_hold_nothing(client: Client, chain: Chain) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("this is about the files of PostgreSQL")
+    assert purge(client, chain).status_code == 303
+    settle()
+    with connection.cursor() as cursor:
+        cursor.execute("CHECKPOINT")
+        cursor.execute(
+            "SELECT pg_relation_filepath(c.oid) FROM pg_class c WHERE relkind IN ('r', 't', 'i') AND relfilenode > 0"
+        )
+        content = b""
+        for (name,) in cursor.fetchall():
+            if name:
+                cursor.execute("SELECT pg_read_binary_file(%s)", [name])
+                content += bytes(cursor.fetchone()[0])
+    assert content
+    assert held(content) == []
+    assert django_settings.POSTGRESQL

@@ -1,0 +1,94 @@
+"""Every answer, errors included, carries the headers that keep hostile transcripts harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, override_settings
+from django.urls import path
+
+from chainviz.urls import handler400, handler403, handler404, handler500, urlpatterns  # noqa: F401
+
+pytestmark = pytest.mark.django_db
+
+POLICY = {
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+}
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("a bug")
+
+
+def takes_post(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(request.POST["text"])
+
+
+urlpatterns = [*urlpatterns, path("broken", broken), path("post", takes_post)]
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with override_settings(ROOT_URLCONF=__name__):
+        yield Client(raise_request_exception=False, enforce_csrf_checks=True)
+
+
+@pytest.mark.parametrize(
+    ("request_it", "status"),
+    [
+        (lambda client: client.get("/"), 200),
+        (lambda client: client.get("/nothing"), 404),
+        (lambda client: client.get("/broken"), 500),
+        (lambda client: client.post("/"), 403),
+        (lambda client: client.get("/", headers={"host": "evil.example"}), 400),
+        (lambda client: client.post("/post", headers={"content-length": "99999999999"}), 413),
+    ],
+    ids=["page", "not found", "bug", "no csrf token", "foreign host", "too large"],
+)
+def test_every_answer_has_the_headers(client: Client, request_it: Any, status: int) -> None:
+    response = request_it(client)
+    assert response.status_code == status
+    assert set(response["Content-Security-Policy"].split("; ")) == POLICY
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Referrer-Policy"] == "no-referrer"
+    assert response["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert b"<h1" in response.content
+
+
+def test_form_text_beyond_the_limit_is_413(client: Client) -> None:
+    with override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=10):
+        client.cookies["chainviz_csrf"] = "a" * 32
+        response = client.post(
+            "/post",
+            {"text": "x" * 100},
+            headers={"x-csrftoken": "a" * 32},
+            content_type="application/x-www-form-urlencoded",
+        )
+    assert response.status_code == 413
+
+
+def test_a_bug_in_every_page_still_answers_in_one_sentence(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **options: object) -> HttpResponse:
+        raise ValueError("no page can be made")
+
+    monkeypatch.setattr("chainviz.web.errors.render", fail)
+    response = client.get("/broken")
+    assert (response.status_code, response["Content-Type"]) == (500, "text/plain")
+    assert "default-src 'none'" in response["Content-Security-Policy"]
+
+
+def test_an_address_that_only_takes_forms_has_a_page_for_those_who_look(client: Client) -> None:
+    answer = client.get("/upload/")
+
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert "takes a form that another page sends" in answer.content.decode()
