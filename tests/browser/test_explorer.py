@@ -173,6 +173,38 @@ def test_rows_leave_the_page_as_they_scroll_away(page: Any, live_server: Any) ->
     page.wait_for_selector("#s1")
 
 
+IN_OUTLINE = "[...document.querySelectorAll('[data-outline] [data-in-sight]')]"
+"""Of the rows that are in sight in the chain; the first of them must be in sight in the outline."""
+OUTLINE_IS_THERE = f"""(() => {{
+  const view = document.querySelector('[data-outline-box]').getBoundingClientRect(), first = {IN_OUTLINE}[0]?.getBoundingClientRect();
+  return first && first.top >= view.top - 1 && first.bottom <= view.bottom + 1;
+}})()"""
+
+
+def test_the_outline_shows_where_one_scrolls(page: Any, live_server: Any) -> None:
+    chain = make_chain(long_story(40, 30))
+    page.set_viewport_size(WIDE)
+    open_chain(page, live_server, chain)
+    until(page, OUTLINE_IS_THERE)
+    pane = page.locator("[data-chain-pane]")
+    for share in (0.05, 0.5, 0.97, 0.2):
+        pane.evaluate("(pane, share) => { pane.scrollTop = share * pane.scrollHeight }", share)
+        until(page, VIEW_IS_FULL)
+        until(page, f"{IN_OUTLINE}.some(row => row.dataset.path === {FIRST_IN_SIGHT}) && {OUTLINE_IS_THERE}")
+    assert current(page) is None
+
+
+def test_the_outline_stays_where_the_reader_is_in_it(page: Any, live_server: Any) -> None:
+    page.set_viewport_size(WIDE)
+    open_chain(page, live_server, make_chain(long_story(40, 30)))
+    page.locator("[data-outline-box]").hover()
+    pane = page.locator("[data-chain-pane]")
+    pane.evaluate("pane => { pane.scrollTop = 0.5 * pane.scrollHeight }")
+    until(page, VIEW_IS_FULL)
+    page.wait_for_timeout(400)
+    assert page.locator("[data-outline] [data-path='s1.p1']").is_visible()
+
+
 def test_nothing_jumps(page: Any, live_server: Any) -> None:
     page.add_init_script(
         "window.shifts = 0; new PerformanceObserver(list => { for (const each of list.getEntries()) window.shifts += each.value })"

@@ -8,6 +8,7 @@ import { fragment } from "./fragments.js";
 import { Minimap } from "./minimap.js";
 import { Nodes, isOpen, isSection, widen, wrap } from "./nodes.js";
 import { closeDrawers } from "./panes.js";
+import { Sight } from "./sight.js";
 import { RowWindow } from "./window.js";
 
 const TEXT = "chainviz-text";
@@ -28,7 +29,9 @@ const rows = new RowWindow({
   most: 440,
   step: 30,
   changed: () => {
-    minimap?.view(rows?.visible() ?? []);
+    const inSight = rows?.visible() ?? [];
+    minimap?.view(inSight);
+    sight.follow(inSight);
     current?.restore();
     if (find?.word) find.mark();
   },
@@ -40,8 +43,12 @@ const outline = new RowWindow({
   rowHeight: 27,
   most: 110,
   step: 30,
-  changed: () => outline?.find(current?.path)?.setAttribute("aria-current", "true"),
+  changed: () => {
+    outline?.find(current?.path)?.setAttribute("aria-current", "true");
+    sight.mark();
+  },
 });
+const sight = new Sight(outline);
 const nodes = new Nodes({ rows, fold, text });
 const actions = get("[data-node-actions]");
 const current = new Current({ pane, rows, outline, nodes, inspector: get("[data-inspector]"), actions });
@@ -148,7 +155,10 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("pane:opened", (event) => {
   if (event.target.matches(".inspector")) current.inspect(true);
-  else outline.fill();
+  else {
+    outline.fill();
+    sight.follow(rows.visible(), true);
+  }
 });
 addEventListener("resize", () => current.inspect());
 
