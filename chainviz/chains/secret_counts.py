@@ -1,16 +1,23 @@
-"""Before anything is taken out: what a scan of it found, in a sentence."""
+"""Before anything is taken out: what a scan of it found, in a sentence; of what is large, once a job has looked through it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from chainviz.chains.explorer import url_or_nothing
+from chainviz.chains.file_scans import FILE, FileFindings, file_findings_of, findings_in, start_file_scan
 from chainviz.chains.render.numbers import count_text
-from chainviz.chains.secret_scans import latest_scan, spots_of
-from chainviz.chains.secrets import Spot, is_long, scan
+from chainviz.chains.secret_scans import SCAN, spots_of, start_scan
+from chainviz.chains.secrets import AT_ONCE, is_long, scan
 from chainviz.chains.subjects import Subject
+from chainviz.core.secrets import get_rule
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.store import exports
+from chainviz.store.models import Upload
 
 NAMED = 5
 
@@ -25,25 +32,98 @@ class Held:
     action: str = ""
 
 
-def held_by(subject: Subject, user: Any) -> Held:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the scans say before an export."""
+
+    notices: tuple[Held, ...] = ()
+    waits: bool = False
+    """Something is too large to be looked through while a page is made."""
+    job: Job | None = None
+    """The newest scan of it, which is not done."""
+
+    @property
+    def is_running(self) -> bool:
+        return self.job is not None and not self.job.is_finished
+
+
+def told_before(subject: Subject, upload: Upload | None, user: Any) -> Told:
+    """`upload`: the file the chain came in, which may be taken out too."""
+    jobs = [_latest(kind, args, user) for kind, args in _wanted(subject, upload)]
+    undone = [job for job in jobs if job is None or job.state != Job.State.DONE]
+    if undone:
+        return Told(waits=True, job=next((job for job in undone if job is not None), None))
+    done = {job.function: job for job in jobs if job is not None}
+    spots = spots_of(done[SCAN]) if SCAN in done else list(scan(subject.stored))
+    values = len({spot.mark for spot in spots})
+    notices = [_of(Counter(spot.rule for spot in spots), values, mask_address(subject))]
+    if upload is not None:
+        found = file_findings_of(done[FILE]) if FILE in done else findings_in(exports.original(upload))
+        if found.values > values:
+            notices.append(_of_file(found, url_or_nothing("purge", subject.chain.pk)))
+    return Told(tuple(notices))
+
+
+def before_source(subject: Subject, text: str) -> Held:
+    """Of one node, whose source may be downloaded alone."""
+    href = mask_address(subject)
+    if len(text) > AT_ONCE:
+        return Held("changed", "info", "This source is long", "Export looks through the whole chain.", href, "Look for secrets")
+    found = findings_in([text.encode("utf-8", "replace")])
+    return _of(found.by_rule, found.values, href)
+
+
+def mask_address(subject: Subject) -> str:
     url = url_or_nothing("drafts:mask", subject.chain.pk)
-    href = f"{url}?{subject.edit_query}" if url else ""
-    if is_long(subject.stored):
-        job = latest_scan(subject.snapshot, user)
-        if job is None:
-            text = "This chain is long, so it is looked through in the background when you ask for it."
-            return Held("changed", "info", "Nobody has looked for secrets in it yet", text, href, "Look for secrets")
-        return _found(spots_of(job), href)
-    return _found(list(scan(subject.stored)), href)
+    return f"{url}?{subject.edit_query}" if url else ""
 
 
-def _found(spots: list[Spot], href: str) -> Held:
-    if not spots:
+def start_scans(subject: Subject, upload: Upload | None, user: Any) -> None:
+    """Those that are neither done nor under way."""
+    for kind, args in _wanted(subject, upload):
+        job = _latest(kind, args, user)
+        if job is None or (job.is_finished and job.state != Job.State.DONE):
+            if kind == SCAN:
+                start_scan(subject.snapshot, user)
+            elif upload is not None:
+                start_file_scan(upload, user)
+
+
+def stop_scans(subject: Subject, upload: Upload | None, user: Any) -> None:
+    for kind, args in _wanted(subject, upload):
+        job = _latest(kind, args, user)
+        if job is not None and not job.is_finished:
+            lease.cancel(job)
+
+
+def _wanted(subject: Subject, upload: Upload | None) -> list[tuple[str, dict[str, int]]]:
+    """The jobs that have to be done before it is known what is in it."""
+    wanted = [(SCAN, {"snapshot": subject.snapshot.pk})] if is_long(subject.stored) else []
+    return wanted + ([(FILE, {"upload": upload.pk})] if upload is not None and upload.size > AT_ONCE else [])
+
+
+def _latest(function: str, args: dict[str, int], user: Any) -> Job | None:
+    return Job.objects.visible_to(user).filter(function=function, args=args).order_by("-pk").first()
+
+
+def _of(by_rule: Mapping[str, int], values: int, href: str) -> Held:
+    if not by_rule:
         text = "Rules for keys, passwords, tokens and personal data found nothing. Rules know forms, not meanings."
         return Held("ok", "ok", "No secrets were found", text)
-    values = len({spot.mark for spot in spots})
-    counts = Counter(spot.of_rule.label for spot in spots).most_common()
+    title = f"{count_text(sum(by_rule.values()), 'finding')} of {count_text(values, 'value')} in it"
+    return Held("problem", "problem", title, f"{_named(by_rule)}.", href, "Review and mask")
+
+
+def _of_file(found: FileFindings, href: str) -> Held:
+    title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in the file as it was uploaded"
+    text = (
+        f"{_named(found.by_rule)}. The upload holds all of them, the whole file those of its other parts;"
+        " what stands around the messages also goes with this chain. A purge takes values out of everything."
+    )
+    return Held("problem", "problem", title, text, href, "Purge values")
+
+
+def _named(by_rule: Mapping[str, int]) -> str:
+    counts = Counter({rule.label: count for name, count in by_rule.items() if (rule := get_rule(name))}).most_common()
     named = ", ".join(f"{label} {count:,}" for label, count in counts[:NAMED])
-    more = f" and {count_text(len(counts) - NAMED, 'more kind')}" if len(counts) > NAMED else ""
-    title = f"{count_text(len(spots), 'finding')} of {count_text(values, 'value')} in it"
-    return Held("problem", "problem", title, f"{named}{more}.", href, "Review and mask")
+    return named + (f" and {count_text(len(counts) - NAMED, 'more kind')}" if len(counts) > NAMED else "")

@@ -33,8 +33,8 @@ def scan_of(job_id: int | None, snapshot: Snapshot, user: Any) -> Job | None:
 
 
 def latest_scan(snapshot: Snapshot, user: Any) -> Job | None:
-    done = Job.objects.visible_to(user).filter(function=SCAN, state=Job.State.DONE).order_by("-pk")[:20]
-    return next((job for job in done if job.args == {"snapshot": snapshot.pk}), None)
+    done = Job.objects.visible_to(user).filter(function=SCAN, state=Job.State.DONE, args={"snapshot": snapshot.pk})
+    return done.order_by("-pk").first()
 
 
 def spots_of(job: Job) -> list[Spot]:

@@ -1,4 +1,7 @@
-"""Downloads: the chain or its whole file, in its own format or in another, and the upload as it was."""
+"""Downloads: the chain or its whole file, in its own format or in another, and the upload as it was.
+
+The page tells first what a scan for secrets found; all links lead to it. The downloads' own addresses need no page.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,29 @@ from pathlib import PurePath
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods
 
 from chainviz.chains.explorer import format_label
 from chainviz.chains.exporting import Export
 from chainviz.chains.exports import FORMS
 from chainviz.chains.exports.walk import Told
-from chainviz.chains.secret_counts import held_by
+from chainviz.chains.secret_counts import start_scans, stop_scans, told_before
 from chainviz.chains.subjects import Subject
 from chainviz.core.errors import Refused
 from chainviz.store import exports
+from chainviz.web.htmx import wants_fragment
+from chainviz.web.redirects import see_other
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
-    """Without `scope` the page that offers what there is."""
+    """Without `scope` the page that offers what there is; a form of it starts or stops the scans."""
+    if request.method == "POST":
+        upload = Export.to(subject, "").upload
+        (stop_scans if request.POST.get("act") == "stop" else start_scans)(subject, upload, request.user)
+        return see_other(request.get_full_path())
     scope = request.GET.get("scope", "")
     try:
         chosen = Export.to(subject, request.GET.get("to", ""))
@@ -47,14 +57,22 @@ def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
 
 
 def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse:
+    told = told_before(chosen.subject, chosen.upload, request.user)
+    here = request.get_full_path()
+    if wants_fragment(request) and not told.waits:
+        return HttpResponse(status=204, headers={"HX-Redirect": here})
     context = {
         "subject": chosen.subject,
         "export": chosen,
         "error": error,
         "forms": FORMS,
-        "secrets": held_by(chosen.subject, request.user),
+        "told": told,
+        "here": here,
     }
-    return render(request, "chains/export.html", context, status=422 if error else 200)
+    name = "chains/_export_scan.html" if wants_fragment(request) else "chains/export.html"
+    response = render(request, name, context, status=422 if error else 200)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
 
 
 def _download(content: Iterator[bytes], name: str) -> StreamingHttpResponse:

@@ -13,6 +13,7 @@ from chainviz.chains.render.parts import more_html, shown_text
 from chainviz.chains.render.pictures import picture
 from chainviz.chains.render.stretch import stretch
 from chainviz.chains.render.visible_text import safe
+from chainviz.chains.secret_counts import Held, before_source
 from chainviz.chains.sources import source_file, source_text
 from chainviz.chains.subjects import Subject
 from chainviz.chains.view_state import read_view
@@ -82,7 +83,7 @@ def raw(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     shown = stretch(text, place_of(request))
     more = more_html(reading_of(subject, read_view(request.GET)), path, shown).replace("/part/", "/raw/")
     box = f'<div data-step><pre class="code{" fades" if shown.left else ""}" tabindex="0" hx-disable>{safe(shown.text)}</pre>{more}</div>'
-    return _answer(request, subject, path, box)
+    return _answer(request, subject, path, box, before_source(subject, text))
 
 
 def _part(subject: Subject, path: Path) -> Part:
@@ -94,7 +95,8 @@ def _part(subject: Subject, path: Path) -> Part:
     return message.parts[path.part]
 
 
-def _answer(request: HttpRequest, subject: Subject, path: Path, box: str) -> HttpResponse:
+def _answer(request: HttpRequest, subject: Subject, path: Path, box: str, held: Held | None = None) -> HttpResponse:
+    """`held`: what is to be known before the source is downloaded; the page of a source alone offers that."""
     if wants_fragment(request):
         response = HttpResponse(box)
     else:
@@ -104,6 +106,7 @@ def _answer(request: HttpRequest, subject: Subject, path: Path, box: str) -> Htt
             "node": node_page(subject, path),
             "box": mark_safe(box),  # escaped above
             "edit_url": edit_url_of(subject, path.node),
+            "held": held,
         }
         response = render(request, "chains/node.html", context)
     response["Vary"] = "HX-Request"

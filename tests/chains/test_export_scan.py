@@ -1,0 +1,92 @@
+"""Before anything is taken out: what the scans found, at once or by a job, and every link leads to the page that says it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains import file_scans
+from chainviz.chains.file_scans import findings_in
+from chainviz.chains.models import Chain
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import run_job
+from tests.chains.making import ai, human, make_chain_of
+
+pytestmark = pytest.mark.django_db
+MAIL = "ada.lovelace@analytical-engine.org"
+OTHER = "grace.hopper@analytical-engine.org"
+DOCUMENT = {"owner": OTHER, "messages": [human(f"Write to {MAIL}."), ai("Done.")]}
+
+
+@pytest.fixture
+def chain(client: Client, settings: Any, tmp_path: Any) -> Chain:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    client.get("/")
+    return make_chain_of(json.dumps(DOCUMENT).encode())
+
+
+def test_what_stands_only_around_the_messages_is_told_too(client: Client, chain: Chain) -> None:
+    page = client.get(f"/c/{chain.pk}/v/1/export").content.decode()
+    assert "1 finding of 1 value in it" in page
+    assert "2 findings of 2 values in the file as it was uploaded" in page
+
+
+def test_every_link_leads_to_the_page_that_tells(client: Client, chain: Chain) -> None:
+    for address in ("versions/", "v/1/", "v/1/node/s1.p1"):
+        page = client.get(f"/c/{chain.pk}/{address}").content.decode()
+        assert "scope=" not in page, address
+        assert "as=file" not in page, address
+    source = client.get(f"/c/{chain.pk}/v/1/raw/s1.h.m0").content.decode()
+    assert "1 finding of 1 value in it" in source
+    assert "as=file" in source
+
+
+def test_a_long_chain_is_looked_through_by_a_job_first(client: Client, chain: Chain, monkeypatch: Any) -> None:
+    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secret_counts.AT_ONCE", 10)
+    address = f"/c/{chain.pk}/v/1/export"
+    page = client.get(address).content.decode()
+    assert "Look for secrets first" in page
+    assert page.index("Take it out without the scan") < page.index("scope=chain")
+    assert "finding" not in page
+    assert client.post(address, {"act": "scan"}).status_code == 303
+    assert client.post(address, {"act": "scan"}).status_code == 303
+    jobs = list(Job.objects.all())
+    assert len(jobs) == 2, "one of the messages, one of the file, each once"
+    fragment = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "<progress" in fragment
+    assert "<main" not in fragment
+    for job in jobs:
+        run_job.call(job.pk)
+    assert client.get(address, headers={"HX-Request": "true"})["HX-Redirect"] == address
+    page = client.get(address).content.decode()
+    assert "1 finding of 1 value in it" in page
+    assert "2 findings of 2 values in the file" in page
+    assert "without the scan" not in page
+    stored = json.dumps([[job.args, job.result, job.message] for job in Job.objects.all()])
+    assert MAIL not in stored
+    assert OTHER not in stored
+
+
+def test_a_scan_that_was_stopped_can_be_started_again(client: Client, chain: Chain, monkeypatch: Any) -> None:
+    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
+    address = f"/c/{chain.pk}/v/1/export"
+    client.post(address, {"act": "scan"})
+    client.post(address, {"act": "stop"})
+    run_job.call(Job.objects.get().pk)
+    assert "The scan was stopped" in client.get(address).content.decode()
+    client.post(address, {"act": "scan"})
+    assert Job.objects.count() == 2
+
+
+def test_a_secret_between_two_stretches_is_found_once(monkeypatch: Any) -> None:
+    monkeypatch.setattr(file_scans, "STRETCH", 64)
+    monkeypatch.setattr(file_scans, "LONGEST", 50)
+    text = json.dumps({"a": "x " * 20 + MAIL + " y" * 40, "b": json.dumps({"to": f"\n{OTHER}\n"})}).encode()
+    for size in (7, 40, 1000):
+        found = findings_in(text[i : i + size] for i in range(0, len(text), size))
+        assert found.values == 2
+        assert found.by_rule == {"email": 2}
