@@ -17,7 +17,7 @@ from chainviz.core.messages import HUMAN, Shape
 from chainviz.core.operations.summarize import reasons
 from chainviz.core.operations.summarize.limits import exceeds_qa_limits, pairs_to_keep, sections_to_keep
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.plan import Kept, Piece, Plan, Rule, Texts, joined, target_bytes
+from chainviz.core.operations.summarize.plan import Kept, Left, Piece, Plan, Rule, Texts, joined, target_bytes
 from chainviz.core.operations.summarize.reading import Reader
 from chainviz.core.operations.summarize.settling import BETWEEN_TEXTS, settled
 from chainviz.core.operations.summarize.summary_pair import is_summary, overhead, summary_type
@@ -105,7 +105,7 @@ class _Folding:
             piece = self._piece("rotation", Path(i + 1, 1), Path(i + 1, cut), why)
             unwritten = any(p >= cut and large[p].key not in self.texts for p in large)
             self._take(i, replace(piece, provisional=unwritten))
-            if piece.left:
+            if self._gives_way(piece):
                 cut = 0
         for p, piece in large.items():
             if p >= cut:
@@ -139,17 +139,19 @@ class _Folding:
             return
         why = reasons.too_many_sections(self.sizes, options)
         parts = self._parts(count, summary_type(pair.type for pair in pairs), why)
-        self.joined = [part for part in parts if part.left]
+        self.joined = [part for part in parts if self._gives_way(part)]
         if self.joined:
             return
-        self.joined = parts
-        questions = self._questions(count, why)
-        if questions is not None:
-            self.joined.append(questions)
-        if any(piece.key not in self.texts for pieces in self.pieces[count:] for piece in pieces):
-            self.joined = [replace(piece, provisional=True) for piece in self.joined]
         self.pieces[:count] = [[] for _ in range(count)]
         self.kept[:count] = [[] for _ in range(count)]
+        if any(part.left for part in parts):
+            self.joined = [replace(part, left=part.left or reasons.ONLY_TOGETHER) for part in parts]
+            self.sizes[:count] = [section.size for section in self.sections[:count]]
+            return
+        questions = self._questions(count, why)
+        self.joined = parts if questions is None else [*parts, questions]
+        if any(piece.key not in self.texts for pieces in self.pieces[count:] for piece in pieces):
+            self.joined = [replace(piece, provisional=True) for piece in self.joined]
         header = sum(section.header_size for section in self.sections[:count])
         saved = questions.size - questions.expected if questions is not None else 0
         self.sizes[:count] = [header - saved + sum(part.expected for part in parts)]
@@ -185,6 +187,13 @@ class _Folding:
         read = partial(self.reader.questions, first, last)
         piece = Piece("qa-human", first, last, *why, size, PairType.COMPLETION, target, target, read)
         return settled(piece, self.options, self.texts)
+
+    def _gives_way(self, piece: Piece) -> bool:
+        """Whether smaller pieces take its nodes: where nobody wrote it, but not where its text was unfit.
+
+        Else the next run would ask for it again, with what became of those nodes, and might get a text that fits.
+        """
+        return isinstance(self.texts.get(piece.key), Left)
 
     def _take(self, i: int, piece: Piece) -> None:
         self.pieces[i].append(piece)

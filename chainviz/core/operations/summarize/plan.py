@@ -125,7 +125,7 @@ class Plan:
 
     def waiting(self, texts: Texts) -> tuple[Piece, ...]:
         """The pieces to write now; empty when nothing is left to write. Plan again with each new text."""
-        unwritten = [piece for piece in self.pieces if piece.key not in texts]
+        unwritten = [piece for piece in self.pieces if piece.key not in texts and not piece.left]
         stage = min((piece.stage for piece in unwritten), default=0)
         return tuple(piece for piece in unwritten if piece.stage == stage)
 

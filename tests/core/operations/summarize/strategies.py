@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from hypothesis import strategies as st
 
 from chainviz.core.messages import Message, Text
+from chainviz.core.operations.summarize import Extractive, SummaryRequest
 from tests.core.strategies import chains
 
 texts = st.sampled_from(["s", "S(12345678)", "middling " * 12, "long " * 200])
+
+
+def _chance(request: SummaryRequest) -> int:
+    return int(hashlib.sha256(request.prompt_body.encode("utf-8", "replace")).hexdigest()[:8], 16)
+
+
+writers = st.one_of(
+    texts,
+    st.sampled_from([
+        Extractive().write,
+        lambda request: "t" * request.target_bytes,
+        lambda request: "d" * (2 * len(request.prompt_body)),
+        lambda request: "r" * (1 + _chance(request) % (2 * len(request.prompt_body))),
+        lambda request: ("", "s", "x" * 200, "y" * 5_000)[_chance(request) % 4],
+    ]),
+)  # fmt: skip
+"""Always the same text, or one whose length depends on what was asked."""
 options = st.builds(
     dict,
     preserve_last=st.booleans(), use_qa=st.booleans(), summ_human_in_qa=st.booleans(),

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 
 from chainviz.core.chain import MemoryChain, apply_splices
 from chainviz.core.messages import Message
-from chainviz.core.operations.summarize import (
-    Left,
-    SummarizeOptions,
-    execute,
-    plan,
-)
+from chainviz.core.operations.summarize import Left, SummarizeOptions, SummaryRequest, execute, plan
 from chainviz.core.operations.summarize.summary_pair import is_summary
 from chainviz.core.parse import parse
 from chainviz.core.paths import parse_path
 from tests.core.operations.summarize.fake import Fake, run, size
-from tests.core.operations.summarize.strategies import many, options, texts
+from tests.core.operations.summarize.strategies import many, options, texts, writers
 
 
-@given(many, options, texts)
+@given(many, options, writers)
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_it_never_grows_loses_no_header_and_has_nothing_to_do_a_second_time(
-    messages: list[Message], given: dict[str, Any], text: str
+    messages: list[Message], given: dict[str, Any], text: str | Callable[[SummaryRequest], str]
 ) -> None:
     before = copy.deepcopy(messages)
     after, outcome = run(messages, Fake(text), **given)
