@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
+from itertools import count
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.runs import jobs_of
 from chainviz.jobs.worker import make_worker
 from chainviz.store.models import Version
+from tests.cpu import within_cpu_seconds
 from tests.drafts.pages import fields_of, send_form
 from tests.drafts.summary_story import summarizable
 
@@ -96,22 +97,19 @@ def test_a_summary_opens_what_it_replaced_in_this_and_in_later_versions(client: 
     assert client.get(f"/c/{chain.pk}/v/3/replaced/s3.p4").status_code == 404
 
 
-def test_a_live_plan_of_ten_thousand_messages_takes_less_than_a_tenth_of_a_second(client: Client) -> None:
+def test_a_live_plan_of_ten_thousand_messages_is_quick(client: Client) -> None:
     chain = summarizable(sections=200, pairs=24, size=300)
     assert chain.messages > 10_000
-    spent = []
-    for limit in range(5):
-        fields = {name: value[0] for name, value in fields_of(page_text(client, chain)).items()}
-        start = time.process_time()
-        answer = client.get(
-            f"/c/{chain.pk}/do/summarize/",
-            {**fields, "last_sec_bytes": str(5_000 + limit)},
-            headers={"HX-Request": "true"},
-        )
-        spent.append(time.process_time() - start)
-        assert "200 summaries would be written" in answer.content.decode()
-        assert len(answer.content) < 150_000
-    assert min(spent) <= 0.1, spent
+    fields = {name: value[0] for name, value in fields_of(page_text(client, chain)).items()}
+    limits = count(5_000)
+
+    def planned() -> bytes:
+        changed = {**fields, "last_sec_bytes": str(next(limits))}
+        return bytes(client.get(f"/c/{chain.pk}/do/summarize/", changed, headers={"HX-Request": "true"}).content)
+
+    answer = within_cpu_seconds(0.2, planned)  # usually 0.025
+    assert b"200 summaries would be written" in answer
+    assert len(answer) < 150_000
 
 
 def page_text(client: Client, chain: Chain) -> str:

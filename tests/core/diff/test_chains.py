@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from dataclasses import replace
 
 import pytest
@@ -14,6 +13,7 @@ from chainviz.core.chain import MemoryChain
 from chainviz.core.diff import ChainDiff, Measure, ShapeRows, diff_chains
 from chainviz.core.messages import Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.tree import SUMMARIZATION_TOOL
+from tests.cpu import within_cpu_seconds
 
 
 def s(text: str) -> Message:
@@ -231,11 +231,8 @@ def big_chain(pairs: int) -> list[Message]:
     return messages
 
 
-def seconds(old: list[Message], new: list[Message]) -> tuple[float, ChainDiff]:
-    a, b = MemoryChain(tuple(old)), MemoryChain(tuple(new))
-    started = time.process_time()
-    diff = diff_chains(a, b)
-    return time.process_time() - started, diff
+def compared_within(seconds: float, old: list[Message], new: list[Message]) -> ChainDiff:
+    return within_cpu_seconds(seconds, lambda: diff_chains(MemoryChain(tuple(old)), MemoryChain(tuple(new))))
 
 
 def test_a_hundred_edits_in_ten_thousand_messages_are_found_quickly() -> None:
@@ -243,10 +240,9 @@ def test_a_hundred_edits_in_ten_thousand_messages_are_found_quickly() -> None:
     new = list(old)
     for i in random.Random(1).sample(range(len(old)), 100):
         new[i] = replace(new[i], parts=(*new[i].parts, Text("edited")))
-    spent, diff = seconds(old, new)
+    diff = compared_within(0.3, old, new)
     assert sum(diff.counts.values()) <= 100
     assert set(diff.counts) == {"changed"}
-    assert spent < 0.3  # a generous bound: the machine is shared
 
 
 @pytest.mark.parametrize("distinct", [1, 3])
@@ -255,15 +251,12 @@ def test_adversarial_repeats_take_no_second(distinct: int) -> None:
     words = [h("a"), ai("b"), ai("", "1")][:distinct]
     old = [dice.choice(words) for _ in range(10_000)]
     new = [dice.choice(words) for _ in range(9_500)]
-    spent, diff = seconds(old, new)
-    check_truth(old, new, diff)
-    assert spent < 2
+    check_truth(old, new, compared_within(2, old, new))
 
 
 def test_wholly_different_chains_are_compared_and_what_was_left_out_is_said() -> None:
     old = [ai(f"left {i}") for i in range(5_000)]
     new = [ai(f"right {i}") for i in range(4_999)]
-    spent, diff = seconds(old, new)
-    assert spent < 2
+    diff = compared_within(2, old, new)
     assert diff.notes
     check_truth(old, new, diff)

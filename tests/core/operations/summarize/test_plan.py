@@ -36,7 +36,7 @@ def test_planning_ten_thousand_messages_is_quick() -> None:
     messages = tuple(generate_messages(10_000, random.Random(1)))
     for preset in ("default", "assistant"):
         chosen = SummarizeOptions(preset=preset)  # type: ignore[arg-type]
-        assert within_cpu_seconds(0.2, lambda: plan(MemoryChain(messages), chosen)).pieces  # noqa: B023
+        assert within_cpu_seconds(0.2, lambda: plan(MemoryChain(messages), chosen)).pieces  # noqa: B023 - usually 0.02
 
 
 def test_a_declined_piece_stays_and_the_rest_goes_on() -> None:
