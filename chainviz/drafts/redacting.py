@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from django import forms
@@ -17,9 +17,11 @@ from chainviz.core.paths import parse_path
 from chainviz.store.chain import StoredChain
 from chainviz.web.forms import options_form
 
-MOST_TOOLS = 30
+TOOLS = 30
+"""Boxes at once; buttons and a filter lead to the others."""
 MOST_OVERRIDES = 20_000
 OVERRIDES = ("keep", "redact")
+SEPARATOR = "\t"
 BY_PAGE = ("tools", "exclude_tools")
 """Fields that the page asks for in its own way."""
 KIND_LABELS: dict[str, str] = {
@@ -45,6 +47,52 @@ class Tool:
     @property
     def label(self) -> str:
         return ", ".join(self.names) or "no name"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolList:
+    """A window of the boxes, the tools with most bytes first."""
+
+    boxes: tuple[Tool, ...]
+    total: int
+    found: int
+    """Tools that the filter leaves."""
+    start: int
+    like: str
+    excluded: tuple[int, ...]
+
+    @property
+    def shown(self) -> str:
+        return ",".join(str(tool.index) for tool in self.boxes)
+
+    @property
+    def out(self) -> str:
+        return ",".join(map(str, self.excluded))
+
+    @property
+    def is_long(self) -> bool:
+        return self.total > TOOLS
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.boxes)
+
+    @property
+    def previous(self) -> int | None:
+        return max(0, self.start - TOOLS) if self.start else None
+
+    @property
+    def following(self) -> int | None:
+        return self.end if self.end < self.found else None
+
+
+def tool_list(tools: Sequence[Tool], asked: Asked, like: str = "", start: int = 0) -> ToolList:
+    like = like.strip()
+    found = [tool for tool in tools if like.casefold() in tool.label.casefold()]
+    found.sort(key=lambda tool: (-tool.bytes, tool.index))
+    start = min(start, max(0, (len(found) - 1) // TOOLS * TOOLS))
+    boxes = tuple(replace(tool, is_chosen=tool.index not in asked.excluded) for tool in found[start : start + TOOLS])
+    return ToolList(boxes, len(tools), len(found), start, like, tuple(sorted(asked.excluded)))
 
 
 def tools_of(chain: StoredChain) -> tuple[Tool, ...]:
@@ -102,11 +150,13 @@ class Asked:
     """Tools whose box is not ticked."""
     overrides: Mapping[str, str]
     """By path: keep or redact."""
+    uncalled: tuple[str, ...] = ()
+    """Names left out although no result here is theirs: Anthropic's settings may name them."""
 
     def fixed(self, tools: Sequence[Tool], enabled: bool) -> dict[str, Any]:
         names = [name for tool in tools if tool.index in self.excluded for name in tool.names]
         return {
-            "exclude_tools": tuple(dict.fromkeys(names)),
+            "exclude_tools": tuple(dict.fromkeys((*names, *self.uncalled))),
             "keep_paths": self._paths("keep"),
             "redact_paths": self._paths("redact"),
             "enabled": enabled,
@@ -123,7 +173,9 @@ def asked_in(form: QueryDict, tools: Sequence[Tool]) -> Asked:
     excluded: frozenset[int] = frozenset()
     if "tools_shown" in form:
         shown = _numbers(form.get("tools_shown", ""))
-        excluded = (shown - _numbers(",".join(form.getlist("tool")))) & {tool.index for tool in tools}
+        unticked = shown - _numbers(",".join(form.getlist("tool")))
+        elsewhere = _numbers(form.get("tools_out", "")) - shown
+        excluded = (unticked | elsewhere) & {tool.index for tool in tools}
     overrides = {path: said for said in OVERRIDES for path in form.get(f"by_hand_{said}", "").split(",") if path}
     for name in form:
         if name.startswith("row-"):
@@ -132,14 +184,16 @@ def asked_in(form: QueryDict, tools: Sequence[Tool]) -> Asked:
             if said in OVERRIDES:
                 overrides[path] = said
     known = [(path, said) for path, said in overrides.items() if _is_path(path)]
-    return Asked(excluded, dict(known[:MOST_OVERRIDES]))
+    uncalled = tuple(name for name in form.get("uncalled", "").split(SEPARATOR) if name)
+    return Asked(excluded, dict(known[:MOST_OVERRIDES]), uncalled)
 
 
 def asked_by(options: RedactOptions, tools: Sequence[Tool]) -> Asked:
     """The same, of options that were read from elsewhere."""
     gone = frozenset(tool.index for tool in tools if set(tool.names) & set(options.exclude_tools))
     kept = dict.fromkeys(options.redact_paths, "redact") | dict.fromkeys(options.keep_paths, "keep")
-    return Asked(gone, kept)
+    called = {name for tool in tools for name in tool.names}
+    return Asked(gone, kept, tuple(name for name in options.exclude_tools if name not in called))
 
 
 def _numbers(text: str) -> frozenset[int]:

@@ -37,7 +37,7 @@ SHOWN = {
 class Filter:
     show: str = "all"
     tool: str = ""
-    """A tool's name; "" is any."""
+    """What a tool's name holds; "" is any."""
     start: int = 0
     against: str = ""
     """Name of the policy to compare with."""
@@ -158,7 +158,7 @@ def table_of(
 
 
 def _fits(row: Row, chosen: Filter) -> bool:
-    if chosen.tool and chosen.tool not in (*row.candidate.tools, row.candidate.name):
+    if chosen.tool and not any(chosen.tool.casefold() in name.casefold() for name in (*row.candidate.tools, row.candidate.name)):
         return False
     match chosen.show:
         case "redact":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -143,6 +144,71 @@ def test_settings_of_anthropic_come_in_and_go_out(client: Client, address: str) 
     assert "&quot;exclude_tools&quot;" in page
     fields = fields_of(page)
     assert (fields["policy"], fields["keep"], fields["tool"]) == (["clear_tool_uses"], ["1"], ["1"])
+    file = client.post(address, fields | {"act": ["write"]})
+    assert "attachment" in file["Content-Disposition"]
+    assert file.json() == json.loads(text) | {"edits": [json.loads(text)["edits"][0] | {"clear_tool_inputs": False}]}
+
+
+def test_settings_of_anthropic_may_name_tools_that_this_chain_never_called(client: Client, address: str) -> None:
+    text = json.dumps({"type": "clear_tool_uses_20250919", "exclude_tools": ["grep", "web_search", "memory"]})
+    fields = fields_of(send_form(client, address, context_management=text, act="read").content.decode())
+    file = client.post(address, fields | {"act": ["write"]})
+    assert file.json()["edits"][0]["exclude_tools"] == ["grep", "web_search", "memory"]
+
+
+def test_broken_settings_of_anthropic_say_where(client: Client, address: str) -> None:
+    answer = send_form(client, address, context_management='{"type":\n"clear', act="read")
+    assert answer.status_code == 422
+    assert "at line 2, column 1." in answer.content.decode()
+
+
+def test_settings_that_anthropic_has_no_words_for_are_not_written(client: Client, address: str) -> None:
+    page = send_form(client, address, policy="clear_tool_uses", min_bytes="9", act="write").content.decode()
+    assert "its settings have no “At least”" in page
+
+
+MANY = [f"tool_{n:02}" for n in range(70)]
+
+
+@pytest.fixture
+def of_many_tools(client: Client, chain: Chain) -> str:
+    messages = [human("Use all")]
+    for n, name in enumerate(MANY):
+        messages += [ai(None, (f"m{n}", name, {})), result(f"m{n}", f"{name} " * (10 + n))]
+    made = make_chain([*messages, ai("All used.")], "many.json")
+    return f"/c/{made.pk}/do/redact/"
+
+
+def boxes(page: str) -> list[str]:
+    return re.findall(r'name="tool" value="\d+"[^>]*><span class="tool-name">(\w+)', page)
+
+
+def test_every_tool_is_reached_by_paging_and_by_name(client: Client, of_many_tools: str) -> None:
+    seen, start = [], ""
+    for _ in range(3):
+        page = look(client, of_many_tools, tools_from=start)
+        seen += boxes(page)
+        start = str(len(seen))
+    assert sorted(seen) == MANY
+    assert "61 to 70 of 70" in page
+    assert boxes(look(client, of_many_tools, tool_like="L_07")) == ["tool_07"]
+
+
+def test_a_box_that_is_out_of_sight_keeps_its_state(client: Client, of_many_tools: str) -> None:
+    fields = fields_of(client.get(of_many_tools).content.decode())
+    largest = fields["tool"][0]
+    fields |= {"tool": fields["tool"][1:], "tools_from": ["30"]}
+    page = client.post(of_many_tools, fields).content.decode()
+    assert "1 left out" in page
+    assert "69</span>" in page
+    back = fields_of(client.post(of_many_tools, fields_of(page) | {"tools_from": ["0"]}).content.decode())
+    assert largest not in back["tool"]
+    assert len(back["tool"]) == 29
+
+
+def test_rows_are_filtered_by_a_piece_of_any_tools_name(client: Client, of_many_tools: str) -> None:
+    assert "1 row<" in look(client, of_many_tools, only_tool="ool_03")
+    assert "10 rows<" in look(client, of_many_tools, only_tool="tool_0")
 
 
 def test_the_switch_keeps_everything(client: Client, settings: Any, address: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from time import perf_counter
 
 from django.conf import settings
@@ -26,11 +25,25 @@ from chainviz.core.operations.redact import (
 from chainviz.core.paths import Path
 from chainviz.drafts import redacting, services
 from chainviz.drafts.access import Ground, ground_of
-from chainviz.drafts.redacting import NOTHING, Asked, RedactForm, Tool, asked_by, asked_in, form_of, tools_of
+from chainviz.drafts.redacting import (
+    NOTHING,
+    Asked,
+    RedactForm,
+    Tool,
+    ToolList,
+    asked_by,
+    asked_in,
+    form_of,
+    tool_list,
+    tools_of,
+)
 from chainviz.drafts.redacting_rows import SHOWN, Filter, table_of
 from chainviz.drafts.views.answers import begun_draft, moved_on, to_draft
 from chainviz.web.addresses import small_number
 from chainviz.web.htmx import page_or_fragment
+
+MOST_SUGGESTED = 300
+MOST_NAME = 200
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -54,6 +67,8 @@ def redact(request: HttpRequest, chain_id: int) -> HttpResponse:
         asked = asked_by(options, tools)
         note = "Anthropic’s settings were read; the table shows what they do."
         return _page(request, ground, tools, asked, form_of(options), options, note=note)
+    if request.POST.get("act") == "write":
+        return _settings_file(options) or _page(request, ground, tools, asked, form, options)
     if request.POST.get("act") != "apply":
         return _page(request, ground, tools, asked, form, options)
     if request.POST.get("seen") != ground.seen:
@@ -62,6 +77,12 @@ def redact(request: HttpRequest, chain_id: int) -> HttpResponse:
         return _applied(request, ground, options)
     except ChainError as refused:
         return _page(request, ground, tools, asked, form, options, str(refused))
+
+
+def _settings_file(options: RedactOptions) -> HttpResponse | None:
+    text, _ = redacting.settings_json(options)
+    headers = {"Content-Disposition": 'attachment; filename="context_management.json"'}
+    return HttpResponse(text, content_type="application/json", headers=headers) if text else None
 
 
 def _applied(request: HttpRequest, ground: Ground, options: RedactOptions) -> HttpResponse:
@@ -88,9 +109,7 @@ def _page(
 ) -> HttpResponse:
     href, words = ground.back
     switch = read_switch(settings.STREAM_REDACTION_ENABLED)
-    chosen = _filter(request, tools, options)
-    boxes = [replace(tool, is_chosen=tool.index not in asked.excluded) for tool in tools]
-    boxes.sort(key=lambda tool: -tool.bytes)
+    chosen = _filter(request, options)
     page = {
         "chain": ground.chain,
         "source_words": ground.words,
@@ -102,9 +121,10 @@ def _page(
         "post_href": reverse("drafts:redact", args=[ground.chain.pk]) + ground.query,
         "switch": switch.warning,
         "is_off": not switch.on,
-        "tools": boxes[: redacting.MOST_TOOLS],
-        "left_out": max(0, len(boxes) - redacting.MOST_TOOLS),
-        "tools_shown": ",".join(str(tool.index) for tool in boxes[: redacting.MOST_TOOLS]),
+        "tools": _tools(request, tools, asked),
+        "uncalled": redacting.SEPARATOR.join(asked.uncalled),
+        "uncalled_names": ", ".join(asked.uncalled),
+        "tool_names": sorted({name for tool in tools for name in tool.names})[:MOST_SUGGESTED],
         "shown": list(SHOWN.items()),
         "policies": [(policy.name, policy.label) for policy in POLICIES],
         "filter": chosen,
@@ -114,7 +134,13 @@ def _page(
         "json": redacting.settings_json(options) if options else ("", ""),
     }
     status = 422 if error or options is None else 200
-    return page_or_fragment(request, "drafts/redact.html", "decisions", {"page": page, "form": form}, status=status)
+    fragment = "tools" if request.htmx.target == "tools" else "decisions"  # type: ignore[attr-defined]
+    return page_or_fragment(request, "drafts/redact.html", fragment, {"page": page, "form": form}, status=status)
+
+
+def _tools(request: HttpRequest, tools: tuple[Tool, ...], asked: Asked) -> ToolList:
+    start = small_number(request.POST.get("tools_from") or request.POST.get("tools_at", "")) or 0
+    return tool_list(tools, asked, request.POST.get("tool_like", ""), start)
 
 
 def _table(ground: Ground, options: RedactOptions, asked: Asked, chosen: Filter) -> object:
@@ -126,18 +152,15 @@ def _table(ground: Ground, options: RedactOptions, asked: Asked, chosen: Filter)
     return table_of(decided, options, asked.overrides, chosen, at, perf_counter() - begun)
 
 
-def _filter(request: HttpRequest, tools: tuple[Tool, ...], options: RedactOptions | None) -> Filter:
+def _filter(request: HttpRequest, options: RedactOptions | None) -> Filter:
     given = request.POST
     show = given.get("show", "all")
     against = given.get("against", "")
     policy = options.policy if options else ""
     if against == policy or all(against != each.name for each in POLICIES):
         against = "reference" if policy != "reference" else "seed"
-    tool = given.get("only_tool", "")
-    known = any(tool in each.names for each in tools)
-    return Filter(
-        show if show in SHOWN else "all", tool if known else "", small_number(given.get("from", "")) or 0, against
-    )
+    tool = given.get("only_tool", "").strip()[:MOST_NAME]
+    return Filter(show if show in SHOWN else "all", tool, small_number(given.get("from", "")) or 0, against)
 
 
 def _list(asked: Asked, decision: str) -> str:

@@ -24,8 +24,11 @@ def read(text: str) -> dict[str, Any]:
     """Values of RedactOptions; OptionsError, in one sentence, where the text is no such settings."""
     try:
         found = json.loads(text)
-    except (ValueError, RecursionError) as refused:
-        raise OptionsError(f"Anthropic's settings are not JSON: {refused}.") from None
+    except json.JSONDecodeError as refused:
+        place = f"line {refused.lineno}, column {refused.colno}"
+        raise OptionsError(f"Anthropic's settings are not JSON: {refused.msg} at {place}.") from None
+    except (ValueError, RecursionError):
+        raise OptionsError("Anthropic's settings are not JSON: they are nested too deeply or hold a huge number.") from None
     edit = _edit(found)
     values = dict(_DEFAULTS)
     for key, value in edit.items():
@@ -85,15 +88,21 @@ _READ: dict[str, Callable[[Any], dict[str, Any]]] = {
     "clear_tool_inputs": _read_inputs,
 }
 
+_OF_ANTHROPIC: dict[str, Any] = {
+    "tools": (EVERY,), "tool_globs": (), "exclude_globs": (), "parts": ("result",), "min_bytes": 0, "protect_first": 0,
+    "protect_last": 0, "keep_paths": (), "redact_paths": (), "at_least": "or_nothing",
+}  # fmt: skip
+"""Options that its server does not have, with the value that stands for what it does."""
+
 
 def write(options: RedactOptions) -> str:
     """The settings that make Anthropic's server decide as these options do; OptionsError where it could not."""
     if options.policy != "clear_tool_uses":
         raise OptionsError(f"Only the policy clear_tool_uses can be written for Anthropic, not {options.policy}.")
-    if options.tools != (EVERY,) or options.tool_globs or options.exclude_globs:
-        raise OptionsError(
-            "Anthropic clears every tool but the excluded names; tools and patterns cannot be written for it."
-        )
+    fields = type(options).model_fields
+    own = [f"“{fields[name].title}”" for name, only in _OF_ANTHROPIC.items() if getattr(options, name) != only]
+    if own:
+        raise OptionsError(f"Anthropic's server cannot do all of this; its settings have no {', '.join(own)}.")
     inputs: bool | list[str] = list(options.clear_tool_inputs)
     if options.clear_tool_inputs in ((), (EVERY,)):
         inputs = bool(options.clear_tool_inputs)

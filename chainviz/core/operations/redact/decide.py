@@ -15,6 +15,7 @@ from chainviz.core.operations.redact.placeholder import DEFAULT, render
 from chainviz.core.operations.redact.policies import POLICIES, get_policy
 from chainviz.core.operations.redact.policies.contract import Candidate
 from chainviz.core.operations.redact.rewriting import Rewritten, rewritten
+from chainviz.core.operations.redact.same_calls import find_same_calls
 from chainviz.core.operations.redact.table import CHIPS, DecisionTable, Row
 from chainviz.core.paths import Path
 from chainviz.core.tree import ChainAST
@@ -26,6 +27,8 @@ MANUAL = {True: "redacted by hand", False: "kept by hand"}
 
 def decide(chain: Chain, options: RedactOptions) -> DecisionTable:
     history = read_history(chain.shapes())
+    if options.superseded_by == "same_call":
+        find_same_calls(chain, history)
     drafts = _asked(find_candidates(chain, history, options), history, options)
     _take_overrides(drafts, chain.tree, options)
     _measure(drafts, chain, history, options)

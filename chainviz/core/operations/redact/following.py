@@ -113,6 +113,8 @@ class History:
     """All results in order, with their messages."""
     use_of_call: dict[tuple[int, int], int] = field(default_factory=dict)
     """The number of the result that answers a call (message, part): same id, in order of appearance."""
+    last_same_call: dict[tuple[int, int], int] = field(default_factory=dict)
+    """By call (message, part): the last message with a call of the same tool and arguments; filled where a policy asks."""
 
 
 def read_history(shapes: Sequence[Shape]) -> History:

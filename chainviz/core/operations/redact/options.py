@@ -94,6 +94,9 @@ class RedactOptions(Options):
     enabled: bool = Field(
         True, title="Redaction is on", description="Off keeps everything.", json_schema_extra={"hidden": True}
     )
+    superseded_by: Literal["same_tool", "same_call"] = Field(
+        "same_tool", title="Superseded by", description="A later call of the same tool, or the same call: same arguments too."
+    )
     keep: int = Field(3, ge=0, title="Keep", description="How many of the last stay (keep_last_n, clear_tool_uses).")
     trigger: int = Field(
         100_000, ge=0, title="Trigger", description="Clears only above this much.", json_schema_extra=_CLEARING

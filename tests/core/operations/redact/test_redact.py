@@ -181,6 +181,18 @@ def test_superseded_keeps_the_latest_of_each_tool() -> None:
     assert [content == LONG for content in contents(redacted(messages, policy="superseded"))] == [False, True, True]
 
 
+def test_superseded_by_the_same_call_keeps_what_was_asked_otherwise() -> None:
+    def asked(id: str, arguments: str) -> tuple[Message, Message]:
+        return ai(ToolCall(id, "read", arguments)), tool(result(id, LONG, "read"))
+
+    messages = (h(), *asked("a", '{"path": "x", "n": 1}'), *asked("b", '{"path": "y"}'), *asked("c", '{"n":1,"path":"x"}'))
+    assert [c == LONG for c in contents(redacted(messages, policy="superseded"))] == [False, False, True]
+    by_call = {"policy": "superseded", "superseded_by": "same_call"}
+    assert [c == LONG for c in contents(redacted(messages, **by_call))] == [False, True, True]
+    both = redacted(messages, parts=("result", "arguments"), **by_call)
+    assert [m.parts[0].arguments == "{}" for m in both if m.calls] == [True, False, False]  # type: ignore[union-attr]
+
+
 def test_parts_of_each_kind() -> None:
     signed = Thinking("because " * 9, "c2ln")
     messages = (
@@ -262,6 +274,7 @@ def test_anthropic_settings_come_in_and_go_out(wrapped: Any) -> None:
     ("text", "says"),
     [
         ("{", "not JSON"),
+        ('{\n "edits": [,]\n}', "at line 2, column 12"),
         ('{"edits": []}', "hold no edits"),
         ('{"type": "clear_tool_uses_20250919", "keep": 3}', "keep must be"),
         ('{"type": "clear_tool_uses_20250919", "kep": 3}', "no “kep”"),
@@ -278,6 +291,8 @@ def test_what_anthropic_cannot_do_is_not_written_for_it() -> None:
         write(RedactOptions())
     with pytest.raises(OptionsError):
         write(RedactOptions(policy="clear_tool_uses", tools=("read",)))
+    with pytest.raises(OptionsError, match="“At least”, “Older than”"):
+        write(RedactOptions(policy="clear_tool_uses", min_bytes=9, protect_last=3))
 
 
 def test_the_audit_holds_decisions_and_no_content() -> None:
