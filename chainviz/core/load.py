@@ -98,7 +98,7 @@ def export_chain(messages: Sequence[Message], envelope: Envelope, format: Format
         message.source or form.write(message, style_at(messages, index, envelope, form))
         for index, message in enumerate(messages)
     ]
-    return b"".join(written(assemble(envelope, fragments, read, form.blocks_at), envelope.encoding))
+    return b"".join(written(assemble(envelope, fragments, read, form.blocks_at, form.links), envelope.encoding))
 
 
 def restyle(
@@ -152,4 +152,4 @@ def document_in(format: Format, messages: Iterable[Message]) -> Iterator[bytes]:
     """A new document of the format, written while the messages are read."""
     envelope, text = blank(format)
     fragments = sources_in(format, messages, has_slot=bool(envelope.slot_key and envelope.inside))
-    return assemble(envelope, fragments, lambda start, end: text[start:end], format.blocks_at)
+    return assemble(envelope, fragments, lambda start, end: text[start:end], format.blocks_at, format.links)

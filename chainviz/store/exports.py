@@ -31,9 +31,12 @@ def export(snapshot: Snapshot) -> Iterator[bytes]:
 
 
 def export_utf8(snapshot: Snapshot) -> Iterator[bytes]:
-    blocks_at = formats.get_format(snapshot.format).blocks_at
+    format = formats.get_format(snapshot.format)
     envelope, read = envelope_of(snapshot), shell_reader(snapshot)
-    return assemble(envelope, sources_of(snapshot, Stretches(snapshot, envelope, read)), read, blocks_at)
+    # in an edited chain of linked units each unit is read, so there are no stretches
+    links = format.links if snapshot.parent_id is not None else None
+    stretches = None if links else Stretches(snapshot, envelope, read)
+    return assemble(envelope, sources_of(snapshot, stretches), read, format.blocks_at, links)
 
 
 def shell_reader(snapshot: Snapshot) -> Read:
@@ -80,10 +83,10 @@ def envelope_of(snapshot: Snapshot) -> Envelope:
     return envelope_in(snapshot.template)
 
 
-def sources_of(snapshot: Snapshot, stretches: Stretches) -> Iterator[tuple[Source, ...]]:
+def sources_of(snapshot: Snapshot, stretches: Stretches | None) -> Iterator[tuple[Source, ...]]:
     """The sources of the messages, in order: long stretches that nobody touched as one, the others one by one."""
     bodies = BodyReader()
-    parts = (part for piece in pieces_of(snapshot) for part in stretches.parts(piece))
+    parts = (part for piece in pieces_of(snapshot) for part in (stretches.parts(piece) if stretches else (piece,)))
     for are_pieces, some in groupby(parts, lambda part: isinstance(part, Piece)):
         if not are_pieces:
             yield from ((part,) for part in some if isinstance(part, Untouched))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain as link
 
 from chainviz.core.documents import rawjson
+from chainviz.core.documents.links import Linker, Links
 from chainviz.core.documents.units import CarriedSpan, Envelope, Pointer, Span
 from chainviz.core.messages import NEW, SLOT, Fragment
 
@@ -37,16 +38,24 @@ Source = Fragment | Untouched
 
 
 def assemble(
-    envelope: Envelope, sources: Iterable[tuple[Source, ...]], read: Read, blocks_at: Pointer = ()
+    envelope: Envelope,
+    sources: Iterable[tuple[Source, ...]],
+    read: Read,
+    blocks_at: Pointer = (),
+    links: Links | None = None,
 ) -> Iterator[bytes]:
-    """The chain's own document. `sources` are those of the messages in chain order; `blocks_at` is the format's."""
+    """The chain's own document. `sources` are those of the messages in chain order; the rest is the format's.
+
+    With `links` every unit is read, so there are no stretches among the sources.
+    """
     slots, rest = _leading_slots(iter(sources))
     head, tail = _shell(envelope, slots, read)
     yield from head
     found = _joined(_in_file_order(rest), blocks_at)
     if envelope.lines and blocks_at:
         found = map(_on_one_line, found)
-    units = _with_leads(envelope, _carry(envelope, found, read))
+    pieces = _carry(envelope, found, read)
+    units = _with_leads(envelope, _linked(pieces, Linker(links)) if links else pieces)
     if envelope.single:
         yield from _single(map(b"".join, units))
     else:
@@ -172,6 +181,12 @@ def _carry(envelope: Envelope, fragments: Iterator[Source], read: Read) -> Itera
             place += 1
     for one in carried[place:]:
         yield _carried(one, read)
+
+
+def _linked(pieces: Iterator[_Piece], linker: Linker) -> Iterator[_Piece]:
+    for piece in pieces:
+        text = b"".join(piece.content).decode("utf-8", "surrogateescape")
+        yield replace(piece, content=[_bytes(linker.linked(piece.ordinal, text))])
 
 
 def _without(written: Iterable[CarriedSpan], units: Untouched, read: Read) -> Iterator[bytes]:

@@ -28,6 +28,7 @@ class Anthropic:
     label = "Anthropic Messages"
     slot_key = "system"
     blocks_at: Pointer = ("content",)
+    links = None
     lines = False
 
     def confidence(self, sample: Sample) -> float:

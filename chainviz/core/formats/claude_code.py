@@ -2,12 +2,11 @@
 
 An assistant message is spread over several lines with one id, and results may lie between them. Sub-agents' lines,
 snapshots, summaries and system lines are carried. Nearest forms: a system message is written as a user's; a new line
-takes what its neighbour says of the session, and an id made from its content.
+takes what its neighbour says of the session, and its ids when the document is put together.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from chainviz.core.dialects.anthropic_write import losses, new_blocks
 from chainviz.core.dialects.block_units import patched_fragments, read_fragments, with_member
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents import rawjson
+from chainviz.core.documents.links import Links, uuid_of
 from chainviz.core.documents.rawjson import parse
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import Style
@@ -31,6 +31,7 @@ class ClaudeCode:
     label = "Claude Code session"
     slot_key = ""
     blocks_at = _AT
+    links = Links("uuid", "parentUuid", "isSidechain")
     lines = True
 
     def confidence(self, sample: Sample) -> float:
@@ -177,15 +178,15 @@ def _new_line(message: Message, style: Style) -> Fragment:
     content = speller.list([block for part in message.parts for block in new_blocks(part, speller)])
     inner = {"role": speller.quote(kind), "content": content}
     near = rawjson.load_object(style.near) if style.near.startswith("{") else None
-    members = {"parentUuid": near.raw("uuid") if near is not None and "uuid" in near else "null"}
+    members = {"parentUuid": "null"} if near is None or "parentUuid" in near else {}
     for key in _SHARED:
         if near is not None and key in near:
             members[key] = near.raw(key)
-    digest = hashlib.sha256(f"{members['parentUuid']}{message.role}{content}".encode("utf-8", "surrogatepass")).hexdigest()
+    own = uuid_of(f"{message.role}{content}")
     if kind == "assistant":
-        inner = {"id": speller.quote(f"msg_{digest[:24]}"), "type": '"message"', **inner}
+        inner = {"id": speller.quote(f"msg_{own.replace('-', '')[:24]}"), "type": '"message"', **inner}
     members |= {"type": speller.quote(kind), "message": speller.object(inner)}
-    members["uuid"] = speller.quote("-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32])))
+    members["uuid"] = speller.quote(own)
     if near is not None and "timestamp" in near:
         members["timestamp"] = near.raw("timestamp")
     return Fragment(NEW, "", speller.object(members))

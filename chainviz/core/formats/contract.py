@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from chainviz.core.documents.links import Links
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.messages import Fragment, Message
 
@@ -30,6 +31,9 @@ class Format(Protocol):
 
     blocks_at: Pointer
     """Where in a unit the content blocks lie that Fragment.blocks counts; () where a unit is plain text, no JSON."""
+
+    links: Links | None
+    """How a unit names the one it follows, in formats where it does."""
 
     lines: bool
     """A new document of this format is JSON Lines (or plain lines), not one list."""

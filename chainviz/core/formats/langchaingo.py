@@ -40,6 +40,7 @@ class LangchainGo:
     label = "langchaingo / PentAGI"
     slot_key = ""
     blocks_at = _AT
+    links = None
     lines = False
 
     def confidence(self, sample: Sample) -> float:

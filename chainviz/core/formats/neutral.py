@@ -46,6 +46,7 @@ class Neutral:
     label = "chainviz JSON"
     slot_key = ""
     blocks_at = _AT
+    links = None
     lines = False
 
     def confidence(self, sample: Sample) -> float:

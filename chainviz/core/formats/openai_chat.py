@@ -25,6 +25,7 @@ class OpenAIChat:
     label = "OpenAI Chat Completions"
     slot_key = ""
     blocks_at: Pointer = ("content",)
+    links = None
     lines = False
 
     def confidence(self, sample: Sample) -> float:

@@ -14,6 +14,7 @@ class Raw:
     label = "Raw text"
     slot_key = ""
     blocks_at: Pointer = ()
+    links = None
     lines = True
 
     def confidence(self, sample: Sample) -> float:

@@ -9,18 +9,11 @@ from dataclasses import replace
 from chainviz.core.chain import Chain, Splice, apply_splices
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
-from chainviz.core.formats.claude_code import ClaudeCode
 from chainviz.core.messages import AI, HUMAN, SYSTEM, Message, Part, Text, Thinking, ToolCall
 from chainviz.core.parse import parse
 
 NEARBY = 64
 """Messages read at once when looking for the ends of a pair."""
-
-
-PARENT_GONE = (
-    "Lines of a Claude Code session name their parent (parentUuid). The line after a deleted one still names it, "
-    "so Claude Code may not resume the session beyond that place."
-)
 
 
 def warnings_for(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
@@ -29,8 +22,6 @@ def warnings_for(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
         yield "Nothing is left of the chain."
         return
     yield from _calls(chain, changes)
-    if grown < 0 and chain.format == ClaudeCode.name and _has_more_behind(chain, changes):
-        yield PARENT_GONE
     yield from new_losses(chain, changes)
     if any(is_signed(message) for message in edited_messages(chain, changes)):
         yield (
@@ -39,10 +30,6 @@ def warnings_for(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
         )
     if any(m.role == SYSTEM for change in changes if change.start for m in change.messages):
         yield "A system message inside the chain is refused by many providers."
-
-
-def _has_more_behind(chain: Chain, changes: Sequence[Splice]) -> bool:
-    return changes[-1].start + changes[-1].removed < len(chain)
 
 
 def edited_messages(chain: Chain, changes: Sequence[Splice]) -> list[Message]:

@@ -1,0 +1,75 @@
+"""Units that name the unit they follow, as a Claude Code line names its parent: named anew where an edit parted them.
+
+A line whose parent is gone follows the line before it; a new or moved line follows the one before it too, and what
+followed that one follows the new line. Everything else keeps its parent, so branches of a session stay branches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from chainviz.core.documents import rawjson
+from chainviz.core.messages import NEW
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Names of the members that hold a unit's id, the id of its parent, and the mark of a side chain."""
+
+    own: str
+    parent: str
+    aside: str
+
+
+def uuid_of(text: str) -> str:
+    """An id in the shape of a UUID that depends on `text` alone."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32]))
+
+
+class Linker:
+    """Takes the units in the order in which they are written, one at a time."""
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+        self._written: set[str] = set()
+        self._before = self._highest = NEW
+        self._has_gaps = False
+        self._anchor = self._latest = ""
+        """Ids of the last unit that stands where it stood, and of the last one."""
+
+    def linked(self, ordinal: int, text: str) -> str:
+        own, parent, is_linked = self._ids(text)
+        stands = ordinal > self._highest
+        self._has_gaps = self._has_gaps or ordinal != self._before + 1
+        self._before, self._highest = ordinal, max(ordinal, self._highest)
+        if is_linked:
+            if not stands:
+                if ordinal == NEW or own in self._written:
+                    own = uuid_of(f"{self._latest} {own}")
+                    text = rawjson.replace_at(text, (self._links.own,), rawjson.quote(own))
+                text = self._after_latest(text)
+            elif parent == self._anchor != self._latest or (parent and self._has_gaps and parent not in self._written):
+                text = self._after_latest(text)
+            self._latest = own
+            self._anchor = own if stands else self._anchor
+        self._written.add(own)
+        return text
+
+    def _after_latest(self, text: str) -> str:
+        parent = rawjson.quote(self._latest) if self._latest else "null"
+        return rawjson.replace_at(text, (self._links.parent,), parent)
+
+    def _ids(self, text: str) -> tuple[str, str, bool]:
+        """A unit's own id and its parent's, "" for none; whether it belongs to the chain of parents."""
+        links = self._links
+        try:
+            value = rawjson.parse(text)
+        except (ValueError, RecursionError):
+            value = None
+        if type(value) is not dict or not isinstance(value.get(links.own), str):
+            return "", "", False
+        parent = value.get(links.parent)
+        is_linked = links.parent in value and value.get(links.aside) is not True
+        return value[links.own], parent if isinstance(parent, str) else "", is_linked
