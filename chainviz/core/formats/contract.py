@@ -32,8 +32,9 @@ class Format(Protocol):
     blocks_at: Pointer
     """Where in a unit the content blocks lie that Fragment.blocks counts; () where a unit is plain text, no JSON."""
 
-    links: Links | None
-    """How a unit names the one it follows, in formats where it does."""
+    @property
+    def links(self) -> Links | None:
+        """How a unit names the one it follows, in formats where it does."""
 
     lines: bool
     """A new document of this format is JSON Lines (or plain lines), not one list."""
