@@ -69,16 +69,12 @@ class Export:
 
     @property
     def is_part(self) -> bool:
-        """The file holds more than this chain's own document."""
-        if self.place is None:
-            return False
-        document = self.place.document
-        # a byte order mark and a last line end are no content
-        return document.end - document.start < self.place.upload.length - 4
+        return self.place is not None and self.place.is_part
 
     @property
     def fits_into_file(self) -> bool:
-        return self.is_part and (self.is_own or not self.format.lines)
+        keeps_place = self.is_own and self.place is not None and self.place.is_of_upload
+        return self.is_part and (keeps_place or not self.format.lines)
 
     @cached_property
     def trial(self) -> Trial:
@@ -123,6 +119,12 @@ class Export:
         chain = self.subject.chain
         same = Chain.objects.in_library().filter(owner=chain.owner_id, sha256=chain.sha256, is_branch=False)
         return same.exclude(pointer=chain.pointer)
+
+    @property
+    def unchanged_siblings(self) -> ChainQuerySet:
+        """Chains of the file that are lines now: in a file that is none of lines they stand as they were uploaded."""
+        lines = [format.name for format in FORMATS if format.lines]
+        return self.siblings.filter(format__in=lines)
 
     def file_name(self, what: str) -> str:
         file = PurePath(self.subject.chain.file_name or "chain.json")

@@ -33,6 +33,7 @@ from chainviz.store import versions
 from chainviz.store.chain import StoredChain
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Version
+from chainviz.store.places import place_of
 from chainviz.store.steps import Target
 from chainviz.web.text_fields import place_in
 
@@ -68,7 +69,19 @@ def change(ground: Ground, user: Any, operation: Operation[Any], options: Option
     outcome = operation.run(ground.stored, options, Context(random=SystemRandom()))
     if not outcome.changes:
         raise Refused(" ".join(outcome.warnings) or "There is nothing to change with these choices.")
-    return take(ground, user, operation, options, outcome), outcome.warnings
+    return take(ground, user, operation, options, outcome), (*outcome.warnings, *_leaving(ground, outcome))
+
+
+def _leaving(ground: Ground, outcome: Outcome) -> tuple[str, ...]:
+    """Said where a chain of a larger file becomes one that cannot stand in it any more."""
+    format = get_format(outcome.target[0]) if outcome.target else None
+    place = place_of(ground.stored.snapshot) if format and format.lines else None
+    if format is None or place is None or not place.is_part:
+        return ()
+    return (
+        f"{format.label} is a file of lines and cannot stand inside {ground.chain.file_name}: it is exported alone, "
+        "and the whole file holds this chain as it was uploaded.",
+    )
 
 
 @transaction.atomic

@@ -24,6 +24,12 @@ class Place:
     is_of_upload: bool
     """The snapshot's own document still is the upload's."""
 
+    @property
+    def is_part(self) -> bool:
+        """The file holds more than this chain's own document."""
+        # a byte order mark and a last line end are no content
+        return self.document.end - self.document.start < self.upload.length - 4
+
 
 def envelope_in(template: Template | None) -> Envelope:
     return from_json(unpack_body(template.envelope).decode()) if template is not None else EMPTY_ENVELOPE

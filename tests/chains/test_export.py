@@ -111,6 +111,22 @@ def test_a_chain_that_was_saved_in_another_format_still_has_its_place_in_the_fil
     assert json.loads(download(chains[0], "scope=file")) == found
 
 
+def test_who_turns_a_chain_of_a_file_into_lines_learns_what_the_file_keeps() -> None:
+    chains = container(json.dumps(RUNS, indent=1).encode())
+    client, chain = Client(), chains[1]
+    converted = send_form(client, f"/c/{chain.pk}/do/convert/", to="claude_code")
+    assert "cannot stand inside runs.json" in client.get(converted["Location"]).content.decode()
+    client.post(f"{converted['Location']}save")
+    chain.refresh_from_db()
+    own = page(chain)
+    assert "cannot stand inside another file" in own
+    assert "scope=file" not in own
+    assert "1 of them became a file of lines" in page(chains[0])
+    assert json.loads(download(chains[0], "scope=file")) == RUNS
+    alone = send_form(client, f"/c/{make_chain(STORY).pk}/do/convert/", to="claude_code")
+    assert "cannot stand inside" not in client.get(alone["Location"]).content.decode()
+
+
 def test_a_branch_stands_in_the_place_of_its_chain() -> None:
     chains = container(json.dumps(RUNS).encode())
     client = Client()
