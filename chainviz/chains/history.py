@@ -17,7 +17,7 @@ LOOKS = {
     "": ("Upload", "upload", "quiet"),
     "repair": ("Repair", "repaired", "repaired"),
     "edit": ("Edit", "edit", "changed"),
-    "summarize": ("Summarise", "summary", "summarised"),
+    "summarize": ("Summarize", "summary", "summarised"),
     "redact": ("Redact", "redacted", "redacted"),
     "compact": ("Compact", "compact", "summarised"),
     "observations": ("Observations", "compact", "summarised"),

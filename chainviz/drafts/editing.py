@@ -23,7 +23,7 @@ MOST_MESSAGES = 10
 MOST_PARTS = 16
 ROLES = ("system", "human", "ai", "tool")
 ICONS = {
-    "text": "quiet", "thinking": "reasoning", "image": "image", "binary": "file",
+    "text": "comment", "thinking": "reasoning", "image": "image", "binary": "file",
     "tool_call": "tool", "tool_result": "tool", "opaque": "info",
 }  # fmt: skip
 

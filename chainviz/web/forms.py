@@ -1,7 +1,8 @@
 """A Django form made from an operation's pydantic Options: fields, hints, limits and errors come from the model alone.
 
 What a model may say about a field beyond its type: `title` (label), `description` (hint) and, in `json_schema_extra`,
-`unit` ("KB"), `group` (legend), `long` (a text area) and `hidden` (the page fills it in, the form does not show it).
+`unit` ("KB"), `group` (legend), `choices` (value to label, for a text), `long` (a text area) and `hidden` (the page
+fills it in, the form does not show it).
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def _field(name: str, field: FieldInfo) -> forms.Field:
     made = _made(kind, field, extra, common)
     made.legend = extra.get("group", "")  # type: ignore[attr-defined]
     made.unit = extra.get("unit", "")  # type: ignore[attr-defined]
-    made.default_text = "" if isinstance(made, forms.BooleanField) else _default_text(common["initial"])  # type: ignore[attr-defined]
+    made.default_text = "" if isinstance(made, (forms.BooleanField, forms.ChoiceField)) else _default_text(common["initial"])  # type: ignore[attr-defined]
     return made
 
 
@@ -119,7 +120,7 @@ def _made(kind: Any, field: FieldInfo, extra: dict[str, Any], common: dict[str, 
     if kind in (int, float):
         number = forms.IntegerField if kind is int else forms.FloatField
         return number(**common, **_limits(field), widget=forms.NumberInput(attrs={"class": "input"}))
-    choices = _choices(kind)
+    choices = list(extra["choices"].items()) if "choices" in extra else _choices(kind)
     if choices:
         return forms.ChoiceField(**common, choices=choices, widget=forms.Select(attrs={"class": "select"}))
     if get_origin(kind) in (tuple, list, frozenset, set):

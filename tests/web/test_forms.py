@@ -17,6 +17,7 @@ class Options(BaseModel):
     limit: Annotated[int, Field(ge=0, le=100, title="Limit of a section", json_schema_extra={"unit": "KB"})] = 50
     ratio: float | None = None
     policy: Literal["keep", "drop"] = "keep"
+    to: str = Field("same", json_schema_extra={"choices": {"same": "the same format", "raw": "Raw text"}})
     dry: bool = True
     tools: tuple[str, ...] = ()
     note: str = Field("", description="Why.", json_schema_extra={"long": True, "group": "Words"})
@@ -33,7 +34,7 @@ FORM = options_form(Options)
 
 
 def posted(**changed: str) -> FORM:
-    data = {"limit": "50", "ratio": "", "policy": "keep", "tools": "", "note": "", **changed}
+    data = {"limit": "50", "ratio": "", "policy": "keep", "to": "same", "tools": "", "note": "", **changed}
     return FORM(data, fixed={"path": "s1"})
 
 
@@ -50,6 +51,12 @@ def test_a_field_has_the_models_label_limits_and_unit() -> None:
     assert form.fields["note"].help_text == "Why."
     assert "path" not in form.fields
     assert [group.legend for group in form.groups()] == ["", "Words"]
+
+
+def test_a_text_with_choices_is_a_list_of_labels() -> None:
+    assert FORM().fields["to"].choices == [("same", "the same format"), ("raw", "Raw text")]
+    assert posted(to="raw").is_valid()
+    assert list(posted(to="elsewhere").errors) == ["to"]
 
 
 def test_what_is_given_becomes_options() -> None:

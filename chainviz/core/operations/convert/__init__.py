@@ -9,7 +9,7 @@ from pydantic import Field
 
 from chainviz.core.chain import Chain, MemoryChain, Splice
 from chainviz.core.errors import DocumentError, OptionsError
-from chainviz.core.formats import get_format
+from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.moving import Losses, without_source
 from chainviz.core.messages import Message, Part, ToolCall, ToolResult
@@ -21,7 +21,14 @@ SAME = "same"
 
 
 class ConvertOptions(Options):
-    to: str = Field(default=SAME, title="Format", description="Name of the format to write, or same.")
+    to: str = Field(
+        default=SAME,
+        title="Format",
+        description="The name of the format to write; same keeps the document as it is.",
+        json_schema_extra={
+            "choices": {SAME: "the same format", **{format.name: format.label for format in FORMATS}},
+        },
+    )
     tool_call_id_template: str = Field(
         default="",
         title="Tool call ids",
