@@ -118,8 +118,9 @@ def _in_one_line(text: str) -> str:
     beginning = text[:PREVIEW]
     if beginning.isprintable() and "  " not in beginning and beginning == beginning.strip():
         return beginning
-    # white space may fill much of the text: take some more than will be kept
-    return " ".join(text[: PREVIEW * 4].split())
+    # white space may fill much of the text: take more than will be kept, much more only where that is needed
+    line = " ".join(text[: PREVIEW + 50].split())
+    return line if len(line) >= PREVIEW else " ".join(text[: PREVIEW * 4].split())
 
 
 def _words(part: Part) -> str:

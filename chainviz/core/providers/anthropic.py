@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from chainviz.core.arguments import is_json, is_json_object
 from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message, Shape, Text, Thinking, ToolCall, ToolResult
@@ -103,12 +103,18 @@ class Anthropic:
     _speaker = Speaker(name, "Anthropic")
 
     def check_section(
-        self, section: Section[Message], number: int, first_message: int, before: Shape | None, after: Shape | None
+        self,
+        section: Section[Message],
+        number: int,
+        first_message: int,
+        before: Shape | None,
+        after: Shape | None,
+        problems: Sequence[Problem],
     ) -> Iterator[Problem]:
         say = self._speaker
         follows = after is not None
         end = None if follows else first_message + len(section) - 1
-        yield from say.reworded(section, number, first_message, follows, lambda problem: _rule_for(problem, end))
+        yield from say.reworded(problems, lambda problem: _rule_for(problem, end))
         if first_message == 0 and section.header and section.header[0].role == SYSTEM and _opens_with_ai(section):
             yield say.problem(FIRST_ROLE, Path(number, 0, 0), 0, None, "is followed by an AI message")
         yield from say.broken(section, number, first_message, lambda message, index: _broken(message, index == end))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -48,9 +48,15 @@ class Provider(Protocol):
     def label(self) -> str: ...
 
     def check_section(
-        self, section: Section[Message], number: int, first_message: int, before: Shape | None, after: Shape | None
+        self,
+        section: Section[Message],
+        number: int,
+        first_message: int,
+        before: Shape | None,
+        after: Shape | None,
+        problems: Sequence[Problem],
     ) -> Iterator[Problem]:
-        """All rules that one section and its neighbouring messages decide."""
+        """All rules that one section and its neighbouring messages decide; `problems` are what the tree says of it."""
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
         """Rules about ids in the whole request; `calls` are all calls of the chain in order."""
@@ -81,15 +87,8 @@ class Speaker:
             return f"{self.label}: {rule.says}."
         return f"{self.label}: “{rule.says}”"
 
-    def reworded(
-        self,
-        section: Section[Message],
-        number: int,
-        first_message: int,
-        follows: bool,
-        rule_for: Callable[[Problem], Rule | None],
-    ) -> Iterator[Problem]:
-        for problem in section_problems(section, number, first_message, follows):
+    def reworded(self, problems: Iterable[Problem], rule_for: Callable[[Problem], Rule | None]) -> Iterator[Problem]:
+        for problem in problems:
             rule = rule_for(problem)
             if rule is not None:
                 yield self.reword(problem, rule)
@@ -167,5 +166,6 @@ def _last(section: Section[M]) -> M:
 def check(provider: Provider, tree: ChainAST[Message]) -> Iterator[Problem]:
     """Everything a provider would say about a chain; ids come last."""
     for number, index, section, before, after in neighbours(tree):
-        yield from provider.check_section(section, number, index, before, after)
+        problems = list(section_problems(section, number, index, after is not None))
+        yield from provider.check_section(section, number, index, before, after, problems)
     yield from provider.check_ids(calls_of(tree))

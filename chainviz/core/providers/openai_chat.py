@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from chainviz.core.arguments import is_json
@@ -77,11 +77,16 @@ class OpenAIChat:
     _speaker = Speaker(name, "OpenAI")
 
     def check_section(
-        self, section: Section[Message], number: int, first_message: int, before: Shape | None, after: Shape | None
+        self,
+        section: Section[Message],
+        number: int,
+        first_message: int,
+        before: Shape | None,
+        after: Shape | None,
+        problems: Sequence[Problem],
     ) -> Iterator[Problem]:
         say = self._speaker
-        follows = after is not None
-        yield from say.reworded(section, number, first_message, follows, lambda problem: _rule_for(problem, section))
+        yield from say.reworded(problems, lambda problem: _rule_for(problem, section))
         yield from say.broken(section, number, first_message, lambda message, _: _broken(message))
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:

@@ -8,7 +8,8 @@ Numbers in the small trees are not those of the chain, except where they begin i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -55,13 +56,16 @@ class _Judge:
 
     def judge(self, repeated: Repeated) -> list[Row]:
         found: list[list[list[Any]]] = [[] for _ in self.seen]
-        row = 0
-        for problem in sorted([*self._tree(), *self._providers(repeated)], key=lambda problem: problem.message):
-            while row + 1 < len(self.seen) and self.starts[row + 1] <= problem.message:
-                row += 1
+        tree = list(self._tree())
+        suspects = {self._row_of(problem) for problem in tree}
+        for problem in sorted([*tree, *self._providers(suspects, repeated)], key=lambda problem: problem.message):
+            row = self._row_of(problem)
             key = OPENING if problem.rule == OPENING_RULE and not problem.provider else problem.provider
             found[row].append(pack_problem(problem, problem.message - self.starts[row], key))
         return [row.row(problems) for row, problems in zip(self.rows, found[self.context :], strict=True)]
+
+    def _row_of(self, problem: Problem) -> int:
+        return bisect_right(self.starts, problem.message, hi=len(self.seen)) - 1
 
     def _tree(self) -> Iterator[Problem]:
         tree = ChainAST(tuple(_sections(self.seen)))
@@ -73,13 +77,13 @@ class _Judge:
         if self.begins and tree.sections:
             yield from _opening(tree.sections[0])
 
-    def _providers(self, repeated: Repeated) -> Iterator[Problem]:
+    def _providers(self, suspects: Container[int], repeated: Repeated) -> Iterator[Problem]:
         single = 0
         if self.begins:
             single = next((i for i, row in enumerate(self.rows) if row.messages[0].role == AI), len(self.rows) - 1) + 1
             yield from self._together(self.rows[:single])
         for i in range(single, len(self.rows)):
-            yield from self._alone(i)
+            yield from self._alone(i, i + self.context in suspects)
         for i, row in enumerate(self.rows):
             for call in row.messages[0].calls:
                 if repeated(i, call):
@@ -92,19 +96,21 @@ class _Judge:
             end = index + len(section)
             before = messages[index - 1] if index else None
             after = messages[end] if end < len(messages) else self.around.after
+            problems = list(section_problems(section, number, index, after is not None))
             for provider in PROVIDERS:
-                yield from provider.check_section(section, number, index, before, after)
+                yield from provider.check_section(section, number, index, before, after, problems)
             index = end
 
-    def _alone(self, i: int) -> Iterator[Problem]:
+    def _alone(self, i: int, is_suspect: bool) -> Iterator[Problem]:
+        """A row that does not begin the chain; the tree has something to say of it only where it has in its context."""
         row = self.rows[i]
+        index = self.starts[i + self.context]
         section = Section(row.messages) if row.is_header else Section((), (row.pair,))
-        above = self.seen[i + self.context - 1] if i + self.context else None
-        before = above.messages[-1] if above is not None else None
+        before = self.seen[i + self.context - 1].messages[-1]
         after = self.rows[i + 1].messages[0] if i + 1 < len(self.rows) else self.around.after
-        number = 1 if before is None else 2
+        problems = list(section_problems(section, 2, index, after is not None)) if is_suspect else []
         for provider in PROVIDERS:
-            yield from provider.check_section(section, number, self.starts[i + self.context], before, after)
+            yield from provider.check_section(section, 2, index, before, after, problems)
 
 
 def _opening(section: Section[Any]) -> Iterator[Problem]:
