@@ -39,7 +39,7 @@ WORDS = {
 }
 """By kind: state (colour), icon, word."""
 PART_ICONS = {
-    "text": "quiet", "thinking": "reasoning", "image": "image", "binary": "file",
+    "text": "comment", "thinking": "reasoning", "image": "image", "binary": "file",
     "tool_call": "tool", "tool_result": "tool", "opaque": "info",
 }  # fmt: skip
 RESTORABLE = {"text": "text", "tool_call": "arguments", "tool_result": "content"}
@@ -59,8 +59,9 @@ class Links(Protocol):
     def edit(self, path: Path) -> str:
         """ "" where the version after cannot be edited."""
 
-    def restore(self, message: int, part: int) -> str:
-        """What the page's form sends to bring back a text of the version before; "" where the page has no such form."""
+    def restore(self, message: int, part: int | None = None) -> str:
+        """What the page's form sends to bring back a part of the version before, or the nodes of one of its messages; ""
+        where the page has no such form."""
 
     def lines(self, change: int, text: int, row: int) -> str:
         """The page that shows one text of one change from a row on."""
@@ -130,8 +131,9 @@ def build_group(compared: Compared, place: int, group: core.Group) -> Group:
         icon=icon,
         word=word,
         sizes=sizes_text(group.kind, group.old.measure.size, group.new.measure.size),
-        rows=tuple(_limited(_rows(compared, place, group), place, links)),
+        rows=_beside(tuple(_limited(_rows(compared, place, group), place, links))),
         edit_href="" if group.new.is_empty else links.edit(side.first),
+        restore="" if group.kind == "moved" or group.old.is_empty else links.restore(group.old.start),
     )
 
 
@@ -303,6 +305,11 @@ def _limited(rows: Iterator[Row], place: int, links: Links) -> Iterator[Row]:
             yield More("Show the rest of this change", links.lines(place, text, 0))
             return
         yield row
+
+
+def _beside(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """A summary stands beside the list of the nodes it stands for."""
+    return (replace(rows[0], beside=rows[1:]),) if rows and isinstance(rows[0], Listed) else rows
 
 
 def _listed(rows: Rows, side: core.Side, which: str) -> Listed:

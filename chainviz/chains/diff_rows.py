@@ -53,6 +53,8 @@ class Listed:
     title: str
     nodes: tuple[tuple[str, str, str, str], ...]
     """(number, role, text, size)"""
+    beside: tuple[Row, ...] = ()
+    """What the other side has: the summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class Group:
     sizes: str
     rows: tuple[Row, ...]
     edit_href: str = ""
+    restore: str = ""
+    """What the page's form sends to bring back the nodes as they were; empty where that cannot be."""
     scope: str = ""
     """Whose change it is, where one page shows two comparisons."""
 
@@ -145,7 +149,7 @@ def _row_elements(row: Row) -> int:
     if isinstance(row, Lines):
         return 1 + sum(map(line_elements, row.rows))
     if isinstance(row, Listed):
-        return 6 + 7 * len(row.nodes)
+        return 6 + 7 * len(row.nodes) + sum(map(_row_elements, row.beside))
     return 6
 
 
@@ -178,7 +182,7 @@ def _group(group: Group) -> str:
         f'<div class="diff-group-head">{_mark(group.role)}{place}'
         f"<b>{f'<code>{title}</code>' if group.is_code else title}</b>"
         f'<span class="badge" data-state="{escape(group.state)}">{_icon(group.icon)}{escape(group.word)}</span>'
-        f'<span class="push-end delta" data-state="quiet">{escape(group.sizes)}</span>{edit}</div>'
+        f'<span class="push-end delta" data-state="quiet">{escape(group.sizes)}</span>{_restore_all(group)}{edit}</div>'
         f"{''.join(map(_row, group.rows))}</section>"
     )
 
@@ -252,6 +256,16 @@ def _restore(label: Label) -> str:
     )
 
 
+def _restore_all(group: Group) -> str:
+    if not group.restore:
+        return ""
+    words = f"Bring back {escape(group.number)} as it was before"
+    return (
+        f'<button class="button" data-size="small-icon" form="restore" name="part" value="{escape(group.restore)}" '
+        f'aria-label="{words}" title="{words}">{_icon("restore")}</button>'
+    )
+
+
 def _fact(fact: Fact) -> str:
     def side(value: str | None, tag: str) -> str:
         if value is None:
@@ -274,8 +288,8 @@ def _listed(listed: Listed) -> str:
         f'<div class="diff-side"><p class="diff-side-label">{_icon("section")}{escape(listed.title)}</p>'
         f'<ul class="replaced-list" data-change="{change}">{nodes}</ul></div>'
     )
-    empty = '<div class="diff-side" data-empty></div>'
-    return f'<div class="diff-row">{filled + empty if listed.side == "before" else empty + filled}</div>'
+    other = f'<div class="diff-beside-rows">{"".join(map(_row, listed.beside))}</div>'
+    return f'<div class="diff-beside">{filled + other if listed.side == "before" else other + filled}</div>'
 
 
 def fold(fold: Fold) -> str:

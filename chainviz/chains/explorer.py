@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.urls import NoReverseMatch, reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.inspect_pages import NodePage, node_page
+from chainviz.chains.inspect_pages import NodePage, earlier_address, node_page
 from chainviz.chains.minimaps import minimap_blocks
 from chainviz.chains.render.minimap import minimap_svg
 from chainviz.chains.render.numbers import count_text, share_text
@@ -21,6 +20,7 @@ from chainviz.core.providers import PROVIDERS
 from chainviz.store.outline.charts import unpack_charts
 from chainviz.store.packed import unpack
 from chainviz.store.windows import Window
+from chainviz.web.addresses import url_or_nothing
 from chainviz.web.token_text import token_text
 
 
@@ -54,6 +54,7 @@ class ExplorerPage:
     head_url: str
     versions_url: str
     edit_address: str
+    earlier_address: str
     format_label: str
     problems: int
     problems_text: str
@@ -90,6 +91,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         head_url=url_or_nothing("chains:chain", subject.chain.pk),
         versions_url=url_or_nothing("chains:versions", subject.chain.pk),
         edit_address=edit_address(subject),
+        earlier_address=earlier_address(subject, "PATH"),
         format_label=format_label(snapshot.format),
         problems=problems,
         problems_text=count_text(problems, "problem"),
@@ -109,14 +111,6 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
 
 def format_label(name: str) -> str:
     return next((each.label for each in FORMATS if each.name == name), name)
-
-
-def url_or_nothing(name: str, *args: object) -> str:
-    """The page's address, or "" while there is no such page: what does not exist is not offered."""
-    try:
-        return reverse(name, args=args)
-    except NoReverseMatch:
-        return ""
 
 
 def repair_url_of(subject: Subject) -> str:

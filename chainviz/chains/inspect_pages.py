@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainviz.chains.render.numbers import bar_step, count_text, share_text
@@ -13,8 +14,11 @@ from chainviz.core.paths import Path
 from chainviz.core.problems import Problem
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.tree import BodyPair
+from chainviz.store.contents import StoredMessage
+from chainviz.store.models import Run
 from chainviz.store.skeletons import PartShape, StoredShape
 from chainviz.store.windows import WindowRow, window
+from chainviz.web.addresses import url_or_nothing
 from chainviz.web.byte_text import byte_text
 from chainviz.web.token_text import token_text
 
@@ -66,6 +70,8 @@ class NodePage:
     """Completed, pending, unmatched."""
     problems: tuple[Problem, ...]
     providers: tuple[ProviderWord, ...]
+    earlier_url: str = ""
+    """What the node was in earlier versions; "" where a step never wrote any of it."""
 
 
 def node_page(subject: Subject, path: Path) -> NodePage:
@@ -73,7 +79,8 @@ def node_page(subject: Subject, path: Path) -> NodePage:
     chain.span(path)  # PathError where there is no such node
     row = window(chain, path.node, "down", 1).rows[0]
     view = row_view(row)
-    shapes = [] if row.kind == "section" else [found.shape for found in chain.rows(row.start, row.start + row.messages)]
+    messages = [] if row.kind == "section" else chain.rows(row.start, row.start + row.messages)
+    shapes = [found.shape for found in messages]
     parts = [(shape, part) for shape in shapes for part in shape.parts]
     calls, counts = _calls(shapes) if row.kind == "pair" else ((), (0, 0, 0))
     return NodePage(
@@ -90,7 +97,19 @@ def node_page(subject: Subject, path: Path) -> NodePage:
         call_counts=counts,
         problems=tuple(problem for problem in row.problems if not problem.provider)[:MOST_LISTED],
         providers=_providers(row),
+        earlier_url=earlier_address(subject, str(row.path)) if _is_rewritten(messages) else "",
     )
+
+
+def earlier_address(subject: Subject, path: str) -> str:
+    """Of the newest content only: what is brought back goes there."""
+    has_earlier = subject.is_head and (subject.chain.version > 1 or subject.draft_id is not None)
+    url = url_or_nothing("drafts:earlier", subject.chain.pk, path) if has_earlier else ""
+    return f"{url}?{subject.edit_query}" if url else ""
+
+
+def _is_rewritten(messages: Sequence[StoredMessage]) -> bool:
+    return Run.objects.filter(pk__in={message.run for message in messages}, kind=Run.EDIT).exists()
 
 
 def _title(row: WindowRow, name: str) -> str:

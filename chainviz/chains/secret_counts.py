@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chainviz.chains.explorer import url_or_nothing
 from chainviz.chains.file_scans import FILE, FileFindings, file_findings_of, findings_in, start_file_scan
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.secret_scans import SCAN, spots_of, start_scan
@@ -18,6 +17,7 @@ from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.store import exports
 from chainviz.store.models import Upload
+from chainviz.web.addresses import url_or_nothing
 
 NAMED = 5
 

@@ -29,6 +29,7 @@ STATES = {
     "redact": ("redacted", "redacted"),
     "mask": ("redacted", "shield"),
     "summarize": ("summarised", "summary"),
+    "restore": ("changed", "restore"),
 }
 ICONS = {
     "repair": "repaired",
@@ -69,7 +70,7 @@ class DraftLinks:
     def edit(self, path: Path) -> str:
         return f"{reverse('drafts:edit', args=[self.chain.pk, path])}?draft={self.draft_id}"
 
-    def restore(self, message: int, part: int) -> str:
+    def restore(self, message: int, part: int | None = None) -> str:
         return ""
 
     def lines(self, change: int, text: int, row: int) -> str:
@@ -190,7 +191,7 @@ def _step_rows(base: Snapshot, steps: Steps) -> list[StepRow]:
 def _told(snapshot: Snapshot) -> tuple[str, str]:
     """What a step did, in its own words."""
     options, report = unpack(snapshot.options), unpack(snapshot.report)
-    label = next((each.label for each in OPERATIONS if each.name == snapshot.operation), snapshot.operation)
+    label = next((each.label for each in OPERATIONS if each.name == snapshot.operation), snapshot.operation.capitalize())
     if snapshot.operation == "edit":
         words = EDIT_WORDS.get(options.get("action", "text"), "Edit")
         where = options.get("path", "")

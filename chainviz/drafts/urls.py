@@ -27,6 +27,7 @@ RUN = "c/<int:chain_id>/summaries/<int:run_id>/"
 
 urlpatterns = [
     path("c/<int:chain_id>/repair/", repair.repair, name="repair"),
+    path("c/<int:chain_id>/earlier/<str:where>", restore.earlier, name="earlier"),
     path("c/<int:chain_id>/diff/<int:before>..<int:after>/restore", restore.restore_text, name="restore_text"),
     path("c/<int:chain_id>/edit/<str:path>", edit.edit, name="edit"),
     path("c/<int:chain_id>/do/redact/", redact.redact, name="redact"),

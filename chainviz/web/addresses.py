@@ -1,7 +1,17 @@
-"""Numbers in addresses. An odd one is as good as none: an address is not a form."""
+"""Addresses: those of pages that may not exist, and numbers in them. An odd number is as good as none: no form sent it."""
 
 from __future__ import annotations
+
+from django.urls import NoReverseMatch, reverse
 
 
 def small_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def url_or_nothing(name: str, *args: object) -> str:
+    """The page's address, or "" while there is no such page: what does not exist is not offered."""
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""

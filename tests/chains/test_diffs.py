@@ -29,7 +29,7 @@ class Links:
     def after(self, path: Path) -> str:
         return f"/after/{path}"
 
-    def restore(self, message: int, part: int) -> str:
+    def restore(self, message: int, part: int | None = None) -> str:
         return ""
 
     def edit(self, path: Path) -> str:

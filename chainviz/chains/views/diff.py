@@ -48,8 +48,10 @@ class VersionLinks:
     def edit(self, path: Path) -> str:
         return f"{reverse('drafts:edit', args=[self.chain.pk, path])}?v={self.after_number}"
 
-    def restore(self, message: int, part: int) -> str:
-        return f"{message}.{part}" if self.restores else ""
+    def restore(self, message: int, part: int | None = None) -> str:
+        if not self.restores:
+            return ""
+        return f"{message}" if part is None else f"{message}.{part}"
 
     def lines(self, change: int, text: int, row: int) -> str:
         return self.page + query(change=change, text=text or "", row=row or "")

@@ -7,12 +7,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from chainviz.chains.explorer import url_or_nothing
 from chainviz.chains.models import Chain
 from chainviz.chains.secret_scans import LIBRARY, start_library_scan
 from chainviz.core.secrets import get_rule
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
+from chainviz.web.addresses import url_or_nothing
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.redirects import see_other
 

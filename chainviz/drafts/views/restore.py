@@ -1,20 +1,33 @@
-"""The button of a comparison that brings one text back, as a step of a draft on the newest version."""
+"""Restoring from an earlier version, as a step of a draft: what a node was before, and the buttons that bring it back."""
 
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from chainviz.chains.access import chain_for
-from chainviz.core.errors import ChainError, Refused
+from chainviz.core.errors import ChainError, PathError, Refused
+from chainviz.core.paths import parse_path
 from chainviz.drafts import services
-from chainviz.drafts.access import Ground, version_of
-from chainviz.drafts.restoring import restoring_edit
+from chainviz.drafts.access import Ground, ground_of, version_of
+from chainviz.drafts.earlier import earlier_page
+from chainviz.drafts.restoring import restore
 from chainviz.drafts.views.answers import see_other, to_draft
 from chainviz.store.chain import StoredChain
 from chainviz.web.addresses import small_number
+
+
+@require_safe
+def earlier(request: HttpRequest, chain_id: int, where: str) -> HttpResponse:
+    ground = ground_of(request, chain_id)
+    try:
+        page = earlier_page(ground, parse_path(where).node)
+    except PathError as unknown:
+        raise Http404(str(unknown)) from unknown
+    return render(request, "drafts/earlier.html", {"page": page})
 
 
 @require_POST
@@ -24,10 +37,10 @@ def restore_text(request: HttpRequest, chain_id: int, before: int, after: int) -
     head = version_of(chain, chain.version)
     begun = services.open_draft(chain, request.user, head.number)
     ground = services.ground_of_draft(begun) if begun else Ground(chain, head, None, StoredChain(head.snapshot))
-    message, _, part = request.POST.get("part", "").partition(".")
+    message, dot, part = request.POST.get("part", "").partition(".")
     try:
-        options = restoring_edit(old, ground.stored, _number(message), _number(part))
-        return to_draft(request, *services.change(ground, request.user, services.EDIT, options))
+        found = _number(message), _number(part) if dot else None
+        return to_draft(request, restore(ground, request.user, old, before, *found), ())
     except ChainError as refused:
         messages.error(request, str(refused))
         return see_other(reverse("chains:diff", args=[chain.pk, before, after]))
@@ -36,5 +49,5 @@ def restore_text(request: HttpRequest, chain_id: int, before: int, after: int) -
 def _number(text: str) -> int:
     number = small_number(text)
     if number is None:
-        raise Refused("Choose a text of the comparison to restore.")
+        raise Refused("Choose something of the comparison to restore.")
     return number
