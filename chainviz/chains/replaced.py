@@ -1,7 +1,8 @@
 """What a summary stands for: the nodes it replaced, in the version before, found again in every later version.
 
 A step writes its messages as a run of their own, so a summary is known by where its first message lies, wherever the
-node has moved since; the report of that step says which nodes it replaced.
+node has moved since; where later steps wrote it anew (edited, redacted, merged), by what it took the place of. The
+report of the step that made it says which nodes it replaced. A branch begins a history of its own and knows no more.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from django.urls import reverse
 from chainviz.chains.models import Chain
 from chainviz.chains.render.rows import Row
 from chainviz.chains.row_views import row_view
-from chainviz.core.errors import PathError
 from chainviz.core.paths import Path, parse_path
 from chainviz.store.chain import StoredChain
 from chainviz.store.contents import StoredMessage, pieces_of
 from chainviz.store.models import Snapshot, Version
+from chainviz.store.origins import origins
 from chainviz.store.packed import unpack
-from chainviz.store.pieces import runs_in
+from chainviz.store.pieces import Places, runs_in
 from chainviz.store.windows import Window, window
 from chainviz.web.byte_text import byte_text
 from chainviz.web.templatetags.chainviz import icon
@@ -31,10 +32,12 @@ SHOWN = 100
 
 @dataclass(frozen=True)
 class Replacement:
-    """One row of the report of the step that made a summary."""
+    """What the report of the step that made a summary says about it."""
 
     step: Snapshot
     """The content with the summary in it."""
+    again: tuple[Snapshot, ...]
+    """The same step repeated on a newer version."""
     first: Path
     last: Path
     reason: str
@@ -62,40 +65,42 @@ def replacement_of(chain: StoredChain, path: Path) -> Replacement | None:
     if first is None:
         return None
     # one query where nothing was ever summarized, as in most chains
-    steps = Snapshot.objects.filter(history=chain.snapshot.history_id, operation=OPERATION).select_related("parent")
-    for step in steps.order_by("-pk"):
-        if first.run in runs_in(step.pieces, is_key=step.key_id is None):
-            found = _row_of(step, first)
-            if found is not None:
-                return found
+    made = Snapshot.objects.filter(history=chain.snapshot.history_id, operation=OPERATION)
+    steps = list(made.select_related("parent").order_by("pk"))
+    for message in origins(chain.snapshot, first) if steps else ():
+        named = [step for step in steps if message.run in runs_in(step.pieces, is_key=step.key_id is None)]
+        found = _reported(named[0], tuple(named[1:]), message) if named else None  # the first one wrote the run
+        if found is not None:
+            return found
     return None
 
 
-def _row_of(step: Snapshot, first: StoredMessage) -> Replacement | None:
-    made = StoredChain(step)
-    for row in unpack(step.report):
-        if row.get("action") != OPERATION or not row.get("becomes"):
-            continue
-        try:
-            span = made.span(parse_path(row["becomes"]))
-        except PathError:
-            continue
-        message = next(iter(made.rows(span.start, span.start + 1)), None)
-        if message is not None and (message.run, message.position) == (first.run, first.position):
-            last = row.get("until") or row["path"]
-            return Replacement(
-                step,
-                parse_path(row["path"]),
-                parse_path(last),
-                row["reason"],
-                row["bytes_before"],
-                row["bytes_after"],
-            )
-    return None
+def _reported(step: Snapshot, again: tuple[Snapshot, ...], message: StoredMessage) -> Replacement | None:
+    """From the rows of the report about this message: several, where the summary was written in several texts."""
+    index = Places(pieces_of(step)).index(message.run, message.position)
+    if index < 0:
+        return None
+    becomes = str(StoredChain(step).outline.path_at(index).node)
+    rows = [row for row in unpack(step.report) if row.get("action") == OPERATION and row.get("becomes") == becomes]
+    if not rows:
+        return None
+    return Replacement(
+        step,
+        again,
+        parse_path(rows[0]["path"]),
+        parse_path(rows[-1].get("until") or rows[-1]["path"]),
+        rows[0]["reason"],
+        sum(row["bytes_before"] for row in rows),
+        sum(row["bytes_after"] for row in rows),
+    )
 
 
-def version_with(step: Snapshot) -> Version | None:
-    """The first version that holds this step; None while it is in a draft."""
+def version_with(found: Replacement) -> Version | None:
+    """The first version that holds the summary; None while it is in a draft."""
+    return next((version for step in (found.step, *found.again) if (version := _first_after(step))), None)
+
+
+def _first_after(step: Snapshot) -> Version | None:
     later = Snapshot.objects.filter(history=step.history_id, pk__gte=step.pk)
     parents = dict(later.values_list("pk", "parent"))
     for version in Version.objects.filter(history=step.history_id, snapshot__gte=step.pk).order_by("number"):
@@ -136,7 +141,7 @@ class ReplacedPage:
 
 
 def replaced_page(chain: Chain, found: Replacement, address: str, start: Path | None = None) -> ReplacedPage:
-    made, before = version_with(found.step), version_before(found.step)
+    made, before = version_with(found), version_before(found.step)
     rows, following = _rows(found, start or found.first)
     links = _Links(chain, found.old, before)
     shown = tuple(
@@ -198,7 +203,7 @@ def replaced_line(chain: StoredChain, path: Path, base_url: str) -> str:
     found = replacement_of(chain, path)
     if found is None:
         return ""
-    made = version_with(found.step)
+    made = version_with(found)
     where = f"made in version {made.number}" if made else "made in this draft"
     address = f"{base_url}replaced/{path}"
     return (

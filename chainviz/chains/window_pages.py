@@ -12,14 +12,12 @@ from chainviz.chains.render.node import PairNode, header_html, pair_html
 from chainviz.chains.render.parts import Reading
 from chainviz.chains.render.rows import Row, outline_html, rows_html
 from chainviz.chains.replaced import replaced_line
-from chainviz.chains.row_views import SUMMARY_MARK, row_view, titled
+from chainviz.chains.row_views import row_view, titled
 from chainviz.chains.subjects import Subject
 from chainviz.chains.view_state import ViewState
 from chainviz.core.messages import AI, HUMAN, Message, Shape
 from chainviz.core.paths import Path, parse_path
-from chainviz.core.tree import SUMMARIZATION_TOOL
 from chainviz.store.chain import StoredChain
-from chainviz.store.contents import StoredMessage
 from chainviz.store.skeletons import StoredShape
 from chainviz.store.windows import ALL_OPEN, Folds, Window, WindowRow, window
 from chainviz.web.addresses import small_number
@@ -118,18 +116,15 @@ def outline_page(subject: Subject, found: Window) -> WindowPage:
 def body_html(chain: StoredChain, reading: Reading, path: Path, start: int = 0) -> str:
     """An opened node, from piece number `start` on."""
     span = chain.span(path)
-    if path.pair == 0:
-        return header_html(reading, path, chain[span.start], start)
     rows = chain.rows(span.start, span.stop)
+    replaced = replaced_line(chain, path, reading.base_url) if not start and chain.bodies.are_written(rows[:1]) else ""
+    if path.pair == 0:
+        return replaced + header_html(reading, path, chain[span.start], start)
     size = sum(row.shape.size for row in rows)
     messages = chain.bodies.messages(rows) if size <= READ_TOGETHER else None
-    html = pair_html(reading, _pair_node(chain, path, [row.shape for row in rows], span.start, messages), start)
-    return replaced_line(chain, path, reading.base_url) + html if not start and _is_summary(rows) else html
-
-
-def _is_summary(rows: Sequence[StoredMessage]) -> bool:
-    calls = [call.name for call in rows[0].shape.calls] if rows else []
-    return calls == [SUMMARIZATION_TOOL] or (bool(rows) and rows[0].shape.preview.startswith(SUMMARY_MARK))
+    return replaced + pair_html(
+        reading, _pair_node(chain, path, [row.shape for row in rows], span.start, messages), start
+    )
 
 
 def _pair_node(chain: StoredChain, path: Path, shapes: list[StoredShape], start: int, messages: list[Message] | None) -> PairNode:

@@ -138,7 +138,8 @@ class BodyReader:
     """Turns message rows into messages, reading their bodies; keeps what it learned about runs and uploads."""
 
     def __init__(self) -> None:
-        self._runs: dict[int, tuple[str, int | None]] = {}
+        self._runs: dict[int, tuple[str, int | None, str]] = {}
+        """Format, upload and kind."""
         self._uploads: dict[int, UploadReader] = {}
 
     def messages(self, rows: Sequence[StoredMessage]) -> list[CoreMessage]:
@@ -179,11 +180,16 @@ class BodyReader:
             return None
         return self._uploads.setdefault(upload_id, UploadReader(upload_id))
 
+    def are_written(self, rows: Sequence[StoredMessage]) -> bool:
+        """Whether any was written here, by a step, rather than imported."""
+        self._learn({row.run for row in rows})
+        return any(self._runs[row.run][2] == Run.EDIT for row in rows)
+
     def _learn(self, runs: set[int]) -> None:
         missing = runs - self._runs.keys()
         if missing:
-            for pk, format, upload_id in Run.objects.filter(pk__in=missing).values_list("pk", "format", "upload_id"):
-                self._runs[pk] = (format, upload_id)
+            found = Run.objects.filter(pk__in=missing).values_list("pk", "format", "upload_id", "kind")
+            self._runs |= {pk: (format, upload, kind) for pk, format, upload, kind in found}
 
     def _bodies(self, rows: Sequence[StoredMessage]) -> dict[tuple[int, int], bytes]:
         pieces = [Piece(row.run, row.position, 1) for row in rows]

@@ -80,17 +80,18 @@ def _rows(plan: Plan, folds: dict[str, Piece]) -> Iterator[Decision]:
     for piece in plan.pieces:
         first, until = str(piece.first), str(piece.last) if piece.last != piece.first else ""
         if piece.key in folds:
-            becomes = str(_new_path(piece, list(folds.values())))
+            becomes = str(_new_path(piece, list(folds.values()), plan.chain))
             yield Decision(first, FOLDED, piece.reason, piece.size, piece.after, until=until, becomes=becomes)
         else:
             reason = f"{piece.left or NOT_WRITTEN} {piece.reason}"
             yield Decision(first, STAYS, reason, piece.size, piece.size, until=until)
 
 
-def _new_path(piece: Piece, folds: Sequence[Piece]) -> Path:
+def _new_path(piece: Piece, folds: Sequence[Piece], chain: Chain) -> Path:
     """Where the summary stands in the changed chain."""
     if piece.rule == "qa-human":
-        return Path(1)
+        headers = (message for section in chain.tree.sections[: piece.last.section] for message in section.header)
+        return Path(1, 0, sum(message.role == SYSTEM for message in headers))
     if piece.rule == "qa":
         return Path(1, 1)
     assert piece.first.pair is not None
