@@ -12,7 +12,7 @@ from django.test import Client
 from chainviz.chains.audit import AuditEntry
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
-from tests.chains.making import ai, human, make_chain, result
+from tests.chains.making import ai, human, make_chain, make_chain_of, result
 from tests.drafts.pages import fields_of, send_form
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +99,19 @@ def test_a_row_decided_by_hand_goes_into_the_draft_and_the_audit(client: Client,
     assert "1 of 3 redacted" in listed
     record = client.get(f"/c/{chain.pk}/audit/{entry.pk}/").json()
     assert record["record"]["policy"] == "seed"
+
+
+def test_copies_around_the_messages_go_with_what_was_redacted(client: Client, chain: Chain) -> None:
+    document = {"trajectory": [{"observation": SECRET_LOOKING, "query": f"Seen: {SECRET_LOOKING}!"}], "messages": MESSAGES}
+    made = make_chain_of(json.dumps(document, indent=1).encode())
+    draft = send_form(client, f"/c/{made.pk}/do/redact/", act="apply")
+    client.post(f"{draft['Location']}save", {"note": ""})
+    for scope in ("chain", "file", "html", "markdown"):
+        export = b"".join(client.get(f"/c/{made.pk}/v/2/export?scope={scope}").streaming_content)
+        assert b"the whole file" not in export, scope
+        assert b"the third file" in export, scope
+    left = json.loads(b"".join(client.get(f"/c/{made.pk}/v/2/export?scope=chain").streaming_content))
+    assert left["trajectory"] == [{"observation": "[redacted]", "query": "Seen: [redacted]!"}]
 
 
 def test_decisions_by_hand_outlive_the_filter_that_hides_them(client: Client, address: str) -> None:

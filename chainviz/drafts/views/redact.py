@@ -5,25 +5,15 @@ from __future__ import annotations
 from time import perf_counter
 
 from django.conf import settings
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from chainviz.chains import audit
-from chainviz.core.errors import ChainError, Refused
-from chainviz.core.operations.redact import (
-    POLICIES,
-    REDACT,
-    RedactOptions,
-    audit_record,
-    decide,
-    outcome_of,
-    read_switch,
-)
+from chainviz.core.errors import ChainError
+from chainviz.core.operations.redact import POLICIES, RedactOptions, decide, read_switch
 from chainviz.core.paths import Path
-from chainviz.drafts import redacting, services
+from chainviz.drafts import redacting
 from chainviz.drafts.access import Ground, ground_of
 from chainviz.drafts.redacting import (
     NOTHING,
@@ -38,6 +28,7 @@ from chainviz.drafts.redacting import (
     tools_of,
 )
 from chainviz.drafts.redacting_rows import SHOWN, Filter, table_of
+from chainviz.drafts.redacting_step import redact as redact_in_draft
 from chainviz.drafts.views.answers import begun_draft, moved_on, to_draft
 from chainviz.web.addresses import small_number
 from chainviz.web.htmx import page_or_fragment
@@ -74,7 +65,7 @@ def redact(request: HttpRequest, chain_id: int) -> HttpResponse:
     if request.POST.get("seen") != ground.seen:
         return _page(request, ground, tools, asked, form, options, moved_on(ground))
     try:
-        return _applied(request, ground, options)
+        return to_draft(request, *redact_in_draft(ground, request.user, options))
     except ChainError as refused:
         return _page(request, ground, tools, asked, form, options, str(refused))
 
@@ -83,18 +74,6 @@ def _settings_file(options: RedactOptions) -> HttpResponse | None:
     text, _ = redacting.settings_json(options)
     headers = {"Content-Disposition": 'attachment; filename="context_management.json"'}
     return HttpResponse(text, content_type="application/json", headers=headers) if text else None
-
-
-def _applied(request: HttpRequest, ground: Ground, options: RedactOptions) -> HttpResponse:
-    table = decide(ground.stored, options)
-    outcome = outcome_of(ground.stored, table, options)
-    if not outcome.changes:
-        raise Refused("No row is to be redacted with these choices.")
-    with transaction.atomic():
-        draft = services.take(ground, request.user, REDACT, options, outcome)
-        record = audit_record(table, options)
-        audit.note(ground.chain, request.user, "redact", record, version=ground.version.number, draft=draft.pk)
-    return to_draft(request, draft, outcome.warnings)
 
 
 def _page(

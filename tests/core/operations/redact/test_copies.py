@@ -1,0 +1,49 @@
+"""Copies of what was redacted, beside the messages: found however they are wrapped, and nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chainviz.core.operations.redact.copies import LONG, Copies
+
+GONE = "the patient is called Ada Lovelace\nand lives in \"London\"\n" * 4
+
+
+def without(document: Any, *texts: str) -> Any:
+    return json.loads(Copies(texts, "[redacted]").without(json.dumps(document, ensure_ascii=False)))
+
+
+@pytest.mark.parametrize(
+    ("held", "left"),
+    [
+        (GONE, "[redacted]"),
+        (f"Observation: {GONE} -- end", "Observation: [redacted] -- end"),
+        (f"{GONE}|{GONE}", "[redacted]|[redacted]"),
+        (GONE[20:-20], "[redacted]"),
+        (f"  {GONE}\n", "[redacted]"),
+        ("the patient", "the patient"),
+        ("the patient is called Ada", "the patient is called Ada"),
+    ],
+)
+def test_strings_that_hold_a_redacted_text_hold_it_no_more(held: str, left: str) -> None:
+    assert without({"a": [held, 1], "b": "else"}, GONE) == {"a": [left, 1], "b": "else"}
+
+
+def test_a_short_text_goes_only_where_it_is_the_whole_string() -> None:
+    document = ["file updated", "was file updated?", "OK", "OBSERVATION"]
+    assert without(document, "OBSERVATION:\nfile updated", "OK") == ["[redacted]", "was file updated?", "OK", "OBSERVATION"]
+
+
+def test_a_document_without_copies_stays_byte_for_byte() -> None:
+    piece = '{"a":  "\\u00e9 \\/ \\ud800", "b": [1e400, "' + "x" * 500 + '"], "cut'
+    assert Copies([GONE], "[redacted]").without(piece) == piece
+
+
+@given(st.text("ab\n", min_size=LONG, max_size=300), st.text("ab\n", max_size=200), st.text("ab\n", max_size=200))
+def test_wherever_a_long_text_stands_in_a_string_it_is_found(text: str, before: str, behind: str) -> None:
+    assert text not in without([before + text + behind], text)[0]
