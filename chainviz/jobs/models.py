@@ -27,6 +27,14 @@ class JobQuerySet(models.QuerySet["Job"]):
     def visible_to(self, user: Any) -> JobQuerySet:
         return self.filter(owner=user)
 
+    def about(self, chain: Any) -> JobQuerySet:
+        """Those of its owner whose arguments name it."""
+        args = self.filter(owner=chain.owner_id, args__contains='"chain": ').values_list("pk", "args")
+        return self.filter(pk__in=[pk for pk, each in args if each.get("chain") == chain.pk])
+
+    def unfinished(self) -> JobQuerySet:
+        return self.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
+
 
 class Job(models.Model):
     class State(models.TextChoices):

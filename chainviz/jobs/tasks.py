@@ -5,19 +5,24 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
-from django.db import connection
+from django.db import DatabaseError, connection
+from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_tasks import task
 from django_tasks.base import TaskResultStatus
 from django_tasks.exceptions import TaskResultDoesNotExist
+from django_tasks_db.models import DBTaskResult
 
 from chainviz.core.errors import ChainError
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 
 log = logging.getLogger(__name__)
+KEPT = timedelta(days=1)
+"""How long the queue keeps a task that has ended, for whoever looks into the database."""
 
 
 class Cancelled(Exception):
@@ -61,6 +66,16 @@ def is_waiting(task_id: str) -> bool:
         return False
 
 
+def prune_tasks() -> int:
+    """Deletes rows of the queue that nothing reads any more: a job's own row says how it ended. Returns how many."""
+    old = timezone.now() - KEPT
+    ended = DBTaskResult.objects.finished().filter(finished_at__lt=old)
+    # a killed worker leaves its task "running" for ever
+    at_work = list(Job.objects.unfinished().exclude(task_id="").values_list("task_id", flat=True))
+    left_behind = DBTaskResult.objects.running().filter(started_at__lt=old).exclude(id__in=at_work)
+    return sum(rows.delete()[0] for rows in (ended, left_behind) if rows.exists())
+
+
 @task()
 def run_job(job_id: int) -> None:
     job = lease.claim(job_id)
@@ -95,7 +110,16 @@ def _run(job: Job) -> None:
 
 def _keep_lease(job: Job, stop: threading.Event) -> None:
     try:
-        while not stop.wait(lease.LEASE.total_seconds() / 3) and lease.beat(job):
+        while not stop.wait(lease.LEASE.total_seconds() / 3) and _beats(job):
             pass
     finally:
         connection.close()
+
+
+def _beats(job: Job) -> bool:
+    """A database that somebody else writes in for long is no reason to give the lease up."""
+    try:
+        return lease.beat(job)
+    except DatabaseError:
+        log.warning("job %s could not keep its lease this time", job.pk, exc_info=True)
+        return True

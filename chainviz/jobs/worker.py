@@ -10,7 +10,7 @@ from django.utils.crypto import get_random_string
 from django_tasks_db.management.commands.db_worker import Worker
 
 from chainviz.jobs import lease
-from chainviz.jobs.tasks import enqueue, is_waiting
+from chainviz.jobs.tasks import enqueue, is_waiting, prune_tasks
 from chainviz.store.unfinished import clear_abandoned
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,8 @@ def _sweep_for_ever() -> None:
         try:
             lease.take_over_expired(enqueue, is_waiting)
             clear_abandoned()
+            prune_tasks()
         except DatabaseError:
-            log.exception("could not look for interrupted jobs and imports")
+            log.exception("could not look for what was interrupted or has ended")
         close_old_connections()
         threading.Event().wait(lease.LEASE.total_seconds() / 2)

@@ -12,7 +12,7 @@ from django_tasks_db.models import DBTaskResult
 from chainviz.accounts.models import local_owner
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.jobs.tasks import enqueue, is_waiting, run_job, start_job
+from chainviz.jobs.tasks import KEPT, enqueue, is_waiting, prune_tasks, run_job, start_job
 from chainviz.jobs.worker import make_worker
 from tests.jobs import work
 
@@ -140,3 +140,19 @@ def make_worker_die_with(job: Job) -> None:
     DBTaskResult.objects.update(status="RUNNING")
     assert lease.claim(job.pk) is not None
     let_lease_expire(job)
+
+
+def test_tasks_that_ended_leave_the_queue_after_a_while() -> None:
+    after_work(started(work.add, first=1, second=1))
+    left_behind, working = started(work.add), started(work.add)
+    rows = DBTaskResult.objects.all()
+    rows.filter(id__in=[left_behind.task_id, working.task_id]).update(status="RUNNING", started_at=timezone.now())
+    Job.objects.filter(pk=working.pk).update(state=State.RUNNING)
+    Job.objects.filter(pk=left_behind.pk).update(state=State.INTERRUPTED)
+    assert prune_tasks() == 0
+    long_ago = timezone.now() - KEPT - timedelta(minutes=1)
+    rows.filter(finished_at=None).update(started_at=long_ago)
+    rows.exclude(finished_at=None).update(finished_at=long_ago)
+    assert prune_tasks() == 2
+    assert [str(row.id) for row in rows] == [working.task_id]
+    assert Job.objects.count() == 3
