@@ -58,20 +58,23 @@ class Cards:
     next_text: str = ""
 
 
-def cards_of(fixes: Sequence[Fix], kind: str, start: int, at: Callable[[Path], str]) -> Cards:
-    """All fixes one by one where they are few, else kinds of fixes, or the fixes of one kind from `start` on."""
+def cards_of(fixes: Sequence[Fix], kind: str, start: int, at: Callable[[Path], str], query: str) -> Cards:
+    """All fixes one by one where they are few, else kinds of fixes, or the fixes of one kind from `start` on.
+
+    `query` says in an address what is repaired, and what of it was read.
+    """
     if kind:
         of_kind = [fix for fix in fixes if fix.name == kind]
         window = of_kind[start : start + MOST_CARDS]
         left = len(of_kind) - start - len(window)
         lead = f"{count(len(of_kind), 'place')} where “{CHOICES[kind][0].lower()}” would help; the others are left for now."
-        following = f"?kind={kind}&from={start + MOST_CARDS}" if left > 0 else ""
+        following = f"{query}&kind={kind}&from={start + MOST_CARDS}" if left > 0 else ""
         return Cards(
             tuple(_card(fix, at) for fix in window), lead, next_href=following, next_text=count(left, "more place")
         )
     if len(fixes) <= MOST_CARDS:
         return Cards(tuple(_card(fix, at) for fix in fixes), _lead(fixes))
-    return Cards(tuple(_kinds(fixes, at)), _lead(fixes), by_kind=True)
+    return Cards(tuple(_kinds(fixes, at, query)), _lead(fixes), by_kind=True)
 
 
 def _lead(fixes: Sequence[Fix]) -> str:
@@ -112,7 +115,7 @@ def _size_badge(before: int, after: int) -> Badge:
     return Badge("changed", "changed", "same size")
 
 
-def _kinds(fixes: Sequence[Fix], at: Callable[[Path], str]) -> list[Card]:
+def _kinds(fixes: Sequence[Fix], at: Callable[[Path], str], query: str) -> list[Card]:
     numbers = Counter(fix.name for fix in fixes)
     cards = []
     for name, number in numbers.items():
@@ -135,7 +138,7 @@ def _kinds(fixes: Sequence[Fix], at: Callable[[Path], str]) -> list[Card]:
                 badges=(_size_badge(before, after),),
                 is_chosen=first.default,
                 ways=ways if len(ways) > 1 else (),
-                one_by_one=f"?kind={name}",
+                one_by_one=f"{query}&kind={name}",
             )
         )
     return cards

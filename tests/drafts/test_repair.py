@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -64,13 +66,17 @@ def test_a_repair_goes_into_the_draft_that_was_begun(client: Client, chain: Chai
     assert "Nothing to repair" in client.get(again.url).content.decode()
 
 
-def test_many_fixes_are_chosen_by_kind(client: Client) -> None:
+def open_calls(client: Client) -> Chain:
     messages: list[dict[str, object]] = [{"role": "user", "content": "Go"}]
     for i in range(MOST_CARDS + 5):
         call = {"id": f"c{i}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
     send(client, ("open.json", json.dumps(messages).encode()))
-    chain = Chain.objects.get()
+    return Chain.objects.get()
+
+
+def test_many_fixes_are_chosen_by_kind(client: Client) -> None:
+    chain = open_calls(client)
     page = client.get(f"/c/{chain.pk}/repair/").content.decode()
     assert fields_of(page)["fix"] == ["answer-call"]
     one_by_one = client.get(f"/c/{chain.pk}/repair/?kind=answer-call").content.decode()
@@ -80,6 +86,30 @@ def test_many_fixes_are_chosen_by_kind(client: Client) -> None:
     draft = Draft.objects.get()
     send_form(client, f"/c/{chain.pk}/repair/?draft={draft.pk}")
     assert roles(draft).count("tool") == MOST_CARDS + 5
+
+
+def test_fixes_of_one_kind_stay_those_of_the_draft(client: Client) -> None:
+    chain = open_calls(client)
+    edited = send_form(client, f"/c/{chain.pk}/edit/s1.h.m0?v=1", s1__h__m0__c0__text="Go on")
+    draft = Draft.objects.get()
+    assert edited.status_code == 303
+    page = client.get(f"/c/{chain.pk}/repair/?draft={draft.pk}").content.decode()
+    link = next(link for link in re.findall('href="([^"]*kind=[^"]*)"', page))
+    one_by_one = client.get(f"/c/{chain.pk}/repair/{unescape(link)}")
+    assert one_by_one.status_code == 200
+    assert len(fields_of(one_by_one.content.decode())["fix"]) == MOST_CARDS
+
+
+def test_of_a_long_chain_the_page_says_what_was_read(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": ""}]
+    send(client, ("long.json", json.dumps(messages).encode()))
+    chain = Chain.objects.get()
+    monkeypatch.setattr("chainviz.drafts.views.repair.READ_AT_ONCE", 1)
+    page = client.get(f"/c/{chain.pk}/repair/").content.decode()
+    assert "Only the structure was checked" in page and "Nothing to repair in its structure" in page
+    whole = client.get(f"/c/{chain.pk}/repair/?v=1&content=1").content.decode()
+    assert "Only the structure was checked" not in whole and "empty-content" not in whole
+    assert "says nothing" in whole
 
 
 def test_every_other_operation_has_a_page_from_its_options(client: Client, chain: Chain) -> None:

@@ -19,6 +19,8 @@ from chainviz.web.addresses import small_number
 REPAIR = Repair()
 READ_AT_ONCE = 4_000
 """Messages of a chain whose contents are checked unasked; in a longer one that takes seconds and is a link."""
+READ_IN_SECONDS = 40_000
+"""Messages; beyond, a person is told to expect a longer wait."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -46,7 +48,8 @@ def repair(request: HttpRequest, chain_id: int) -> HttpResponse:
     def at(path: Path) -> str:
         return f"{ground.explorer}at/{path}#{path.node.dom_id}"
 
-    cards = cards_of(fixes, kind, small_number(request.GET.get("from", "")) or 0, at)
+    query = ground.query + ("&content=1" if "content" in request.GET else "")
+    cards = cards_of(fixes, kind, small_number(request.GET.get("from", "")) or 0, at, query)
     return render(
         request,
         "drafts/repair.html",
@@ -71,4 +74,5 @@ def _page(request: HttpRequest, ground: Ground, cards: Cards, error: str, conten
         "problems_href": f"{ground.explorer}problems",
         "content_href": "" if content else f"{ground.query}&content=1",
         "messages": f"{len(ground.stored):,}",
+        "reading_time": "some seconds" if len(ground.stored) <= READ_IN_SECONDS else "a minute or more",
     }
