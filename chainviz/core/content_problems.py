@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chainviz.core.arguments import is_json
-from chainviz.core.messages import Message, Text, ToolCall
+from chainviz.core.messages import FREE_FORM, Message, ToolCall, is_blank
 from chainviz.core.paths import Path
 from chainviz.core.problems import Problem, place_in_words
 from chainviz.core.tree import Section
@@ -21,17 +21,13 @@ def content_problems(section: Section[Message], number: int, first_message: int)
 
 def _ai_problems(message: Message, path: Path, index: int) -> Iterator[Problem]:
     where = place_in_words(path, index)
-    if _is_silent(message):
+    if all(map(is_blank, message.parts)):
         why = f" ({message.note})" if message.note else ""
         text = f"{where} is an AI message that says nothing{why}."
         yield Problem("empty-content", "info", path, index, None, text, ("drop-empty",))
     for call in message.calls:
         part = message.parts[call.part]
-        if isinstance(part, ToolCall) and part.arguments.strip() and not is_json(part.arguments):
+        if isinstance(part, ToolCall) and part.type != FREE_FORM and part.arguments.strip() and not is_json(part.arguments):
             at = Path(path.section, path.pair, path.message, call.part)
             text = f"{where} calls {call.name or 'a tool'} with arguments that are no JSON."
             yield Problem("bad-arguments", "warning", at, index, call.part, text, ("mend-arguments",))
-
-
-def _is_silent(message: Message) -> bool:
-    return all(isinstance(part, Text) and not part.text.strip() and part.reasoning is None for part in message.parts)

@@ -18,6 +18,9 @@ SYSTEM, HUMAN, AI, TOOL = "system", "human", "ai", "tool"
 
 NEW, SLOT = -1, -2
 
+FREE_FORM = "custom"
+"""The type of a call whose arguments are plain text, no JSON (OpenAI's custom tools)."""
+
 
 def byte_size(text: str) -> int:
     """UTF-8 bytes of `text`; a lone surrogate counts 3, as the U+FFFD that other programs put in its place."""
@@ -224,6 +227,11 @@ class Message:
             ])
         object.__setattr__(self, "calls", calls)
         object.__setattr__(self, "results", results)
+
+
+def is_blank(part: Part) -> bool:
+    """A text of nothing but white space, on which no reasoning hangs."""
+    return isinstance(part, Text) and not part.text.strip() and (part.reasoning is None or part.reasoning.is_empty)
 
 
 def text_of(message: Message) -> str:

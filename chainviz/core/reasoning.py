@@ -21,6 +21,25 @@ def contains_tool_call_reasoning(messages: Iterable[Message]) -> bool:
     return any(isinstance(part, ToolCall) and part.reasoning is not None for m in messages for part in m.parts)
 
 
+def thinks(message: Message) -> bool:
+    """Whether reasoning stands in a place of its own."""
+    return any(isinstance(part, Thinking) for part in message.parts)
+
+
+def acts_unthinking(message: Message) -> bool:
+    """Whether it calls tools and does not begin with reasoning."""
+    return bool(message.calls) and not isinstance(message.parts[0], Thinking)
+
+
+def is_unsigned(part: Part) -> bool:
+    return isinstance(part, Thinking) and not part.signature
+
+
+def is_emptied(part: Part) -> bool:
+    """Signed, but without text: somebody took it out, or the model gave none."""
+    return isinstance(part, Thinking) and bool(part.signature) and not part.content and not part.redacted
+
+
 def reasoning_message(messages: Iterable[Message]) -> Message | None:
     """An AI message with just the first text of an AI message that carries reasoning, if there is one."""
     for message in messages:

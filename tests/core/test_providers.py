@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from chainviz.core.messages import Image, Message, Text, Thinking, ToolResult
+from chainviz.core.dialects.patching import data_url
+from chainviz.core.messages import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.operations.repair import CHOICES
 from chainviz.core.parse import parse
 from chainviz.core.problems import section_problems
@@ -17,6 +18,13 @@ from tests.core.strategies import chains
 ANTHROPIC = next(p for p in PROVIDERS if p.name == "anthropic")
 OPENAI = next(p for p in PROVIDERS if p.name == "openai-chat")
 LONG = "x" * 41
+SERVER_CALL = Opaque("server_tool_use", '{"type": "server_tool_use", "id": "srvtoolu_1"}')
+SERVER_RESULT = Opaque("web_search_tool_result", '{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1"}')
+
+
+def picture(width: int) -> Message:
+    head = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + width.to_bytes(4, "big") + (9).to_bytes(4, "big")
+    return Message("human", (Image(data_url("image/png", head)), Text("look")))
 
 
 @pytest.mark.parametrize(
@@ -54,13 +62,23 @@ LONG = "x" * 41
         ([h(), ai(call(LONG * 2)), tool(LONG * 2)], ["call-id-too-long error"], []),
         ([h(), ai(call("a", "my tool")), tool("a")], ["tool-name error"], ["tool-name error"]),
         ([h(), ai(call("a", arguments="{")), tool("a")], ["arguments-no-json warning"], ["arguments-no-json error"]),
-        ([h(), ai(call("a", arguments="[1]")), tool("a")], [], ["arguments-no-object error"]),
+        ([h(), ai(call("a", arguments="[1]")), tool("a")], ["arguments-no-object warning"], ["arguments-no-object error"]),
         ([h(), ai(call("a", arguments="")), tool("a")], [], []),
         ([Message("human", (call("a"),)), tool("a")],
          ["result-without-call error", "call-by-user warning"], ["result-without-call error", "call-by-user error"]),
         ([h(), ai(call("a")), tool(Text("note"), "a"), ai("x")], [], ["result-after-text error"]),
-        ([h(), ai(Thinking("hm"), "x")], [], ["thinking-unsigned error"]),
-        ([h(), ai(Thinking("hm", "s"), call("a")), tool("a"), ai(call("b")), tool("b")], [], ["thinking-missing warning"]),
+        ([h(), ai(Thinking("hm"), "x"), h()], [], ["thinking-unsigned error"]),
+        ([h(), ai(Thinking("", "s"), "x"), h()], [], ["thinking-emptied info"]),
+        ([h(), ai(Thinking("hm", "s"), "x")], [], ["thinking-final info"]),
+        ([h(), ai(Thinking("hm", "s"), call("a")), tool("a"), ai(call("b")), tool("b")],
+         ["reasoning-missing info"], ["thinking-missing warning"]),
+        ([h(), ai(ToolCall("a", "py", "print(1)", "custom")), tool("a")], [], ["arguments-no-json error"]),
+        ([h(), ai(SERVER_CALL, SERVER_RESULT)], [], []),
+        ([h(), ai(SERVER_CALL), ai(SERVER_RESULT)], [], []),
+        ([h(), ai(SERVER_CALL), h(), ai(SERVER_RESULT)], [], ["server-result-without-call error"]),
+        ([picture(8001)], [], ["image-too-large error"]),
+        ([picture(2001)], [], ["image-large info"]),
+        ([picture(2000)], [], []),
         ([h(), ai(Thinking("", "x", redacted=True), call("a")), tool("a")], [], []),
     ],
 )  # fmt: skip

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from chainviz.core.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.content_problems import content_problems
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.messages import Message, Text, ToolResult
+from chainviz.core.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import CHOICES, OPERATION, RepairOptions, propose, repaired
 from chainviz.core.operations.repair.humans import OPENING
@@ -177,7 +178,15 @@ def test_a_moved_message_keeps_its_source_and_is_the_same_object() -> None:
 
 def test_an_id_reused_in_a_later_turn_is_no_reason_to_move_anything() -> None:
     chain = (h(), ai(call("a", "f")), tool("a"), h(), ai(call("a", "g")), tool("a"))
-    assert propose(MemoryChain(chain)) == ()
+    assert [(fix.id, fix.accepted) for fix in propose(MemoryChain(chain))] == [("rename-calls@s2.p1.m0.c0:a", False)]
+    assert repaired(chain, RepairOptions(only=("rename-calls",))) == (*chain[:4], ai(call("a_2", "g")), tool("a_2"))
+
+
+def test_free_form_arguments_are_left_alone() -> None:
+    free = ToolCall("c", "python", "print(1)", "custom")
+    chain = (h(), ai(free), tool("c"), ai("ok"))
+    assert repaired(chain) == chain
+    assert not list(content_problems(parse(chain).sections[0], 1, 0))
 
 
 def test_another_choice_can_be_made_for_a_rule_or_a_single_fix() -> None:

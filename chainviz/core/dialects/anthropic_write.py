@@ -34,6 +34,8 @@ def new_blocks(part: Part, speller: Speller) -> list[str]:
     before: list[str] = []
     if isinstance(part, Text | ToolCall) and part.reasoning is not None and not part.reasoning.is_empty:
         before = [_thinking(part.reasoning, speller)]
+        if isinstance(part, Text) and not part.text.strip():
+            return before  # the API refuses empty texts
     made = _new_block(part, speller)
     return before if made is None else [*before, made]
 

@@ -6,10 +6,25 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from chainviz.core.arguments import is_json, is_json_object
-from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message, Shape, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    Message,
+    Shape,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    is_blank,
+)
 from chainviz.core.paths import Path
+from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE, Picture, bytes_and_sides, is_too_large, pictures_in
 from chainviz.core.problems import Problem
 from chainviz.core.providers.contract import Broken, Called, Rule, Speaker, repeated
+from chainviz.core.reasoning import acts_unthinking, is_emptied, is_unsigned, thinks
+from chainviz.core.server_tools import lone_results
 from chainviz.core.tree import Section
 
 REFERENCE = "docs.claude.com/en/api/messages"
@@ -36,7 +51,9 @@ REPEATED_RESULT = Rule(
     "each tool_use must have a single result. Found multiple tool_result blocks with id",
     "github.com/BerriAI/litellm/issues/23510",
 )  # fmt: skip
-REUSED = Rule("call-id-reused", "error", "tool_use ids must be unique", "github.com/BerriAI/litellm/issues/23510")
+REUSED = Rule(
+    "call-id-reused", "error", "tool_use ids must be unique", "github.com/BerriAI/litellm/issues/23510", ("rename-calls",)
+)
 ROLE = Rule("role-unknown", "error", 'messages: Unexpected role. Allowed roles are "user" or "assistant"', REFERENCE)
 MID_SYSTEM = Rule(
     "system-in-messages", "warning",
@@ -64,26 +81,55 @@ ARGUMENTS = Rule(
     "arguments-no-json", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("mend-arguments",)
 )
 NO_OBJECT = Rule("arguments-no-object", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("wrap-arguments",))
-USER_CALL = Rule("call-by-user", "error", "`tool_use` blocks can only be in `assistant` messages", REFERENCE)
+USER_CALL = Rule(
+    "call-by-user", "error", "`tool_use` blocks can only be in `assistant` messages", REFERENCE, ("call-to-text",)
+)
 TEXT_FIRST = Rule(
     "result-after-text", "error",
     "tool_use ids were found without tool_result blocks immediately after (results come before any text)", REFERENCE,
+    ("results-first",),
 )  # fmt: skip
 UNSIGNED = Rule(
     "thinking-unsigned",
     "error",
     "Invalid `signature` in `thinking` block",
     "github.com/anthropics/claude-code/issues/63203",
+    ("drop-thinking",),
 )
+EMPTIED = Rule(
+    "thinking-emptied", "info",
+    "`thinking` blocks cannot be modified; taken where the model itself gave this one without text",
+    "github.com/anthropics/claude-code/issues/63246", ("drop-thinking",),
+)  # fmt: skip
+FINAL_THINKING = Rule(
+    "thinking-final", "info",
+    "with thinking switched off, an `assistant` message in the final position cannot contain `thinking`",
+    "forgecode issue 1853", ("drop-thinking",),
+)  # fmt: skip
 NO_THINKING = Rule(
     "thinking-missing", "warning",
     "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` "
     "message must start with a thinking block",
-    "github.com/run-llama/llama_index/pull/18834",
+    "github.com/run-llama/llama_index/pull/18834", ("drop-thinking",),
 )  # fmt: skip
 TRAILING = Rule(
-    "trailing-space", "warning", "messages: final assistant content cannot end with trailing whitespace", REFERENCE
-)
+    "trailing-space", "warning", "messages: final assistant content cannot end with trailing whitespace", REFERENCE,
+    ("trim-end",),
+)  # fmt: skip
+SERVER_RESULT = Rule(
+    "server-result-without-call", "error",
+    "unexpected tool_use_id found in server tool results: each must have a corresponding server_tool_use block before it",
+    "github.com/anthropics/claude-code/issues/64383", ("server-result-to-text",),
+)  # fmt: skip
+LARGE_PICTURE = Rule(
+    "image-too-large", "error", f"image exceeds 5 MB maximum, or image dimensions exceed max allowed size: {LONGEST_SIDE} pixels",
+    "github.com/anthropics/claude-code/issues/13480", ("image-to-text",),
+)  # fmt: skip
+LARGISH_PICTURE = Rule(
+    "image-large", "info",
+    f"image dimensions exceed max allowed size for many-image requests: {LONGEST_OF_MANY} pixels; taken where there are few",
+    "github.com/anthropics/claude-code/issues/24695",
+)  # fmt: skip
 
 FROM_TREE = {
     "pending-call": MISSING,
@@ -118,6 +164,8 @@ class Anthropic:
         if first_message == 0 and section.header and section.header[0].role == SYSTEM and _opens_with_ai(section):
             yield say.problem(FIRST_ROLE, Path(number, 0, 0), 0, None, "is followed by an AI message")
         yield from say.broken(section, number, first_message, lambda message, index: _broken(message, index == end))
+        called: set[str] = set()
+        yield from say.broken(section, number, first_message, lambda message, _: _lone_results(message, called))
         if not follows:
             yield from self._thinking(section, number, first_message)
 
@@ -126,8 +174,7 @@ class Anthropic:
         if not section.body or section.body[-1].ai is None:
             return
         ai = section.body[-1].ai
-        thinks = any(isinstance(p, Thinking) for pair in section.body if pair.ai is not None for p in pair.ai.parts)
-        if thinks and ai.calls and not isinstance(ai.parts[0], Thinking):
+        if acts_unthinking(ai) and any(pair.ai is not None and thinks(pair.ai) for pair in section.body):
             index = first_message + len(section) - len(section.body[-1].messages)
             path = Path(number, len(section.body), 0)
             yield self._speaker.problem(NO_THINKING, path, index, None, "calls tools without the thinking of its turn")
@@ -151,19 +198,46 @@ def _broken(message: Message, final: bool) -> Iterator[Broken]:
     text_before = False
     for part, each in enumerate(message.parts):
         match each:
-            case Text():
+            case Text() if each.text.strip() or is_blank(each):
                 text_before = True
                 yield from _broken_by_text(part, each)
             case ToolCall(has_function=True):
                 yield from _broken_by_call(part, each, message.role)
             case ToolResult() if text_before and message.role == TOOL:
                 yield TEXT_FIRST, part, "has text before a tool result"
-            case Thinking(signature="", redacted=False):
+            case Thinking() if is_unsigned(each):
                 yield UNSIGNED, part, "has thinking without a signature"
+            case Thinking() if is_emptied(each):
+                yield EMPTIED, part, "has signed thinking without text"
+        for picture in pictures_in(each):
+            yield from _broken_by_picture(part, picture)
     if final and message.role == AI and message.parts:
-        end = message.parts[-1]
-        if isinstance(end, Text) and end.text.strip() and end.text[-1].isspace():
-            yield TRAILING, len(message.parts) - 1, "ends the chain with white space"
+        yield from _broken_at_end(message)
+
+
+def _lone_results(message: Message, called: set[str]) -> Iterator[Broken]:
+    """Assistant messages that follow one another are one turn."""
+    if message.role != AI:
+        called.clear()
+        return
+    for i, part in lone_results(message, called):
+        yield SERVER_RESULT, i, f"holds a {part.kind} without its call before it"
+
+
+def _broken_by_picture(part: int, picture: Picture) -> Iterator[Broken]:
+    _, width, height = bytes_and_sides(picture)
+    if is_too_large(picture):
+        yield LARGE_PICTURE, part, f"has a picture of {width:,} × {height:,} pixels"
+    elif max(width, height) > LONGEST_OF_MANY:
+        yield LARGISH_PICTURE, part, f"has a picture of {width:,} × {height:,} pixels"
+
+
+def _broken_at_end(message: Message) -> Iterator[Broken]:
+    if thinks(message):
+        yield FINAL_THINKING, None, "ends the chain with its thinking"
+    end = message.parts[-1]
+    if isinstance(end, Text) and end.text.strip() and end.text[-1].isspace():
+        yield TRAILING, len(message.parts) - 1, "ends the chain with white space"
 
 
 def _broken_by_text(part: int, text: Text) -> Iterator[Broken]:

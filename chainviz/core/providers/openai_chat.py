@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from chainviz.core.arguments import is_json
-from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message, Shape, Thinking, ToolCall, ToolResult
+from chainviz.core.arguments import is_json, is_json_object
+from chainviz.core.messages import AI, FREE_FORM, HUMAN, SYSTEM, TOOL, Message, Shape, Thinking, ToolCall, ToolResult
 from chainviz.core.problems import Problem
 from chainviz.core.providers.contract import Broken, Called, Rule, Speaker, repeated
+from chainviz.core.reasoning import thinks
 from chainviz.core.tree import Section
 
 REFERENCE = "platform.openai.com/docs/api-reference/chat/create"
@@ -33,7 +34,7 @@ SHARED_TWICE = replace(SHARED, severity="error")
 ROLE = Rule(
     "role-unknown", "error",
     "Invalid value. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
-    REFERENCE,
+    REFERENCE, ("note-role", "drop-message"),
 )  # fmt: skip
 EMPTY = Rule(
     "content-missing", "error", "Invalid value for 'content': expected a string, got null.", REFERENCE, ("drop-empty",)
@@ -55,10 +56,23 @@ ARGUMENTS = Rule(
     "arguments-no-json", "warning", "function.arguments must be a valid JSON object string",
     "github.com/vllm-project/vllm/issues/47761", ("mend-arguments",),
 )  # fmt: skip
-MEDIA = Rule("result-media", "warning", "Content blocks are expected to be either text or image_url type.", REFERENCE)
+NO_OBJECT = Rule(
+    "arguments-no-object", "warning", "function.arguments must be a valid JSON object string",
+    "github.com/vllm-project/vllm/issues/47761", ("wrap-arguments",),
+)  # fmt: skip
+NO_REASONING = Rule(
+    "reasoning-missing", "info",
+    "taken; DeepSeek's and Kimi's servers want the reasoning_content of every turn back in thinking mode, and none in the other",
+    "github.com/langchain-ai/langchain/issues/34166", ("drop-thinking",),
+)  # fmt: skip
+MEDIA = Rule(
+    "result-media", "warning", "Content blocks are expected to be either text or image_url type.", REFERENCE,
+    ("media-to-human",),
+)  # fmt: skip
 USER_CALL = Rule(
-    "call-by-user", "warning", "Additional properties are not allowed ('tool_calls' was unexpected)", REFERENCE
-)
+    "call-by-user", "warning", "Additional properties are not allowed ('tool_calls' was unexpected)", REFERENCE,
+    ("call-to-text",),
+)  # fmt: skip
 REUSED = Rule("call-id-reused", "info", "accepted: an id has to be unique within its turn only", REFERENCE)
 
 FROM_TREE = {
@@ -88,6 +102,8 @@ class OpenAIChat:
         say = self._speaker
         yield from say.reworded(problems, lambda problem: _rule_for(problem, section))
         yield from say.broken(section, number, first_message, lambda message, _: _broken(message))
+        if any(pair.ai is not None and thinks(pair.ai) for pair in section.body):
+            yield from say.broken(section, number, first_message, lambda message, _: _unthinking(message))
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
         for call in repeated(calls):
@@ -103,11 +119,16 @@ def _broken(message: Message) -> Iterator[Broken]:
         yield EMPTY, None, "has neither text nor tool calls"
     for part, each in enumerate(message.parts):
         if isinstance(each, ToolCall) and each.has_function:
-            if message.role == HUMAN:
-                yield USER_CALL, part, "is a human message that calls a tool"
+            if message.role != AI:
+                yield USER_CALL, part, f"is of the role {message.role} and calls a tool"
             yield from _broken_by_call(part, each)
         elif isinstance(each, ToolResult) and each.media:
             yield MEDIA, part, "has an image or a file in a tool result"
+
+
+def _unthinking(message: Message) -> Iterator[Broken]:
+    if message.calls and not thinks(message):
+        yield NO_REASONING, None, "calls tools without reasoning, which another message of its section has"
 
 
 def _broken_by_call(part: int, call: ToolCall) -> Iterator[Broken]:
@@ -115,8 +136,9 @@ def _broken_by_call(part: int, call: ToolCall) -> Iterator[Broken]:
         yield LONG_ID if len(call.id) > LONGEST_ID else LONGISH_ID, part, f"has a call id of {len(call.id)} characters"
     if not _NAME.fullmatch(call.name):
         yield NAME, part, f"calls the tool “{call.name[:80]}”, whose name is not allowed"
-    if call.arguments.strip() and not is_json(call.arguments):
-        yield ARGUMENTS, part, f"calls {call.name or 'a tool'} with arguments that are no JSON"
+    if call.arguments.strip() and call.type != FREE_FORM and not is_json_object(call.arguments):
+        rule, kind = (NO_OBJECT, "no object") if is_json(call.arguments) else (ARGUMENTS, "no JSON")
+        yield rule, part, f"calls {call.name or 'a tool'} with arguments that are {kind}"
 
 
 def _has_content(message: Message) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from chainviz.core.build import FALLBACK_RESPONSE_CONTENT, tool_message
-from chainviz.core.messages import TOOL, CallRef, Part, Text, ToolCall, ToolResult
+from chainviz.core.messages import HUMAN, SYSTEM, TOOL, CallRef, Part, Text, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.results import Turn, turns
 from chainviz.core.operations.repair.wording import call_text, detached
@@ -16,15 +17,50 @@ from chainviz.core.tree import SUMMARIZATION_TOOL
 
 
 def fix_shared_ids(work: Worklist) -> None:
-    taken: set[str] | None = None
+    """The second and later calls of a turn that share an id; a single result may be meant for all of them."""
+    names = _Names(work)
     for turn in turns(work):
         for id, calls in _by_id(turn).items():
             if len(calls) < 2:
                 continue
-            if taken is None:
-                taken = {call.id for shape in work.shapes for call in shape.calls}
-            _rename(work, turn, id, calls, taken)
+            results = len(list(_results(work, turn, id))[: len(calls)])
+            problem = f"has {len(calls)} calls that share the id “{id}”, with {results} results."
+            new = [id, *names.like(id, len(calls) - 1)]
+            _rename(work, turn, "shared-call-id", calls[1].part, calls, new, problem, default=results > 1)
     work.settle()
+
+
+def fix_reused_ids(work: Worklist) -> None:
+    """Calls with the id of an earlier turn. Only on demand: most APIs want ids apart within a turn, Anthropic's in the request."""
+    names = _Names(work)
+    seen: set[str] = set()
+    for turn in turns(work):
+        for id, calls in _by_id(turn).items():
+            if id in seen:
+                problem = f"uses the call id “{id}” of an earlier turn again."
+                new = list(names.like(id, len(calls)))
+                _rename(work, turn, "call-id-reused", calls[0].part, calls, new, problem, default=False)
+        seen.update(call.id for call in turn.calls)
+    work.settle()
+
+
+class _Names:
+    """Ids like an old one that no call of the chain has; letters, digits and _ only are added."""
+
+    def __init__(self, work: Worklist) -> None:
+        self._work = work
+
+    @cached_property
+    def _taken(self) -> set[str]:
+        return {call.id for shape in self._work.shapes for call in shape.calls}
+
+    def like(self, id: str, count: int) -> Iterator[str]:
+        number = 2
+        for _ in range(count):
+            while f"{id}_{number}" in self._taken:
+                number += 1
+            self._taken.add(f"{id}_{number}")
+            yield f"{id}_{number}"
 
 
 def _by_id(turn: Turn) -> dict[str, list[CallRef]]:
@@ -38,37 +74,25 @@ def _results(work: Worklist, turn: Turn, id: str) -> Iterator[tuple[int, CallRef
     return ((place, ref) for place in turn.rest for ref in work.shapes[place].results if ref.id == id)
 
 
-def _rename(work: Worklist, turn: Turn, id: str, calls: list[CallRef], taken: set[str]) -> None:
+def _rename(
+    work: Worklist, turn: Turn, rule: str, part: int, calls: list[CallRef], names: list[str], problem: str, default: bool
+) -> None:
+    """Calls of one id get these names in order, and their results with them."""
     assert turn.ai is not None
-    results = list(_results(work, turn, id))[: len(calls)]
-    names = [id, *_free(id, len(calls) - 1, taken)]
     message = work.message(turn.ai)
     about = work.about[turn.ai]
     before = tuple(message.parts[call.part] for call in calls)
-    after = tuple(replace(part, id=new) for part, new in zip(before, names, strict=True) if isinstance(part, ToolCall))
-    problem = f"{work.where(about)} has {len(calls)} calls that share the id “{id}”, with {len(results)} results."
-    proposal = Proposal(
-        "shared-call-id", about, calls[1].part, id, problem, before, {"rename-calls": after}, default=len(results) > 1
-    )
+    after = tuple(replace(call, id=new) for call, new in zip(before, names, strict=True) if isinstance(call, ToolCall))
+    outcomes: dict[str, tuple[Part, ...]] = {"rename-calls": after}
+    proposal = Proposal(rule, about, part, calls[0].id, f"{work.where(about)} {problem}", before, outcomes, default)
     if work.offer(proposal) is None:
         return
-    taken.update(names)
-    for call, part in zip(calls, after, strict=True):
-        work.edit(turn.ai).parts[call.part] = (part,)
-    for (place, ref), new in zip(results, names, strict=False):
+    for call, new_call in zip(calls, after, strict=True):
+        work.edit(turn.ai).parts[call.part] = (new_call,)
+    for (place, ref), new in zip(_results(work, turn, calls[0].id), names, strict=False):
         result = work.message(place).parts[ref.part]
         assert isinstance(result, ToolResult)
         work.edit(place).parts[ref.part] = (replace(result, call_id=new),)
-
-
-def _free(id: str, count: int, taken: set[str]) -> Iterator[str]:
-    """Ids like the old one that no call of the chain has; letters, digits and _ only are added."""
-    number = 2
-    for _ in range(count):
-        while f"{id}_{number}" in taken:
-            number += 1
-        yield f"{id}_{number}"
-        number += 1
 
 
 def fix_pending(work: Worklist) -> None:
@@ -107,6 +131,21 @@ def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) ->
             told = work.message(turn.ai).parts[same.part]
             assert isinstance(told, ToolCall)
             work.edit(turn.ai).parts[same.part] = (Text(call_text(told)),)
+
+
+def fix_user_calls(work: Worklist) -> None:
+    """Only on demand: calls that are not the model's are matched with nothing, and refused by most APIs."""
+    for place, message in work.read(lambda shape: shape.role in (SYSTEM, HUMAN)):
+        for i, part in enumerate(message.parts):
+            if not isinstance(part, ToolCall):
+                continue
+            about = work.about[place]
+            problem = f"{work.where(about)} is of the role {message.role} and calls {part.name or 'a tool'}."
+            told: tuple[Part, ...] = (Text(call_text(part)),)
+            proposal = Proposal("call-by-user", about, i, part.id, problem, (part,), {"call-to-text": told}, False)
+            if work.offer(proposal):
+                work.edit(place).parts[i] = told
+    work.settle()
 
 
 def fix_summaries(work: Worklist) -> None:

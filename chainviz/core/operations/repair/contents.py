@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chainviz.core.arguments import is_json, is_json_object, mend
-from chainviz.core.messages import AI, HUMAN, SYSTEM, Message, Part, Text, ToolCall
+from chainviz.core.messages import AI, FREE_FORM, HUMAN, SYSTEM, Message, Part, Text, Thinking, ToolCall, is_blank
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.worklist import Worklist
 
@@ -33,7 +33,7 @@ def _mend(work: Worklist, place: int, index: int, call: ToolCall) -> None:
     about = work.about[place]
     problem = f"{work.where(about)} calls {call.name or 'a tool'} with arguments that are no JSON."
     # empty arguments are what many transcripts write for a call without any
-    default = mended.how != "empty"
+    default = mended.how != "empty" and call.type != FREE_FORM
     proposal = Proposal("bad-arguments", about, index, call.id, problem, (call,), {"mend-arguments": after}, default)
     if work.offer(proposal):
         work.edit(place).parts[index] = after
@@ -50,13 +50,16 @@ def _wrap(work: Worklist, place: int, index: int, call: ToolCall) -> None:
 
 
 def fix_empty(work: Worklist) -> None:
-    """Only on demand: most APIs take empty texts, Anthropic's refuses them."""
+    """Only on demand: most APIs take empty texts, Anthropic's refuses them. OpenAI's refuses a message of reasoning alone."""
     for place, message in work.read(lambda shape: shape.role in (SYSTEM, HUMAN, AI)):
-        blank = [i for i, part in enumerate(message.parts) if says_nothing(part)]
+        blank = [i for i, part in enumerate(message.parts) if is_blank(part)]
+        what = "has a text that says nothing" if len(blank) < len(message.parts) else "says nothing at all"
+        if message.parts and all(is_blank(part) or isinstance(part, Thinking) for part in message.parts):
+            what = what if len(blank) == len(message.parts) else "holds reasoning and says nothing"
+            blank = list(range(len(message.parts)))
         if not blank and message.parts:
             continue
         about = work.about[place]
-        what = "has a text that says nothing" if len(blank) < len(message.parts) else "says nothing at all"
         left = tuple(part for i, part in enumerate(message.parts) if i not in blank)
         proposal = Proposal(
             "empty-content", about, None, "", f"{work.where(about)} {what}.", message.parts, {"drop-empty": left}, False
@@ -66,8 +69,22 @@ def fix_empty(work: Worklist) -> None:
     work.settle()
 
 
-def says_nothing(part: Part) -> bool:
-    return isinstance(part, Text) and not part.text.strip() and part.reasoning is None
+def fix_end(work: Worklist) -> None:
+    """Only on demand: Anthropic's API refuses white space at the end of a message that it is to go on with."""
+    place = len(work.shapes) - 1
+    if place < 0 or work.shapes[place].role != AI:
+        return
+    message = work.message(place)
+    part = message.parts[-1] if message.parts else None
+    if not isinstance(part, Text) or is_blank(part) or not part.text[-1:].isspace():
+        return
+    about = work.about[place]
+    problem = f"{work.where(about)} ends the chain with white space."
+    trimmed: tuple[Part, ...] = (replace(part, text=part.text.rstrip()),)
+    index = len(message.parts) - 1
+    if work.offer(Proposal("trailing-space", about, index, "", problem, (part,), {"trim-end": trimmed}, default=False)):
+        work.edit(place).parts[index] = trimmed
+    work.settle()
 
 
 def _drop(work: Worklist, place: int, message: Message, blank: list[int]) -> None:

@@ -52,7 +52,7 @@ CHOICES: dict[str, tuple[str, str]] = {
     ),
     "rename-calls": (
         "Give each call its own id",
-        "The second and later calls that share the id get ids of their own, and their results with them, in order.",
+        "Calls with an id that another call has get ids of their own, and their results with them, in order.",
     ),
     "answer-call": (
         "Answer the call",
@@ -64,12 +64,27 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Drop what says nothing",
         "Texts of nothing but white space are dropped, and the message with them where nothing else is in it.",
     ),
+    "drop-thinking": (
+        "Drop the reasoning",
+        "The message loses its reasoning; where no message of the turn has any, APIs take it with thinking switched off.",
+    ),
     "mend-arguments": (
         "Make the arguments JSON",
         "Control characters are escaped and what was cut off is closed again; "
         "where that cannot help they become {} and the old text is kept as a text before the call.",
     ),
     "wrap-arguments": ("Put the arguments into an object", 'They become {"value": …} with what they were inside; nothing is lost.'),
+    "image-to-text": ("Put a note in its place", "The picture is dropped; a text says how large it was."),
+    "media-to-human": (
+        "Move pictures and files to a human message",
+        "They follow the results as a human message of their own; nothing is lost.",
+    ),
+    "results-first": ("Put the results first", "The text moves behind the results of its message; nothing is lost."),
+    "server-result-to-text": (
+        "Make the server's result a text",
+        "What the API's own tool gave stays readable as a text of the same message.",
+    ),
+    "trim-end": ("Trim the end", "The white space at the very end of the chain is dropped."),
     "respell-id": (
         "Spell the id as every API takes it",
         "Other characters than letters, digits, _ and - become _, and 40 are kept; its results follow, and no other call has that id.",

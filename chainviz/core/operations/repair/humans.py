@@ -11,28 +11,26 @@ OPENING = "[The conversation begins with the assistant's message]"
 
 
 def fix_opening(work: Worklist) -> None:
-    """Chains that begin with an AI message, and system, AI, human."""
-    if not work.shapes:
-        return
-    starts_with_ai = work.shapes[0].role == AI
+    """Chains that begin with an AI message, and system, AI, human. Those without any human message only on demand."""
     first_human = next((i for i, shape in enumerate(work.shapes) if shape.role in (HUMAN, SYSTEM) and i > 0), None)
     first_ai = next((i for i, shape in enumerate(work.shapes) if shape.role == AI), None)
     if first_ai is None:
         return
     opening = Message(HUMAN, (Text(OPENING),))
     outcomes: dict[str, tuple[Part, ...]] = {"insert-opening": opening.parts}
-    if starts_with_ai:
+    if first_ai == 0:
         rule, outcomes["drop-leading"] = "first-message", ()
         what = "is an AI message, but a chain must begin with a system or human message."
-    elif work.shapes[0].role == SYSTEM and first_human is not None and first_ai < first_human:
+    elif work.shapes[first_ai - 1].role != SYSTEM:
+        return
+    elif first_human is not None and work.shapes[first_human].role == HUMAN:
         rule, outcomes["move-human"] = "missing-human", ()
         what = "is an AI message before any human message, though a human message comes later."
-        if work.shapes[first_human].role != HUMAN:
-            return
     else:
-        return
+        rule, what = "first-role", "is an AI message directly after the system message; some APIs want a human message first."
     about = work.about[first_ai]
-    choice = work.offer(Proposal(rule, about, None, "", f"{work.where(about)} {what}", (), outcomes))
+    default = rule != "first-role"
+    choice = work.offer(Proposal(rule, about, None, "", f"{work.where(about)} {what}", (), outcomes, default))
     if choice == "insert-opening":
         work.edit(first_ai).before.append((opening, about))
     elif choice == "drop-leading":

@@ -8,24 +8,37 @@ from collections.abc import Iterable, Sequence
 from chainviz.core.chain import Chain, MemoryChain, Splice, apply_splices
 from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision, Outcome
-from chainviz.core.operations.repair.calls import fix_pending, fix_shared_ids, fix_summaries
-from chainviz.core.operations.repair.contents import fix_arguments, fix_empty
+from chainviz.core.operations.repair.calls import (
+    fix_pending,
+    fix_reused_ids,
+    fix_shared_ids,
+    fix_summaries,
+    fix_user_calls,
+)  # fmt: skip
+from chainviz.core.operations.repair.contents import fix_arguments, fix_empty, fix_end
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 from chainviz.core.operations.repair.humans import fix_double_humans, fix_opening
+from chainviz.core.operations.repair.media import fix_large_pictures, fix_result_media, fix_texts_in_results
 from chainviz.core.operations.repair.options import RepairOptions
 from chainviz.core.operations.repair.places import Places
 from chainviz.core.operations.repair.results import fix_results
 from chainviz.core.operations.repair.roles import fix_mid_systems, fix_trailing_roles, fix_unknown_roles
+from chainviz.core.operations.repair.server_results import fix_server_results
 from chainviz.core.operations.repair.spelling import fix_ids, fix_names
+from chainviz.core.operations.repair.thinking import fix_thinking
 from chainviz.core.operations.repair.worklist import MOVED, Worklist, splices
 from chainviz.core.pentagi import parsed_by_reference
 
 PASSES = (
-    fix_unknown_roles, fix_empty, fix_mid_systems, fix_results, fix_shared_ids, fix_trailing_roles, fix_pending,
-    fix_summaries, fix_opening, fix_double_humans, fix_ids, fix_names, fix_arguments,
+    fix_unknown_roles, fix_user_calls, fix_server_results, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
+    fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_large_pictures,
+    fix_result_media, fix_thinking, fix_opening, fix_double_humans, fix_ids, fix_names, fix_arguments, fix_end,
 )  # fmt: skip
 """Each leaves nothing that an earlier one would mend, so one run is enough."""
-OF_CONTENT = (fix_empty, fix_arguments)
+OF_CONTENT = (
+    fix_user_calls, fix_server_results, fix_empty, fix_texts_in_results, fix_large_pictures, fix_result_media, fix_thinking,
+    fix_arguments, fix_end,
+)  # fmt: skip
 """Those that read messages whose shape tells nothing."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chainviz.core.messages import HUMAN, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.messages import HUMAN, Message, Part, Text, Thinking, ToolCall, ToolResult, is_blank
 
 
 def as_human(message: Message, mark: str) -> Message:
@@ -21,6 +21,8 @@ def readable(part: Part) -> tuple[Part, ...]:
             return (Text(call_text(part)),)
         case Thinking():
             return (Text(f"[Reasoning]\n{part.content}"),) if part.content else ()
+        case Text() if is_blank(part):
+            return ()
         case _:
             return (replace(part, origin=-1),)
 

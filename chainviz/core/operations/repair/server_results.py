@@ -1,0 +1,24 @@
+"""Results of tools that the API itself runs, without the call before them: only whole pairs are taken."""
+
+from __future__ import annotations
+
+from chainviz.core.messages import AI, Part, Text
+from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.worklist import Worklist
+from chainviz.core.server_tools import lone_results
+
+
+def fix_server_results(work: Worklist) -> None:
+    """Only on demand: other APIs do not know these parts."""
+    called: set[str] = set()
+    for place, message in work.read(lambda shape: shape.role == AI):
+        if place and work.shapes[place - 1].role != AI:
+            called.clear()
+        for i, part in lone_results(message, called):
+            about = work.about[place]
+            problem = f"{work.where(about)} holds a {part.kind} without its call before it."
+            told: tuple[Part, ...] = (Text(f"[{part.kind} without its call]\n{part.text}"),)
+            outcomes = {"server-result-to-text": told}
+            if work.offer(Proposal("server-result-without-call", about, i, "", problem, (part,), outcomes, default=False)):
+                work.edit(place).parts[i] = told
+    work.settle()

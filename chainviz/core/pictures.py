@@ -1,0 +1,90 @@
+"""Pictures by their own first bytes: what they are, how wide and how high."""
+
+from __future__ import annotations
+
+import struct
+
+from chainviz.core.dialects.patching import decode_base64, split_data_url
+from chainviz.core.messages import Binary, Image, Part, ToolResult
+
+Picture = Image | Binary
+
+MOST_BYTES, LONGEST_SIDE, LONGEST_OF_MANY = 5 * 1024 * 1024, 8000, 2000
+_ENOUGH = 200_000
+"""Base64 characters that hold the size of nearly every picture; a JPEG's comes after its preview."""
+
+
+def pictures_in(part: Part) -> tuple[Picture, ...]:
+    """The part itself, or those of a tool result."""
+    if isinstance(part, ToolResult):
+        return part.media
+    return (part,) if isinstance(part, Picture) else ()
+
+
+def measured(content: bytes) -> tuple[str, int, int] | None:
+    """MIME type, width and height of a PNG, JPEG, GIF or WebP, whatever it is called; None for anything else."""
+    for mime, read in (("image/png", _png), ("image/gif", _gif), ("image/webp", _webp), ("image/jpeg", _jpeg)):
+        found = read(content)
+        if found:
+            return mime, *found
+    return None
+
+
+def bytes_and_sides(part: Picture) -> tuple[int, int, int]:
+    """Bytes, width and height of a picture that the message holds; zeros for what it only names or nobody can read."""
+    if isinstance(part, Binary):
+        count, content = len(part.content), part.content
+    else:
+        split = split_data_url(part.url)
+        if split is None:
+            return 0, 0, 0
+        text = split[1]
+        count, content = len(text) * 3 // 4, decode_base64(text[:_ENOUGH]) or b""
+    found = measured(content)
+    return (count, found[1], found[2]) if found else (0, 0, 0)
+
+
+def is_too_large(part: Picture) -> bool:
+    """For Anthropic's API, which names the strictest limits."""
+    count, width, height = bytes_and_sides(part)
+    return count > MOST_BYTES or max(width, height) > LONGEST_SIDE
+
+
+def _png(content: bytes) -> tuple[int, int] | None:
+    if content[:8] != b"\x89PNG\r\n\x1a\n" or len(content) < 24:
+        return None
+    return struct.unpack(">II", content[16:24])
+
+
+def _gif(content: bytes) -> tuple[int, int] | None:
+    if content[:6] not in (b"GIF87a", b"GIF89a") or len(content) < 10:
+        return None
+    return struct.unpack("<HH", content[6:10])
+
+
+def _webp(content: bytes) -> tuple[int, int] | None:
+    if content[:4] != b"RIFF" or content[8:12] != b"WEBP" or len(content) < 30:
+        return None
+    kind = content[12:16]
+    if kind == b"VP8 ":
+        width, height = struct.unpack("<HH", content[26:30])
+        return width & 0x3FFF, height & 0x3FFF
+    if kind == b"VP8L":
+        bits = int.from_bytes(content[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if kind == b"VP8X":
+        return int.from_bytes(content[24:27], "little") + 1, int.from_bytes(content[27:30], "little") + 1
+    return None
+
+
+def _jpeg(content: bytes) -> tuple[int, int] | None:
+    if content[:3] != b"\xff\xd8\xff":
+        return None
+    place = 2
+    while place + 9 < len(content) and content[place] == 0xFF:
+        marker = content[place + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", content[place + 5 : place + 9])
+            return width, height
+        place += 2 + int.from_bytes(content[place + 2 : place + 4], "big")
+    return None
