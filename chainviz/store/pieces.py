@@ -31,14 +31,16 @@ class PieceSplice(NamedTuple):
 def join(pieces: Iterable[Piece]) -> list[Piece]:
     """The same messages in as few pieces as possible."""
     joined: list[Piece] = []
-    for piece in pieces:
-        last = joined[-1] if joined else None
-        if not piece.length:
-            continue
-        if last is not None and last.run == piece.run and last.start + last.length == piece.start:
-            joined[-1] = Piece(last.run, last.start, last.length + piece.length)
-        else:
-            joined.append(piece)
+    open_run = open_start = open_end = 0
+    for run, start, length in pieces:
+        if run == open_run and start == open_end:
+            open_end += length
+        elif length:
+            if open_end > open_start:
+                joined.append(Piece(open_run, open_start, open_end - open_start))
+            open_run, open_start, open_end = run, start, start + length
+    if open_end > open_start:
+        joined.append(Piece(open_run, open_start, open_end - open_start))
     return joined
 
 

@@ -21,13 +21,21 @@ class Charts:
         """The messages of a row; -1 takes them away again. A result without a name counts for its call's tool."""
         names: dict[str, str] = {}
         for message in row:
-            _add(self.roles, message.role, (sign, sign * message.size))
+            role = _sums(self.roles, message.role, 2)
+            role[0] += sign
+            role[1] += sign * message.size
             for kind, size, id, name in _parts(message):
-                if kind == "tool_call":
-                    names[id] = name
-                    _add(self.tools, name, (sign, sign * size, 0, 0))
+                is_result = kind == "tool_result"
+                if is_result:
+                    name = name or names.get(id, "")
                 else:
-                    _add(self.tools, name or names.get(id, ""), (0, 0, sign, sign * size))
+                    names[id] = name
+                tool = _sums(self.tools, name, 4)
+                tool[2 * is_result] += sign
+                tool[2 * is_result + 1] += sign * size
+        if sign < 0:
+            _drop_empty(self.roles)
+            _drop_empty(self.tools)
 
     def packed(self) -> bytes:
         return pack([self.roles, self.tools])
@@ -48,11 +56,15 @@ def _parts(message: Shape) -> Iterator[tuple[str, int, str, str]]:
             yield "tool_result", part.size, part.call_id, part.name
 
 
-def _add(totals: dict[str, list[int]], name: str, amounts: tuple[int, ...]) -> None:
-    sums = totals.setdefault(name, [0] * len(amounts))
-    for i, amount in enumerate(amounts):
-        sums[i] += amount
-    if not any(sums):
+def _sums(totals: dict[str, list[int]], name: str, width: int) -> list[int]:
+    found = totals.get(name)
+    if found is None:
+        found = totals[name] = [0] * width
+    return found
+
+
+def _drop_empty(totals: dict[str, list[int]]) -> None:
+    for name in [name for name, sums in totals.items() if not any(sums)]:
         del totals[name]
 
 

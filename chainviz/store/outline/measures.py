@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any, NamedTuple
 
 from chainviz.core.problems import Severity
@@ -56,10 +57,13 @@ def _both(one: Counts, other: Counts) -> Counts:
 
 
 def add_up(measures: Iterable[Measure]) -> Measure:
-    total = NOTHING
-    for measure in measures:
-        total = total + measure
-    return total
+    parts = list(measures)
+    if not parts:
+        return NOTHING
+    headers, pairs, messages, size, header_size, invalid, problems = zip(*parts, strict=True)
+    return Measure(
+        sum(headers), sum(pairs), sum(messages), sum(size), sum(header_size), sum(invalid), reduce(_both, problems, {})
+    )
 
 
 def count_problems(problems: Iterable[list[Any]]) -> Counts:
