@@ -121,12 +121,17 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
             offer,
             file_name=arrival.name,
             report=_progress(arrival, number, len(offers)),
-            cancelled=lambda: not staging.is_there(arrival.waiting),
+            cancelled=lambda: _is_gone(arrival),
         )
         arrival.made = number + 1
         arrival.state = State.DONE
     if len(offers) > 1:
         arrival.chain = None
+
+
+def _is_gone(arrival: Arrival) -> bool:
+    """The person took the file away, or purged what it holds."""
+    return not (staging.is_there(arrival.waiting) and Arrival.objects.filter(pk=arrival.pk).exists())
 
 
 def _progress(arrival: Arrival, number: int, count: int) -> Report:

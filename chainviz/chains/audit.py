@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from chainviz.chains.render.numbers import count_text
 from chainviz.store.packed import pack, unpack
 from chainviz.web.byte_text import byte_text
 
@@ -35,10 +36,19 @@ class AuditEntry(models.Model):
         return unpack(self.packed)
 
 
-def note(chain: Any, who: Any, act: str, record: Any, *, version: int | None = None, draft: int | None = None) -> None:
-    AuditEntry.objects.create(
+def note(
+    chain: Any, who: Any, act: str, record: Any, *, version: int | None = None, draft: int | None = None
+) -> AuditEntry:
+    return AuditEntry.objects.create(
         chain_key=chain.pk, who=who, at=timezone.now(), act=act, version=version, draft_key=draft, packed=pack(record)
     )
+
+
+def add(entry_key: int, **more: Any) -> None:
+    """What became known of an act after it was noted."""
+    for entry in AuditEntry.objects.filter(pk=entry_key):
+        entry.packed = pack({**entry.record, **more})
+        entry.save(update_fields=["packed"])
 
 
 WORDS = {"redact": ("redacted", "Redaction"), "mask": ("shield", "Secrets masked"), "purge": ("trash", "Purge")}
@@ -63,7 +73,9 @@ def _masked(record: Any) -> str:
 
 
 def _purged(record: Any) -> str:
-    return f"{record['values']:,} values in {record['places']:,} places, {len(record['chains']):,} chains of the same file"
+    values, chains = count_text(record["values"], "value"), count_text(len(record["chains"]), "chain")
+    said = f"{values} in {count_text(record['places'], 'place')}, {chains} with the same bytes"
+    return f"{said}. {record['left']}" if record.get("left") else said
 
 
 _SENTENCES: dict[str, Callable[[Any], str]] = {"redact": _redacted, "mask": _masked, "purge": _purged}

@@ -15,6 +15,8 @@ from chainviz.store.outline.rebuild import outline_of
 from chainviz.store.packed import unpack
 
 FIRST_WORDS = 90
+HEAD = ("version", "format", "sections", "pairs", "messages", "size", "problems", "warnings", "verdicts")
+"""What `copy_head` writes."""
 
 
 def store_name(user: Any) -> str:
@@ -27,7 +29,8 @@ def head_moved(chain: Chain, version: Version, by: Any) -> None:
     copy_head(chain, version)
     chain.changed_at = timezone.now()
     chain.changed_by = by
-    chain.save()
+    # no more than that: a title that was read before may have been purged since
+    chain.save(update_fields=[*HEAD, "changed_at", "changed_by"])
 
 
 def copy_head(chain: Chain, version: Version) -> None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from chainviz.chains.heads import copy_head, head_moved, store_name
 from chainviz.chains.models import Arrival, Chain, ChainQuerySet
 from chainviz.jobs.lease import storable
+from chainviz.jobs.models import Job
 from chainviz.store import copies, purge, versions
 from chainviz.store.models import History, Version
 
@@ -52,7 +53,9 @@ def restore(chain: Chain, old: Version, *, by: Any) -> Version:
 
 @transaction.atomic
 def branch(chain: Chain, old: Version, *, by: Any) -> Chain:
-    """A new chain that begins with a version of this one."""
+    """A new chain that begins with a version of this one, and with what it is called now that no purge can change it."""
+    History.objects.select_for_update().get(pk=chain.history)
+    chain.refresh_from_db()
     version = copies.copy(old.snapshot, author=store_name(by), note=f"From version {old.number} of “{chain.title}”")
     return branched(chain, version, by=by)
 
@@ -83,6 +86,7 @@ def branched(chain: Chain, version: Version, *, by: Any) -> Chain:
 def delete_for_good(chain: Chain) -> None:
     """Every byte goes; that something was deleted stays known to the store."""
     Arrival.objects.filter(chain=chain).delete()
+    Job.objects.about(chain).delete()
     history = History.objects.get(pk=chain.history)
     chain.delete()
     purge.delete_for_good(history)

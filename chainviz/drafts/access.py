@@ -29,6 +29,15 @@ class Ground:
     draft: Draft | None
     stored: StoredChain
 
+    def __post_init__(self) -> None:
+        # read before any content is: see `edition`
+        assert self.edition >= 0
+
+    @property
+    def edition(self) -> int:
+        """Of the history when this was read. A purge makes another: what was read before it may not be written after it."""
+        return self.stored.snapshot.history.edition
+
     @property
     def query(self) -> str:
         """How an address names it."""

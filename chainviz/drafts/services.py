@@ -32,7 +32,7 @@ from chainviz.store import rebase as rebasing
 from chainviz.store import versions
 from chainviz.store.chain import StoredChain
 from chainviz.store.models import Draft as StoreDraft
-from chainviz.store.models import Version
+from chainviz.store.models import History, Version
 from chainviz.store.places import place_of
 from chainviz.store.steps import Target
 from chainviz.web.text_fields import place_in
@@ -133,7 +133,8 @@ def held(ground: Ground, user: Any) -> tuple[StoreDraft, Draft]:
     """The person's draft on this ground, which nobody else changes until the transaction ends."""
     draft = ground.draft or open_draft(ground.chain, user, ground.version.number) or _begin(ground, user)
     kept = StoreDraft.objects.select_for_update().get(pk=draft.key)
-    if store.current(kept).pk != ground.stored.snapshot.pk:
+    edition = History.objects.values_list("edition", flat=True).get(pk=kept.history_id)
+    if (store.current(kept).pk, edition) != (ground.stored.snapshot.pk, ground.edition):
         raise MovedOn("The draft changed since this form was made, perhaps in another window; look at it again.")
     return kept, draft
 
@@ -186,7 +187,7 @@ def save(draft: Draft, *, note: str, by: Any) -> Version:
     if not kept.cursor:
         raise Refused("The draft changes nothing yet, so there is nothing to save.")
     with transaction.atomic():
-        version = versions.save(kept, author=store_name(by), note=kept.note)
+        version = versions.save(kept, author=store_name(by))
         _done(draft, version.number)
         chain = Chain.objects.select_for_update().get(pk=draft.chain_id)
         head_moved(chain, version, by)

@@ -1,60 +1,132 @@
-"""The page that purges: what would go is counted first, and only the chain's title, typed, sets it off."""
+"""The page that purges: what would go is counted first, and only the chain's title, typed, sets it off.
+
+Both are jobs. A small one is over before the page is answered; a long one has a page that can be left and found again.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.chains.access import chain_for
 from chainviz.chains.models import Chain
 from chainviz.core.errors import ChainError
-from chainviz.purge import MOST_VALUES, SHORTEST, purge, settle, texts_at, values_in
-from chainviz.store.chain import StoredChain
-from chainviz.store.models import History
-from chainviz.store.purge_values import reach
-from chainviz.store.versions import head_of
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.purge.settling import LEFT
+from chainviz.purge.values import MOST_VALUES, SHORTEST
+from chainviz.purge.work import LOOK, PURGE, WRITING, forget_typed, job_of, start_look, start_purge
+from chainviz.web.addresses import small_number
+from chainviz.web.htmx import wants_fragment
 from chainviz.web.redirects import see_other
+
+MOST_NAMED = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def purge_page(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
+    number = small_number(request.GET.get("job", ""))
+    job = job_of(chain, request.user, number)
+    if number and job is None:
+        raise Http404
+    if request.method == "POST":
+        return _act(request, chain, job)
+    return _of_job(request, chain, job) if job is not None else _page(request, chain, {})
+
+
+def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
+    act = request.POST.get("act", "")
+    if act in ("keep", "stop"):
+        if job is not None:
+            lease.cancel(job)
+        forget_typed(chain)
+        return see_other("chains:versions" if act == "keep" else "purge", chain.pk)
     typed = {name: request.POST.get(name, "") for name in ("values", "paths", "title")}
-    if request.method != "POST":
-        return _page(request, chain, typed)
+    also = {number for word in request.POST.getlist("also") if (number := small_number(word)) is not None}
+    is_named = typed["title"].strip() == chain.title.strip()
     try:
-        values = (*values_in(typed["values"]), *_texts(chain, typed["paths"]))
-        if not values:
-            return _page(request, chain, typed, error="Give a value, or the path of a message.")
-        found = reach(chain.history, values)
-        if request.POST.get("act") != "purge":
-            return _page(request, chain, typed, found=found, count=len(values))
-        if typed["title"].strip() != chain.title.strip():
-            return _page(request, chain, typed, found=found, count=len(values), title_error="This is not the title.")
-        purge(chain, values, by=request.user)
+        if act == "purge" and is_named:
+            return _after(request, chain, start_purge(chain, typed["values"], typed["paths"], also), typed)
+        job = start_look(chain, typed["values"], typed["paths"])
     except ChainError as refused:
         return _page(request, chain, typed, error=str(refused))
-    if settle():
-        messages.success(request, f"Purged: {found.places:,} places are blank now, in every version.")
-    else:
-        text = "Purged in every version. The database was busy, so freed space in its files may hold old bytes until a VACUUM."
-        messages.warning(request, text)
+    if act == "purge" and job.state == Job.State.DONE:
+        return _page(request, chain, typed, job=job, also=also, title_error="This is not the title.")
+    return _after(request, chain, job, typed)
+
+
+def _after(request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str]) -> HttpResponse:
+    """A job was started, and may be over."""
+    if not job.is_finished:
+        return see_other(f"{reverse('purge', args=[chain.pk])}?job={job.pk}")
+    if job.state == Job.State.DONE and job.function == PURGE:
+        return _done(request, chain, job)
+    return _result(request, chain, job, typed)
+
+
+def _of_job(request: HttpRequest, chain: Chain, job: Job) -> HttpResponse:
+    address = f"{reverse('purge', args=[chain.pk])}?job={job.pk}"
+    if not job.is_finished:
+        waiting = {"chain": chain, "job": job, "address": address, "is_look": job.function == LOOK}
+        waiting["can_stop"] = job.function == LOOK or job.progress < WRITING
+        name = "chains/_purge_job.html" if wants_fragment(request) else "chains/purge_job.html"
+        return render(request, name, waiting)
+    if wants_fragment(request):
+        return HttpResponse(status=204, headers={"HX-Redirect": address})
+    if job.state == Job.State.DONE and job.function == PURGE:
+        return _done(request, chain, job)
+    return _result(request, chain, job, {name: job.args.get(name, "") for name in ("values", "paths")})
+
+
+def _result(request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str]) -> HttpResponse:
+    if job.state == Job.State.DONE:
+        return _page(request, chain, typed, job=job)
+    stopped = "It was stopped before anything was changed."
+    return _page(request, chain, typed, error=stopped if job.state == Job.State.CANCELLED else job.message)
+
+
+def _done(request: HttpRequest, chain: Chain, job: Job) -> HttpResponse:
+    left = LEFT[job.result["left"]]
+    text = f"Purged: {job.result['places']:,} places are blank now, in every version. {left}".strip()
+    (messages.warning if left else messages.success)(request, text)
     return see_other("chains:audit", chain.pk)
 
 
-def _texts(chain: Chain, paths: str) -> tuple[str, ...]:
-    words = [word for word in paths.replace(",", " ").split() if word]
-    if not words:
-        return ()
-    head = head_of(History.objects.get(pk=chain.history))
-    return texts_at(StoredChain(head.snapshot), words)
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A chain of another file that holds a value too, with those that share its file."""
+
+    chain: Chain
+    more: int
+    places: int
+    is_chosen: bool
 
 
-def _page(request: HttpRequest, chain: Chain, typed: dict[str, str], **more: object) -> HttpResponse:
-    found = more.get("found")
-    others = Chain.objects.filter(history__in=found.histories).exclude(pk=chain.pk) if found is not None else ()  # type: ignore[attr-defined]
-    context = {"chain": chain, "typed": typed, "others": others, "most": MOST_VALUES, "shortest": SHORTEST, **more}
-    failed = "error" in more or "title_error" in more
-    return render(request, "chains/purge.html", context, status=422 if failed else 200)
+def _page(
+    request: HttpRequest, chain: Chain, typed: dict[str, str], *, job: Job | None = None, also: Any = (), **errors: str
+) -> HttpResponse:
+    context = {"chain": chain, "typed": typed, "most": MOST_VALUES, "shortest": SHORTEST, **errors}
+    if job is not None:
+        own = Chain.objects.visible_to(request.user)
+        same = own.filter(pk__in=job.result["family"]).exclude(pk=chain.pk).order_by("pk")
+        context |= {
+            "found": job.result,
+            "same": same[:MOST_NAMED],
+            "more": max(0, same.count() - MOST_NAMED),
+            "others": list(_others(own, job, also)),
+        }
+    return render(request, "chains/purge.html", context, status=422 if errors else 200)
+
+
+def _others(own: Any, job: Job, also: Any) -> Any:
+    for keys, places in job.result["others"]:
+        chains = list(own.filter(pk__in=keys).order_by("pk"))
+        if chains:
+            yield Other(chains[0], len(chains) - 1, places, chains[0].pk in also)

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from chainviz.core.secrets.spellings import spelled
+from chainviz.core.secrets.words import Words
 
 _DIGITS = re.compile(rb"[0-9.]+")
+
+
+class Found(NamedTuple):
+    """A value in some spelling, and what may stand there."""
+
+    start: int
+    blank: bytes
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.blank)
 
 
 class Blanks:
     """Values in every spelling: as they are, escaped in JSON, in an address, in HTML, in base64."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        found: dict[bytes, bytes] = {}
+        self._blanks: dict[bytes, bytes] = {}
         for value in values:
             for spelling in spelled(value):
                 for errors in ("surrogatepass", "surrogateescape"):
@@ -22,15 +35,30 @@ class Blanks:
                         word = spelling.text.encode("utf-8", errors)
                     except UnicodeEncodeError:
                         continue
-                    found.setdefault(word, _blank(word, spelling.readable))
-        self._words = sorted(found.items(), key=lambda item: (-len(item[0]), item[0]))
-        self.longest = max(map(len, found), default=1)
+                    self._blanks.setdefault(word, _blank(word, spelling.readable))
+        self._words = Words(self._blanks)
+
+    def find(self, pieces: Iterable[bytes]) -> Iterator[Found]:
+        """Every spelling of every value, also across pieces; those that lie inside others are left out."""
+        held, before, covered = b"", 0, 0
+        for piece, is_last in _with_end(pieces):
+            held += piece
+            if len(held) < 2 * self._words.longest and not is_last:
+                continue  # long values in short pieces: each byte is looked at twice, not again with every piece
+            # what begins later might go on in the next piece
+            sure = len(held) if is_last else max(0, len(held) - self._words.longest + 1)
+            for start, word in self._words.occurrences(held):
+                if start < sure and before + start + len(word) > covered:
+                    covered = before + start + len(word)
+                    yield Found(before + start, self._blanks[word])
+            held, before = held[sure:], before + sure
 
     def blank(self, content: bytes) -> bytes:
-        for word, blank in self._words:
-            if word in content:
-                content = content.replace(word, blank)
-        return content
+        blanked = None
+        for found in self.find((content,)):
+            blanked = blanked or bytearray(content)
+            blanked[found.start : found.end] = found.blank
+        return content if blanked is None else bytes(blanked)
 
     def text(self, text: str) -> str:
         content = text.encode("utf-8", "surrogatepass")
@@ -49,25 +77,15 @@ class Blanks:
             return value if self.text(str(value)) == str(value) else 0
         return value
 
-    def count(self, content: bytes) -> int:
-        """Places, those inside longer ones once."""
-        places = 0
-        for word, blank in self._words:
-            here = content.count(word)
-            if here:
-                places += here
-                content = content.replace(word, blank)
-        return places
+    def count(self, pieces: Iterable[bytes]) -> int:
+        return sum(1 for _ in self.find(pieces))
 
-    def stream(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """The same bytes, blanked also where a value lies across pieces; pieces come out in other lengths."""
-        held = b""
-        room = max(self.longest - 1, 1)
-        for piece in pieces:
-            held = self.blank(held + piece)
-            yield held[:-room]
-            held = held[-room:]
-        yield held
+
+def _with_end(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Each piece, and at the end an empty one that says so."""
+    for piece in pieces:
+        yield piece, False
+    yield b"", True
 
 
 def _blank(word: bytes, is_readable: bool) -> bytes:

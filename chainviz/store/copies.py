@@ -20,6 +20,8 @@ GROUP = 200
 @transaction.atomic
 def copy(old: Snapshot, *, author: str, note: str = "") -> Version:
     """Spans into the upload stay spans: an upload belongs to its owner, not to one chain."""
+    # what is copied is of one edition: a purge has ended, or waits for this
+    History.objects.select_for_update().get(pk=old.history_id)
     history = History.objects.create()
     template = old.template
     upload_id = template.run.upload_id if template is not None else None

@@ -30,6 +30,7 @@ from chainviz.store.unfinished import batch, discard
 from chainviz.store.uploads import fill, upload_of
 
 PROGRESS_EVERY = 500
+CANCELLED = "The upload was cancelled; nothing was stored."
 
 Progress = Callable[[float, str], None]
 
@@ -69,6 +70,8 @@ def import_chain(
         content.write(_watched(reader, found.region, progress, cancelled))
         envelope = pack_body(to_json(reader.envelope).encode())
         with batch(history):
+            if cancelled():
+                raise Cancelled(CANCELLED)
             version = first_version(content.snapshot(envelope), author=author, note=note, number=number)
             arrived(version)
         return version
@@ -87,7 +90,7 @@ def _watched(
         yield message
         if count % PROGRESS_EVERY == 0:
             if cancelled():
-                raise Cancelled("The upload was cancelled; nothing was stored.")
+                raise Cancelled(CANCELLED)
             last = message.source[-1].start if message.source else 0
             progress(min(1.0, max(0, last - region.start) / length), f"{count:,} messages read")
 

@@ -48,6 +48,8 @@ class History(models.Model):
     head = models.ForeignKey("Version", models.PROTECT, null=True, related_name="+", db_index=False)
     importing = models.DateTimeField(null=True)
     """When its import last gave a sign of life; null once version 1 is there (unfinished.py)."""
+    edition = models.IntegerField(default=0, db_default=0)
+    """Counts its purges: what was read in an earlier edition may not be written any more."""
     created = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:

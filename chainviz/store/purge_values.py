@@ -1,21 +1,27 @@
 """Purging values: their bytes go from the upload, from every version, draft and step of every chain that came from it.
 
 What stands there afterwards is as long, so versions, drafts, paths and places stay; digests are taken anew and the old
-ones leave keyed tombstones. Other chains of the same file share its bytes, so they are part of it.
+ones leave keyed tombstones. Other chains of the same file, branches among them, share its bytes, so they are part of it.
+Nothing is held in memory but the longest message: uploads are read and blanked a chunk at a time.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 
+from django.db import models
+from django.db.models import F, Q
+
 from chainviz.core.documents.sources import written
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.messages import PART_KINDS
-from chainviz.store.blanking import Blanks
+from chainviz.store.blanking import Blanks, Found
 from chainviz.store.contents import BodyReader, StoredMessage, forget, pieces_of, read_rows
 from chainviz.store.models import (
     Body,
@@ -36,11 +42,15 @@ from chainviz.store.packed import pack, pack_body, unpack, unpack_body
 from chainviz.store.pieces import Piece
 from chainviz.store.purge import bury, purging, remove
 from chainviz.store.skeletons import clean, pack_skeleton, preview
-from chainviz.store.sources import message_digest
-from chainviz.store.uploads import CHUNK, UploadReader
+from chainviz.store.sources import message_digest, unpack_spans
+from chainviz.store.uploads import CHUNK
 
 GROUP = 200
+CHUNKS = 16
+"""Read at a time: 4 MB."""
 STRUCTURE = "One of these values is part of what makes the messages readable, such as a key; nothing was purged."
+
+Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,82 +71,213 @@ class Renamed:
     new: str
 
 
-def reach(history: int, values: Iterable[str]) -> Reach:
-    """Looks only."""
-    histories, uploads = _related(history)
-    blanks = Blanks(values)
-    places = 0
-    for upload in uploads:
-        chunks = UploadReader(upload).chunks()
-        places += blanks.count(b"".join(content for _, content in chunks))
-    for body in Body.objects.filter(run__history__in=histories).values_list("content", flat=True).iterator(500):
-        places += blanks.count(unpack_body(body))
-    return Reach(frozenset(histories), frozenset(uploads), places)
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Chains that cannot be purged one by one, since they share the bytes of their uploads."""
+
+    histories: frozenset[int]
+    uploads: frozenset[int]
 
 
-def _related(history: int) -> tuple[set[int], set[int]]:
-    histories, uploads = {history}, set[int]()
+def family(histories: Iterable[int]) -> Family:
+    """These chains, with all that share an upload with one of them."""
+    known, uploads = frozenset(histories), frozenset[int]()
     while True:
-        found = set(Run.objects.filter(history__in=histories, upload__isnull=False).values_list("upload", flat=True))
-        others = histories | set(Run.objects.filter(upload__in=found).values_list("history", flat=True))
-        if others == histories and found == uploads:
-            return histories, {upload for upload in uploads if upload is not None}
-        histories, uploads = others, {upload for upload in found if upload is not None}
+        shared = Run.objects.filter(history__in=known, upload__isnull=False).values_list("upload", flat=True)
+        found = frozenset(shared.distinct())
+        others = known | frozenset(Run.objects.filter(upload__in=found).values_list("history", flat=True).distinct())
+        if others == known and found == uploads:
+            return Family(known, uploads)
+        known, uploads = others, found
 
 
-def purge_values(history: int, values: Iterable[str], *, reason: str) -> tuple[Reach, tuple[Renamed, ...]]:
+def reach(histories: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None) -> Reach:
+    """Looks only."""
+    related, blanks = family(histories), Blanks(values)
+    places = 0
+    for number, upload in enumerate(sorted(related.uploads)):
+        places += blanks.count(_chunks(upload, _share(report, number, len(related.uploads) + 1)))
+    bodies = Body.objects.filter(run__history__in=related.histories).values_list("content", flat=True)
+    for body in bodies.iterator(chunk_size=20):
+        places += blanks.count((unpack_body(body),))
+    shells = Template.objects.filter(run__history__in=related.histories).values_list("shell", flat=True)
+    for shell in shells.iterator(chunk_size=1):
+        places += blanks.count((bytes(shell),))
+    report(1, f"{places:,} places found")
+    return Reach(related.histories, related.uploads, places)
+
+
+def others_with(
+    owner: str, left_out: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None
+) -> list[Reach]:
+    """Families of an owner's other uploads in which a value stands. What their drafts wrote beside them is not looked at:
+    it is purged with them all the same."""
+    blanks = Blanks(values)
+    uploads = list(Upload.objects.filter(owner=owner).exclude(pk__in=left_out).order_by("pk").values_list("pk", flat=True))
+    found = []
+    for number, upload in enumerate(uploads):
+        places = blanks.count(_chunks(upload, _share(report, number, len(uploads))))
+        if places:
+            runs = Run.objects.filter(upload=upload, history__importing=None).values_list("history", flat=True)
+            found.append(Reach(frozenset(runs.distinct()), frozenset((upload,)), places))
+    return found
+
+
+def _share(report: Report, number: int, count: int) -> Callable[[float], None]:
+    def told(done: float) -> None:
+        report((number + done) / count, f"file {number + 1} of {count}" if count > 1 else "reading the file")
+
+    return told
+
+
+def purge_values(histories: Iterable[int], values: Iterable[str], *, reason: str) -> tuple[Reach, tuple[Renamed, ...]]:
     """Refused, with nothing changed, where a value is part of what makes a message readable."""
-    values = tuple(values)
-    found = reach(history, values)
     blanks = Blanks(values)
     with purging(reason):
-        renamed = tuple(each for pk in sorted(found.uploads) if (each := _upload(pk, blanks, history, reason)))
-        for number in sorted(found.histories):
-            _history(number, blanks, reason)
+        related = _hold(histories)
+        first = min(related.histories)
+        renamed: list[Renamed] = []
+        changed: dict[int, _Stretches] = {}
+        places = 0
+        for pk in sorted(related.uploads):
+            changed[pk] = stretches = _blank_upload(pk, blanks)
+            places += len(stretches)
+            renamed += _rename(pk, first, reason) if len(stretches) else ()
+            _rename_file(pk, blanks)
+        for number in sorted(related.histories):
+            places += _history(number, blanks, changed, reason)
     forget()
-    return found, renamed
+    return Reach(related.histories, related.uploads, places), tuple(renamed)
 
 
-def _upload(pk: int, blanks: Blanks, history: int, reason: str) -> Renamed | None:
+def _hold(histories: Iterable[int]) -> Family:
+    """The family, of which nobody else writes anything until the transaction ends; an import under way is broken off.
+
+    In the order in which steps and saves take their locks: draft, history, upload. Whoever read contents before sees by
+    the history's edition that they may not be written any more.
+    """
+    while True:
+        related = family(histories)
+        mine = Q(history__in=related.histories)
+        for rows in (
+            Draft.objects.filter(mine),
+            History.objects.filter(pk__in=related.histories),
+            Upload.objects.filter(pk__in=related.uploads),
+        ):
+            list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
+        if family(histories) == related:
+            break
+    History.objects.filter(pk__in=related.histories).update(edition=F("edition") + 1)
+    unfinished = History.objects.filter(pk__in=related.histories, importing__isnull=False)
+    gone = frozenset(unfinished.values_list("pk", flat=True))
+    _break_off(gone)
+    return Family(related.histories - gone, related.uploads)
+
+
+def _break_off(histories: frozenset[int]) -> None:
+    runs = Run.objects.filter(history__in=histories)
+    for model in (Body, Message):
+        remove(model._default_manager.filter(run__in=runs))
+    remove(OutlineBlock.objects.filter(history__in=histories))
+    remove(runs)
+    remove(History.objects.filter(pk__in=histories))
+
+
+def _chunks(upload: int, told: Callable[[float], None] = lambda done: None) -> Iterator[bytes]:
+    """An upload's bytes in order, a few chunks a query: rows may be changed while this goes on."""
+    count = UploadChunk.objects.filter(upload=upload).count()
+    for first in range(0, count, CHUNKS):
+        rows = UploadChunk.objects.filter(upload=upload, index__range=(first, first + CHUNKS - 1)).order_by("index")
+        for content in rows.values_list("content", flat=True):
+            yield bytes(content)
+        told(min(1.0, (first + CHUNKS) / count))
+
+
+class _Stretches:
+    """Where an upload was changed, in order."""
+
+    def __init__(self) -> None:
+        self._starts, self._ends = array("Q"), array("Q")
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def add(self, found: Found) -> None:
+        self._starts.append(found.start)
+        self._ends.append(found.end)
+
+    def touch(self, start: int, end: int) -> bool:
+        at = bisect_right(self._ends, start)
+        return at < len(self._starts) and self._starts[at] < end
+
+
+def _blank_upload(pk: int, blanks: Blanks) -> _Stretches:
+    changed = _Stretches()
+    writer = _ChunkWriter(pk)
+    for found in blanks.find(_chunks(pk)):
+        changed.add(found)
+        writer.write(found)
+    writer.flush()
+    return changed
+
+
+class _ChunkWriter:
+    """Writes into an upload, from its beginning to its end; each chunk is stored once."""
+
+    def __init__(self, upload: int) -> None:
+        self._upload = upload
+        self._index = -1
+        self._content = bytearray()
+
+    def write(self, found: Found) -> None:
+        for index in range(found.start // CHUNK, -(-found.end // CHUNK)):
+            if index != self._index:
+                self.flush()
+                self._index = index
+                self._content = bytearray(self._rows().values_list("content", flat=True).get())
+            first, last = max(found.start, index * CHUNK), min(found.end, (index + 1) * CHUNK)
+            self._content[first - index * CHUNK : last - index * CHUNK] = found.blank[
+                first - found.start : last - found.start
+            ]
+
+    def flush(self) -> None:
+        if self._index >= 0:
+            self._rows().update(content=bytes(self._content))
+
+    def _rows(self) -> models.QuerySet[UploadChunk]:
+        return UploadChunk.objects.filter(upload=self._upload, index=self._index)
+
+
+def _rename(pk: int, history: int, reason: str) -> Iterator[Renamed]:
+    """Other bytes, another digest."""
     upload = Upload.objects.get(pk=pk)
-    old = dict(UploadReader(pk).chunks())
-    changed = False
-    for index, content in enumerate(_chunked(blanks.stream(old.values()))):
-        if content != old[index]:
-            changed = True
-            UploadChunk.objects.filter(upload=pk, index=index).update(content=content)
-    name = clean(blanks.text(upload.filename))
-    if not changed:
-        Upload.objects.filter(pk=pk).update(filename=name)
-        return None
     digest, size = sha256(), 0
-    for piece in written((content for _, content in UploadReader(pk).chunks()), upload.encoding):
+    for piece in written(_chunks(pk), upload.encoding):
         digest.update(piece)
         size += len(piece)
+    if digest.hexdigest() == upload.sha256:
+        return
     bury(history, "upload", bytes.fromhex(upload.sha256), reason)
-    Upload.objects.filter(pk=pk).update(sha256=digest.hexdigest(), size=size, filename=name)
-    return Renamed(upload.sha256, digest.hexdigest())
+    Upload.objects.filter(pk=pk).update(sha256=digest.hexdigest(), size=size)
+    yield Renamed(upload.sha256, digest.hexdigest())
 
 
-def _chunked(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    held = b""
-    for piece in pieces:
-        held += piece
-        while len(held) >= CHUNK:
-            yield held[:CHUNK]
-            held = held[CHUNK:]
-    if held:
-        yield held
+def _rename_file(pk: int, blanks: Blanks) -> None:
+    old = Upload.objects.values_list("filename", flat=True).get(pk=pk)
+    if (name := clean(blanks.text(old))) != old:
+        Upload.objects.filter(pk=pk).update(filename=name)
 
 
-def _history(number: int, blanks: Blanks, reason: str) -> None:
-    runs = list(Run.objects.filter(history=number).order_by("pk"))
-    for run in runs:
-        _bodies(run, blanks)
-        _template(run, blanks)
-    forget()
-    prefixes = {run.pk: _messages(run) for run in runs}
-    for snapshot in Snapshot.objects.filter(history=number).order_by("pk"):
+def _history(number: int, blanks: Blanks, changed: dict[int, _Stretches], reason: str) -> int:
+    """How many places there were beside the uploads."""
+    places = 0
+    prefixes = {}
+    for run in Run.objects.filter(history=number).order_by("pk"):
+        rewritten = _bodies(run, blanks)
+        places += sum(rewritten.values()) + _template(run, blanks)
+        forget()
+        prefixes[run.pk] = _messages(run, rewritten, changed.get(run.upload_id or 0, _Stretches()))
+    for snapshot in Snapshot.objects.filter(history=number).order_by("pk").iterator(chunk_size=GROUP):
         _snapshot(snapshot, prefixes, blanks, reason)
     remove(Outline.objects.filter(snapshot__history=number))
     remove(OutlineBlock.objects.filter(history=number))
@@ -144,43 +285,58 @@ def _history(number: int, blanks: Blanks, reason: str) -> None:
         for pk, text in model._default_manager.filter(history=number).exclude(note="").values_list("pk", "note"):
             if blanks.text(text) != text:
                 model._default_manager.filter(pk=pk).update(note=blanks.text(text))
+    return places
 
 
-def _bodies(run: Run, blanks: Blanks) -> None:
-    rows = Body.objects.filter(run=run).values_list("position", "content")
-    for position, packed in rows.iterator(chunk_size=GROUP):
-        content = unpack_body(packed)
-        blanked = blanks.blank(content)
-        if blanked != content:
-            Body.objects.filter(run=run, position=position).update(content=pack_body(blanked))
+def _bodies(run: Run, blanks: Blanks) -> dict[int, int]:
+    """Positions of those that were blanked, with the places in each."""
+    changed = {}
+    positions = list(Body.objects.filter(run=run).order_by("position").values_list("position", flat=True))
+    for position in positions:
+        row = Body.objects.filter(run=run, position=position)
+        content = unpack_body(row.values_list("content", flat=True).get())
+        places = blanks.count((content,))
+        if places:
+            changed[position] = places
+            row.update(content=pack_body(blanks.blank(content)))
+    return changed
 
 
-def _template(run: Run, blanks: Blanks) -> None:
+def _template(run: Run, blanks: Blanks) -> int:
     template = Template.objects.filter(run=run).first()
     if template is None:
-        return
+        return 0
     envelope, shell = unpack_body(template.envelope), bytes(template.shell)
     new_envelope, new_shell = blanks.blank(envelope), blanks.blank(shell)
     if (new_envelope, new_shell) != (envelope, shell):
         Template.objects.filter(run=run).update(envelope=pack_body(new_envelope), shell=new_shell)
+    return blanks.count((shell,))
 
 
-def _messages(run: Run) -> list[tuple[int, int]]:
-    """Notes anew what its messages are; for each n, hash and size of its first n messages."""
+def _messages(run: Run, rewritten: Container[int], changed: _Stretches) -> list[tuple[int, int]]:
+    """Notes anew what its changed messages are; for each n, hash and size of its first n messages."""
     count = Message.objects.filter(run=run).count()
     bodies = BodyReader()
     prefixes = [(0, 0)]
     rows = iter(read_rows([Piece(run.pk, 0, count)] if count else []))
     while group := list(islice(rows, GROUP)):
-        for row, noted in zip(group, _noted(bodies, group), strict=True):
-            digest, size, skeleton, shown = noted
-            value, total = prefixes[-1]
-            prefixes.append(((value * BASE + int.from_bytes(digest, "big") + 1) % PRIME, total + size))
-            if digest != row.digest:
+        touched = [row for row in group if row.position in rewritten or _is_touched(row, changed)]
+        notes = {row.position: note for row, note in zip(touched, _noted(bodies, touched), strict=True)}
+        for row in group:
+            digest, size = row.digest, row.shape.size
+            if row.position in notes:
+                digest, size, skeleton, shown = notes[row.position]
                 Message.objects.filter(run=run, position=row.position).update(
                     digest=digest, size=size, skeleton=skeleton, preview=shown
                 )
+            value, total = prefixes[-1]
+            prefixes.append(((value * BASE + int.from_bytes(digest, "big") + 1) % PRIME, total + size))
     return prefixes
+
+
+def _is_touched(row: StoredMessage, changed: _Stretches) -> bool:
+    spans = unpack_spans(row.source) if len(changed) else ()
+    return any(span.start >= 0 and changed.touch(span.start - span.lead, span.start + span.length) for span in spans)
 
 
 def _noted(bodies: BodyReader, rows: list[StoredMessage]) -> Iterator[tuple[bytes, int, bytes, str]]:

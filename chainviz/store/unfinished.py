@@ -26,7 +26,8 @@ WHY = "an import that was broken off"
 
 
 class BrokenOff(Refused):
-    """The import fell silent for too long (the computer slept, say), and what it had written was cleared away."""
+    """What the import had written was cleared away: it fell silent for too long (the computer slept, say), or values were
+    purged from the same file."""
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def batch(history: History) -> Iterator[None]:
     with transaction.atomic():
         now = _renew(history)
         if now is None:
-            raise BrokenOff("The import stood still for too long; upload the file again.")
+            raise BrokenOff("The import stood still for too long, or values were purged from this file; upload it again.")
         yield
     history.importing = now
 

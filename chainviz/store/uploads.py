@@ -21,7 +21,8 @@ WRITTEN_CHUNKS = 32
 
 def upload_of(source: Source, *, owner: str, filename: str = "") -> Upload:
     """The row for these bytes; one that the owner has already is used again. It holds what `fill` brings."""
-    upload, _ = Upload.objects.get_or_create(
+    # held, so that a purge which gives the bytes another digest either waits or has done it
+    upload, _ = Upload.objects.select_for_update().get_or_create(
         owner=owner,
         sha256=source.sha256,
         defaults={

@@ -23,8 +23,11 @@ def save(draft: Draft, *, author: str, note: str = "", expected: Version | None 
     expected = expected or draft.base
     if expected.pk != draft.base_id:
         raise Conflict(draft.base, expected)
-    version = _advance(expected, current(draft), author=author, note=note or draft.note)
-    Draft.objects.filter(pk=draft.pk).update(saved=version)
+    with transaction.atomic():
+        # the draft before its history, in the order of all who write
+        held = Draft.objects.select_for_update().get(pk=draft.pk)
+        version = _advance(expected, current(held), author=author, note=note or held.note)
+        Draft.objects.filter(pk=draft.pk).update(saved=version)
     draft.saved = version
     return version
 

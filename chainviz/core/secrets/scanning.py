@@ -36,14 +36,15 @@ def scan_text(text: str, rules: Sequence[Rule] = RULES, part: int = -1, place: s
             continue
         for match in rule.pattern.finditer(text):
             start, end = match.span(rule.value)
-            if _is_free(taken, start, end) and rule.check(text[start:end], match):
+            if is_free(taken, start, end) and rule.check(text[start:end], match):
                 taken.insert(bisect_left(taken, (start, end)), (start, end))
                 found.append(Finding(rule, start, end, text[start:end], part, place))
     found.sort(key=lambda each: each.start)
     return found
 
 
-def _is_free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
+def is_free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether a stretch touches none of those that are taken; they are sorted."""
     at = bisect_left(taken, (start, end))
     return start < end and not (at and taken[at - 1][1] > start) and not (at < len(taken) and taken[at][0] < end)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right, insort
+from collections.abc import Mapping
 from dataclasses import replace
 
 from chainviz.core.messages import Message
 from chainviz.core.secrets.masking import Span, mask_text, with_spans
+from chainviz.core.secrets.scanning import is_free
 from chainviz.core.secrets.spellings import spelled
+from chainviz.core.secrets.words import Words
 
 LONG = 12
 """A shorter word goes only as a whole: replacing `ada` inside `adapter` would damage what is no secret."""
@@ -18,24 +20,30 @@ class Values:
     """Values and what is to stand for each, prepared once for many texts. `Masker.placeholders` is such a mapping."""
 
     def __init__(self, placeholders: Mapping[str, str]) -> None:
-        self._instead: dict[str, str | None] = {}
+        self._instead: dict[bytes, str | None] = {}
         """By spelling; None where as many letters have to stand, since what is beside them could not be read else."""
         for value, placeholder in placeholders.items():
             for spelling in spelled(value):
-                self._instead.setdefault(spelling.text, placeholder if spelling.readable else None)
-        self._words = sorted(self._instead, key=lambda word: (-len(word), word))
+                self._instead.setdefault(_bytes(spelling.text), placeholder if spelling.readable else None)
+        self._words = Words(self._instead)
 
     def spans(self, text: str) -> list[Span]:
         """Every spelling of every value, the longest first where they overlap, and what is to stand there."""
+        content = _bytes(text)
+        near = sorted(self._words.occurrences(content), key=lambda each: (-len(each[1]), each))
+        places = _Places(content) if near else None
         found: list[Span] = []
-        for word in self._words:
-            for start in _places(text, word):
-                end = start + len(word)
-                at = bisect_left(found, (start, end, ""))
-                if not (at and found[at - 1][1] > start) and not (at < len(found) and found[at][0] < end):
-                    new = self._instead[word]
-                    found.insert(at, (start, end, "A" * len(word) if new is None else new))
-        return found
+        taken: list[tuple[int, int]] = []
+        for first, word in near:
+            last = first + len(word)
+            if places is None or not is_free(taken, first, last):
+                continue
+            start, end = places[first], places[last]
+            if end - start >= LONG or _is_whole(text, start, end):
+                insort(taken, (first, last))
+                new = self._instead[word]
+                found.append((start, end, "A" * len(word) if new is None else new))
+        return sorted(found)
 
     def mask(self, message: Message) -> Message:
         """The message without the values in its parts; the same object where it has none. Call ids stay."""
@@ -60,13 +68,26 @@ class Values:
         return replace(message, source=tuple(source))
 
 
-def _places(text: str, word: str) -> Iterator[int]:
-    start = text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        if len(word) >= LONG or _is_whole(text, start, end):
-            yield start
-        start = text.find(word, start + 1)
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+class _Places:
+    """Characters before a byte; the bytes are asked for in any order."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._is_plain = content.isascii()
+        self._known = [(0, 0)]
+
+    def __getitem__(self, place: int) -> int:
+        if self._is_plain:
+            return place
+        at = bisect_right(self._known, (place, place)) - 1
+        before, characters = self._known[at]
+        characters += len(self._content[before:place].decode("utf-8", "surrogatepass"))
+        self._known.insert(at + 1, (place, characters))
+        return characters
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
