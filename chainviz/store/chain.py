@@ -9,7 +9,7 @@ from chainviz.core.messages import Message
 from chainviz.core.parse import parse
 from chainviz.core.paths import Path
 from chainviz.core.tree import ChainAST
-from chainviz.store.contents import AT_HAND, BodyReader, StoredMessage, pieces_of, read_rows
+from chainviz.store.contents import AT_HAND, BodyReader, StoredMessage, pieces_of, read_rows, read_shapes
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.skeletons import StoredShape
@@ -51,7 +51,7 @@ class StoredChain:
 
     @cached_property
     def _shapes(self) -> tuple[StoredShape, ...]:
-        return tuple(row.shape for row in read_rows(pieces_of(self.snapshot)))
+        return tuple(read_shapes(pieces_of(self.snapshot)))
 
     def shapes(self) -> Sequence[StoredShape]:
         return self._shapes

@@ -19,6 +19,9 @@ def _refuse(value: Any) -> Any:
 _pieces = c_make_encoder(None, _refuse, encode_basestring_ascii, None, ":", ",", False, False, True)
 """What JSONEncoder makes anew for every value: most of what packing something small would cost."""
 
+_value_at = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+"""What json.loads calls in the end; the rest of it looks for an encoding and for white space."""
+
 
 def pack(value: Any) -> bytes:
     plain = "".join(_pieces(value, 0)).encode("ascii")
@@ -30,7 +33,8 @@ def pack(value: Any) -> bytes:
 
 def unpack(packed: bytes | memoryview) -> Any:
     content = bytes(packed)
-    return json.loads(zlib.decompress(content) if content[0] == _DEFLATED else content)
+    plain = zlib.decompress(content) if content[0] == _DEFLATED else content
+    return _value_at(plain.decode("ascii"), 0)[0]
 
 
 def pack_body(content: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainviz.core.messages import (
     AI,
@@ -31,9 +31,8 @@ _NUMBERS = {kind: i for i, kind in enumerate(KINDS)}
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class PartShape:
-    """A part without its content."""
+class PartShape(NamedTuple):
+    """A part without its content; a tuple, because a long chain has very many and nothing is made as quickly."""
 
     kind: PartKind
     size: int
@@ -82,7 +81,7 @@ def _part(part: Part) -> list[Any]:
 
 def unpack_shape(skeleton: bytes, size: int, preview: str) -> StoredShape:
     role, parts, label, note = unpack(skeleton)
-    return StoredShape(role, size, tuple(_part_shape(part) for part in parts), label, note, preview)
+    return StoredShape(role, size, tuple([_part_shape(part) for part in parts]), label, note, preview)
 
 
 def _part_shape(packed: list[Any]) -> PartShape:
