@@ -1,4 +1,4 @@
-"""A walk over a JSON document that finds its message lists by their first message, without keeping or decoding the rest."""
+"""A walk over a JSON document that finds its message lists by their first messages, without keeping or decoding the rest."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ ROLES = frozenset(["system", "developer", "user", "assistant", "tool", "function
 _CONTENT = ("content", "parts", "text", "tool_calls", "function_call")
 _FIRST_OBJECT = re.compile(r'\s*(?:(?:null|true|false|-?[0-9][0-9.eE+-]*|"(?:[^"\\]++|\\.)*+")\s*,\s*){0,8}\{', re.DOTALL)
 """The way to the first object of a list."""
+_COMMA = re.compile(r"\s*,")
+FIRST = 3
+"""Objects of a list that are looked at."""
 _HINTS = re.compile(r'"(?:role|parts|message)"')
 """Without one of these words nothing in a value looks like a message."""
 _STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -185,12 +188,26 @@ class Outline:
                 return self._take_single(position)
             self._stack.append(_Frame(True, window.offset(position)))
             return position + 1
-        first = _FIRST_OBJECT.match(window.text, position + 1)
-        inner = first.end() - 1 if first else position
-        if first and looks_like_message(self._sniff(inner)):
+        if self._holds_messages(position + 1):
             return self._take_list(position)
         self._stack.append(_Frame(False, window.offset(position)))
         return position + 1
+
+    def _holds_messages(self, position: int) -> bool:
+        """Whether one of the first objects of a list looks like a message; broken ones may stand before it."""
+        text = self.window.text
+        for _ in range(FIRST):
+            found = _FIRST_OBJECT.match(text, position)
+            if not found:
+                return False
+            if looks_like_message(self._sniff(found.end() - 1)):
+                return True
+            whole = NESTED.match(text, found.end() - 1)
+            comma = _COMMA.match(text, whole.end()) if whole else None
+            if not comma:
+                return False
+            position = comma.end()
+        return False
 
     def _sniff(self, position: int) -> dict[str, Any]:
         return shallow(self.window.text[position : position + SNIFF], 0)

@@ -51,7 +51,8 @@ def survey(source: Source, *, salvage: bool = False) -> Survey:
     after = skip_space(rest, 0)
     if after < len(rest.text):
         offset = rest.offset(after)
-        if (source.read(begin, begin + 1) == b"{" and rest.text[after] in "{[") or _has_lines(source, begin):
+        first = source.read(begin, begin + 1).decode()
+        if (first == "{" and rest.text[after] == "[") or first == rest.text[after] or _has_lines(source, begin):
             return _survey_lines(source, begin)
         fault(source, offset, "something follows where the document has ended")
     if not places:

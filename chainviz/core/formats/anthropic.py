@@ -20,6 +20,7 @@ _PROOFS = frozenset(
 )  # fmt: skip
 _OTHERS = (None, "input_text", "output_text", "tool-call", "tool-result", "image_url", "input_image")
 """Block types of other formats; Bedrock's blocks have none."""
+_THEIR_ROLES = frozenset(("tool", "function", "developer", "model", "human", "ai"))
 _AGAINST = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "parts")
 
 
@@ -38,12 +39,12 @@ class Anthropic:
                 if isinstance(value, dict) and isinstance(value.get("type"), str):
                     return 0.05
                 continue
-            if any(key in value for key in _AGAINST) or value["role"] not in ROLES:
+            if any(key in value for key in _AGAINST) or value["role"] in _THEIR_ROLES:
                 return 0.0
             content = value.get("content")
             blocks = content if isinstance(content, list) else []
-            score = max(score, 0.3, *[_rate_block(item) for item in blocks])
-            if any(isinstance(item, dict) and item.get("type") in _OTHERS for item in blocks):
+            score = max(score, 0.3 if value["role"] in ROLES else 0.05, *[_rate_block(item) for item in blocks])
+            if any(isinstance(item, dict) and item and item.get("type") in _OTHERS for item in blocks):
                 return 0.05
             if value.get("type") == "message" and "stop_reason" in value:
                 score = 0.97

@@ -147,3 +147,22 @@ def test_any_bytes(content: bytes) -> None:
             continue
         if len(loaded) == 1 and loaded[0].envelope.region.end - loaded[0].envelope.region.start == len(content):
             assert exported(content, loaded[0]) == content
+
+
+@pytest.mark.parametrize("first", ['{"content": "x"}', '{"role": null, "content": "x"}', '{"role": 5}', '{}, {"kind": []}'])
+def test_a_first_element_that_is_no_message_hides_none_of_the_others(first: str) -> None:
+    text = f'{{"messages": [{first}, {{"role": "user", "content": "hi"}}, {{"role": "assistant", "content": "yo"}}]}}'
+    (chain,) = load_file(text.encode())
+    assert [message.role for message in chain.messages] == ["human", "ai"]
+    assert "no message" in chain.warnings[0]
+
+
+def test_a_list_on_each_line_is_a_chain_on_each_line() -> None:
+    lines = b'[{"role": "user", "content": "a"}]\n[{"role": "user", "content": "b"}, {"role": "assistant", "content": "c"}]\n'
+    assert [len(chain.messages) for chain in load_file(lines)] == [1, 2]
+
+
+def test_an_unknown_role_does_not_hide_the_format() -> None:
+    use = '{"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}]}'
+    (chain,) = load_file(f'[{{"role": "user", "content": "a"}}, {use}, {{"role": "alien", "content": "x"}}]'.encode())
+    assert chain.format == "anthropic"
