@@ -16,6 +16,7 @@ from chainviz.core.operations.redact.copies import Copies, removed_texts
 from chainviz.core.operations.redact.placeholder import DEFAULT
 from chainviz.drafts.access import Ground
 from chainviz.drafts.models import Draft
+from chainviz.drafts.redacted_marks import marks_of
 from chainviz.drafts.services import held
 from chainviz.store import drafts as store
 from chainviz.store.chain import StoredChain
@@ -24,7 +25,7 @@ from chainviz.store.surroundings import rewritten
 
 def redact(ground: Ground, user: Any, options: RedactOptions) -> tuple[Draft, tuple[str, ...]]:
     """Its draft and what the person should know; the export of that content holds nothing of what was redacted."""
-    table = decide(ground.stored, options)
+    table = decide(ground.stored, options, marks_of(ground.stored))
     outcome = outcome_of(ground.stored, table, options)
     if not outcome.changes:
         raise Refused("No row is to be redacted with these choices.")

@@ -114,6 +114,19 @@ def test_copies_around_the_messages_go_with_what_was_redacted(client: Client, ch
     assert left["trajectory"] == [{"observation": "[redacted]", "query": "Seen: [redacted]!"}]
 
 
+def test_what_was_redacted_is_marked_whatever_the_placeholder_says(client: Client, chain: Chain, address: str) -> None:
+    draft = send_form(client, address, placeholder="{tool} gave {bytes} bytes of output that have served their purpose", act="apply")
+    assert "gave 600 bytes" in client.get(draft["Location"]).content.decode()
+    again = client.get(f"{address}?draft={Draft.objects.get().pk}").content.decode()
+    assert decisions(again) == ["keep"] * 3
+    assert again.count('class="why">it is redacted already') == 2
+    client.post(f"{draft['Location']}save", {"note": ""})
+    assert decisions(client.get(address).content.decode()) == ["keep"] * 3
+    # restored, it may be redacted again
+    client.post(f"/c/{chain.pk}/diff/1..2/restore", {"part": "2.0"})
+    assert decisions(client.get(address, follow=True).content.decode()) == ["redact", "keep", "keep"]
+
+
 def test_decisions_by_hand_outlive_the_filter_that_hides_them(client: Client, address: str) -> None:
     fields = fields_of(client.get(address).content.decode())
     fields |= {"row-s1.p1.m1.c0": ["keep"], "show": ["redact"], "act": ["look"]}

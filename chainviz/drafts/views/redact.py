@@ -15,6 +15,7 @@ from chainviz.core.operations.redact import POLICIES, RedactOptions, decide, rea
 from chainviz.core.paths import Path
 from chainviz.drafts import redacting
 from chainviz.drafts.access import Ground, ground_of
+from chainviz.drafts.redacted_marks import marks_of
 from chainviz.drafts.redacting import (
     NOTHING,
     Asked,
@@ -127,7 +128,7 @@ def _table(ground: Ground, options: RedactOptions, asked: Asked, chosen: Filter)
         return f"{ground.explorer}at/{path}#{path.node.dom_id}"
 
     begun = perf_counter()
-    decided = decide(ground.stored, options)
+    decided = decide(ground.stored, options, marks_of(ground.stored))
     return table_of(decided, options, asked.overrides, chosen, at, perf_counter() - begun)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from chainviz.core.chain import Chain
 from chainviz.core.message_paths import message_paths
@@ -22,16 +22,19 @@ from chainviz.core.tree import ChainAST
 
 NUMBER = 40
 """More than the digits of any size."""
+Place = tuple[int, int]
+"""Message and part."""
 MANUAL = {True: "redacted by hand", False: "kept by hand"}
 
 
-def decide(chain: Chain, options: RedactOptions) -> DecisionTable:
+def decide(chain: Chain, options: RedactOptions, marked: Container[Place] = frozenset()) -> DecisionTable:
+    """`marked`: parts that are known to be redacted already, whatever stands there."""
     history = read_history(chain.shapes())
     if options.superseded_by == "same_call":
         find_same_calls(chain, history)
     drafts = _asked(find_candidates(chain, history, options), history, options)
     _take_overrides(drafts, chain.tree, options)
-    _measure(drafts, chain, history, options)
+    _measure(drafts, chain, history, options, marked)
     _limit(drafts, options)
     rows = tuple(draft.row(number, history) for number, draft in enumerate(drafts, 1))
     return DecisionTable(rows, history.letters, tuple(_warnings(rows, history, options)), options.bytes_per_token)
@@ -96,11 +99,15 @@ def _take_overrides(drafts: list[_Draft], tree: ChainAST[Shape], options: Redact
             draft.reason = MANUAL[draft.redact]
 
 
-def _measure(drafts: list[_Draft], chain: Chain, history: History, options: RedactOptions) -> None:
+def _measure(
+    drafts: list[_Draft], chain: Chain, history: History, options: RedactOptions, marked: Container[Place]
+) -> None:
     """Sizes of all rows; what a row to redact would save decides whether it is."""
     unread: dict[int, list[_Draft]] = {}
     for draft in drafts:
         known = _known_size(draft.candidate, history)
+        if draft.redact and (draft.candidate.message, draft.candidate.part) in marked:
+            draft.leave("already_redacted")
         foreseen = _foreseen(draft.candidate, known, options.placeholder) if draft.redact else None
         if known is not None and not draft.redact:
             draft.before = known

@@ -1,7 +1,7 @@
 """The text that stands where something was. By default nothing in it comes from what it replaces.
 
-A provider's message has no field for "this was redacted" that its API would accept, so the placeholder marks itself:
-a content that is nothing but a placeholder, of this template or the default one, is taken as redacted already.
+Whoever keeps chains marks what was redacted beside them (`decide`). In a bare file, where no provider's message has a
+field for such a mark, a content that is nothing but a placeholder, of this template or the default one, tells it.
 """
 
 from __future__ import annotations
