@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 LOAD_FOREIGN_IMAGE = """() => new Promise(done => {
   const image = new Image();
@@ -35,11 +36,11 @@ def test_home_is_accessible_and_fits(page: Any, live_server: Any, size: Any, sch
 def test_help_opens_by_key_and_can_be_switched_off(page: Any, live_server: Any) -> None:
     page.goto(live_server.url)
     page.keyboard.press("?")
-    assert page.locator("#help").is_visible()
+    expect(page.locator("#help")).to_be_visible()
     assert axe_violations(page) == []
     page.locator("[data-keys-choice]").uncheck()
     page.keyboard.press("Escape")
-    assert not page.locator("#help").is_visible()
+    expect(page.locator("#help")).to_be_hidden()
     page.keyboard.press("?")
     assert not page.locator("#help").is_visible()
 
@@ -64,7 +65,7 @@ def test_skip_link_goes_to_the_content(page: Any, live_server: Any) -> None:
     page.goto(live_server.url)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    expect(page.locator("#main")).to_be_focused()
 
 
 def test_an_error_page_leads_back(page: Any, live_server: Any, faults: list[str]) -> None:

@@ -116,13 +116,11 @@ def test_a_fault_is_said_beside_the_settings(page: Any, address: str, faults: li
     faults.clear()  # the browser reports every 422
 
 
-def test_it_works_without_scripts(browser: Any, address: str) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_it_works_without_scripts(plain_page: Any, address: str) -> None:
+    page = plain_page
     page.goto(address)
     page.locator("#id_policy").select_option("reference")
     page.get_by_role("button", name="Show the decisions").last.click()
     expect(page.locator("tbody [data-state=redacted]")).to_have_count(12)
     page.get_by_role("button", name="Preview the redaction").click()
     expect(page.get_by_role("heading", name="Preview of changes")).to_be_visible()
-    context.close()

@@ -20,6 +20,7 @@ from tests.browser.test_page import PHONE, WIDE, axe_violations
 from tests.drafts.summary_story import summarizable
 from tests.drafts.test_summaries import begin
 from tests.llm.fake_server import Exchange, says, serving
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -53,7 +54,7 @@ def worker() -> Iterator[Any]:
 
     yield start
     for each in running:
-        each.join(20)
+        each.join(PATIENCE)
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
@@ -67,7 +68,7 @@ def test_pages_are_accessible_and_fit(page: Any, at: Any, chain: Chain, size: An
     addresses = [at("do/summarize/?v=1&anew=1"), at("do/summarize/prompt?v=1"), waiting]
     for address in addresses:
         check(page, address)
-    worker().join(20)
+    worker().join(PATIENCE)
     check(page, f"{waiting}?open={piece}")
     SummaryPiece.objects.filter(pk=piece).update(state="failed", cause="The model had no time.")
     check(page, waiting)
@@ -141,6 +142,8 @@ def test_from_the_menu_to_a_version_without_a_model(page: Any, at: Any, worker: 
     page.get_by_role("button", name="Preview 2 summaries").click()
     page.wait_for_url(re.compile(r"/d/\d+/$"))
     expect(page.get_by_text("4 pairs become one summary").first).to_be_visible()
+    folded, summary = (page.locator(part).first.bounding_box() for part in (".replaced-list", ".diff-beside-rows"))
+    assert folded["x"] + folded["width"] <= summary["x"] and abs(folded["y"] - summary["y"]) < 60, "side by side"
     assert Version.objects.count() == 1
     page.get_by_role("button", name="Save as version 2").click()
     page.wait_for_url(re.compile(r"/v/2/$"))
@@ -160,7 +163,7 @@ def test_typed_text_is_not_lost_while_others_are_written(
 
     def play(exchange: Exchange) -> None:
         if exchange.number == 2:
-            go_on.wait(15)
+            go_on.wait(PATIENCE)
         says("From the model.")(exchange)
 
     with serving(play) as server:
@@ -171,7 +174,7 @@ def test_typed_text_is_not_lost_while_others_are_written(
         page.get_by_role("button", name="Write 2 summaries").click()
         worker()
         text = page.get_by_role("textbox", name="Text of the summary of 1.1–1.4")
-        expect(text).to_have_value("From the model.", timeout=15_000)
+        expect(text).to_have_value("From the model.")
         text.fill("From me.")
         go_on.set()
         expect(page.get_by_role("heading", name="All 2 summaries are ready")).to_be_visible(timeout=15_000)
@@ -182,18 +185,18 @@ def test_typed_text_is_not_lost_while_others_are_written(
         page.get_by_placeholder("A hint").first.press("Enter")
         expect(page.get_by_role("heading", name="Writing summaries: 1 of 2 ready")).to_be_visible()
         worker()
-        expect(text).to_have_value("From the model.", timeout=15_000)
+        expect(text).to_have_value("From the model.")
         assert "The person who asked adds: shorter" in server.seen[2].body["messages"][0]["content"]
 
 
-def test_without_scripts(browser: Any, at: Any, worker: Any) -> None:
-    page = browser.new_context(java_script_enabled=False).new_page()
+def test_without_scripts(plain_page: Any, at: Any, worker: Any) -> None:
+    page = plain_page
     page.goto(at("do/summarize/?v=1"))
     page.locator("[name=keep_qa_sections]").fill("2")
     page.get_by_role("button", name="Show the plan").click()
     expect(page.get_by_role("heading", name="1 summary would be written")).to_be_visible()
     page.get_by_role("button", name="Write 1 summary").click()
-    worker().join(20)
+    worker().join(PATIENCE)
     page.reload()
     expect(page.get_by_role("heading", name="The summary is ready")).to_be_visible()
     page.get_by_role("textbox", name="Text of the summary").fill("Short.")

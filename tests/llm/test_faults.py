@@ -20,6 +20,7 @@ from chainviz.llm.endpoint import Endpoint, Limits
 from chainviz.llm.faults import no_connection, quoted, retry_after
 from tests.llm.asking import KEY, SHORT, fault, request, writer
 from tests.llm.fake_server import Exchange, Play, says, serving
+from tests.waiting import PATIENCE, PROMPT
 
 
 @contextmanager
@@ -60,7 +61,7 @@ def test_name_look_up_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
 
     def hang(*_: object, **__: object) -> None:
-        over.wait(20)
+        over.wait(PATIENCE)
         raise socket.gaierror(socket.EAI_AGAIN, "late")
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
@@ -103,7 +104,7 @@ def test_connection_that_is_never_taken() -> None:
         for client in (first, second):
             client.setblocking(False)
             client.connect_ex(listener.getsockname())
-        told = fault(writer(url(listener)), within=5)
+        told = fault(writer(url(listener), connect_seconds=0.5), within=PROMPT)
     assert "no connection within" in told.text
 
 
@@ -138,7 +139,7 @@ def test_too_often_for_ever_is_given_up() -> None:
 
 def test_asked_to_wait_longer_than_there_is_time() -> None:
     with serving(lambda exchange: exchange.answer(429, "{}", Retry_After="3600")) as server:
-        told = fault(writer(server.url), within=5)
+        told = fault(writer(server.url), within=PROMPT)
     assert "3,600 s" in told.text
     assert told.retryable
     assert len(server.seen) == 1
@@ -291,7 +292,7 @@ def test_dripping_stream_ends_at_the_deadline() -> None:
 
     with serving(play) as server:
         told = fault(writer(server.url, seconds=SHORT))
-        assert server.hung_up.wait(2)
+        assert server.hung_up.wait(PROMPT)
     assert "had not finished" in told.text
     assert "bytes written" in told.text
 
@@ -304,7 +305,7 @@ def test_endless_stream_of_words() -> None:
 
     with serving(play) as server:
         told = fault(writer(server.url))
-        assert server.hung_up.wait(2)
+        assert server.hung_up.wait(PROMPT)
     assert "no summary is that long" in told.text
 
 
@@ -327,7 +328,7 @@ def test_a_gigabyte_is_not_kept(shape: str) -> None:
     before = peak()
     with serving(play) as server:
         told = fault(writer(server.url, wire_bytes=wire_bytes))
-        assert server.hung_up.wait(2)
+        assert server.hung_up.wait(PROMPT)
     assert "sent more than" in told.text
     assert peak() - before < 100 * 1024 * 1024
 

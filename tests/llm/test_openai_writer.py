@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -16,6 +15,7 @@ from chainviz.llm.endpoint import Endpoint
 from chainviz.llm.openai_writer import OpenAIWriter
 from tests.llm.asking import KEY, fault, request, writer
 from tests.llm.fake_server import Exchange, says, serving
+from tests.waiting import PROMPT
 
 
 def test_it_is_a_writer_and_says_where_text_would_go() -> None:
@@ -118,14 +118,16 @@ def test_half_an_emoji_in_a_transcript_stops_nothing() -> None:
 
 @pytest.mark.parametrize("moment", ["before the first word", "between words", "while pausing"])
 def test_a_cancel_is_heeded_within_a_second_and_hangs_up(moment: str) -> None:
+    come = threading.Event()
+
     def play(exchange: Exchange) -> None:
         if moment == "while pausing":
-            exchange.answer(429, "{}", Retry_After="20")
-            return
+            exchange.answer(429, "{}", Retry_After="25")
         if moment == "between words":
             exchange.begin()
             exchange.event(content="begun")
-        while True:
+        come.set()
+        while moment != "while pausing":
             exchange.pause(0.05)
             exchange.wfile.write(b": still here\n\n" if moment == "between words" else b"")
             exchange.connection.setblocking(False)
@@ -136,11 +138,9 @@ def test_a_cancel_is_heeded_within_a_second_and_hangs_up(moment: str) -> None:
                 exchange.connection.setblocking(True)
 
     with serving(play) as server:
-        start = time.monotonic()
-        asked = writer(server.url, seconds=30)
-        told = fault(asked, within=1.5, cancelled=lambda: time.monotonic() > start + 0.5)
+        told = fault(writer(server.url), within=PROMPT, cancelled=come.is_set)
         assert "Cancelled" in told.text
-        assert moment == "while pausing" or server.hung_up.wait(1)
+        assert moment == "while pausing" or server.hung_up.wait(PROMPT)
 
 
 def test_what_is_called_between_words_may_use_a_database() -> None:

@@ -13,6 +13,7 @@ from chainviz.core.operations.summarize import SummaryRequest, WriterError
 from chainviz.llm import Written, write_all
 from tests.llm.asking import request, writer
 from tests.llm.fake_server import Exchange, says, serving
+from tests.waiting import PATIENCE, PROMPT, wait_for
 
 PIECES = [request(key=f"pair:s{number}.p1", prompt=f"piece {number}") for number in range(1, 9)]
 
@@ -47,23 +48,22 @@ class Scripted:
 
 
 def patient(_: SummaryRequest, cancelled: Callable[[], bool]) -> str:
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        if cancelled():
-            raise WriterError("Cancelled.")
-        time.sleep(0.02)
-    return "too late"
+    wait_for(cancelled)
+    raise WriterError("Cancelled.")
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 20])
 def test_never_more_at_once_than_allowed(concurrency: int) -> None:
+    allowed = min(concurrency, len(PIECES))
+
     def script(request: SummaryRequest, _: object) -> str:
-        time.sleep(0.05)
+        wait_for(lambda: writers.most >= allowed)
+        time.sleep(0.05)  # room for one too many
         return request.key
 
     writers = Scripted(script)
     results = write_all(PIECES, writers, concurrency=concurrency)
-    assert writers.most == min(concurrency, len(PIECES))
+    assert writers.most == allowed
     assert [written.text for written in results] == [piece.key for piece in PIECES]
 
 
@@ -77,7 +77,7 @@ def test_every_piece_is_told_once_from_the_callers_thread() -> None:
     here = threading.current_thread()
 
     def slowly(request: SummaryRequest, _: object) -> str:
-        time.sleep(0.15)
+        wait_for(lambda: stages)
         return request.key
 
     def on_piece(written: Written) -> None:
@@ -106,7 +106,7 @@ def test_a_failed_piece_costs_no_other_and_is_asked_again_alone() -> None:
         says(asked.split("\n\n")[-1])(exchange)
 
     with serving(play) as server:
-        results = write_all(PIECES, writer(server.url, seconds=10), concurrency=4)
+        results = write_all(PIECES, writer(server.url, seconds=PATIENCE), concurrency=4)
         assert [written.state for written in results] == ["done"] * 2 + ["failed"] + ["done"] * 5
         assert "bad day" in results[2].cause
         assert not results[2].retryable
@@ -128,12 +128,11 @@ def test_a_bug_of_one_piece_is_its_own(caplog: pytest.LogCaptureFixture) -> None
 
 def test_a_cancel_keeps_what_is_finished_and_ends_the_rest_within_a_second() -> None:
     def play(exchange: Exchange) -> None:
-        says("done")(exchange) if exchange.number <= 2 else exchange.pause(20)
+        says("done")(exchange) if exchange.number <= 2 else exchange.pause(PATIENCE)
 
     told: list[Written] = []
     with serving(play) as server:
-        asked = writer(server.url, seconds=30)
-        start = time.monotonic()
+        asked = writer(server.url, seconds=PATIENCE)
         cancelled_at: list[float] = []
 
         def cancelled() -> bool:
@@ -142,8 +141,7 @@ def test_a_cancel_keeps_what_is_finished_and_ends_the_rest_within_a_second() -> 
             return bool(cancelled_at)
 
         results = write_all(PIECES, asked, concurrency=3, cancelled=cancelled, on_piece=told.append)
-        assert time.monotonic() - cancelled_at[0] <= 1.0
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - cancelled_at[0] <= PROMPT
     assert sorted(written.state for written in results) == ["cancelled"] * 6 + ["done"] * 2
     assert len(told) == len(PIECES)
     assert len(server.seen) <= 6
@@ -153,12 +151,12 @@ def test_a_writer_that_does_not_heed_a_cancel_is_not_waited_for() -> None:
     over = threading.Event()
 
     def deaf(_: SummaryRequest, __: object) -> str:
-        over.wait(20)
+        over.wait(PATIENCE)
         return "late"
 
     start = time.monotonic()
     results = write_all(PIECES, Scripted(deaf), concurrency=2, cancelled=lambda: True)
-    assert time.monotonic() - start < 1.8
+    assert time.monotonic() - start < PROMPT
     over.set()
     assert {written.state for written in results} == {"cancelled"}
 
@@ -177,7 +175,4 @@ def test_an_error_of_the_caller_ends_all_writing() -> None:
     writers = Scripted(first_fails)
     with pytest.raises(Stop):
         write_all(PIECES, writers, concurrency=4, on_piece=on_piece)
-    end = time.monotonic() + 1
-    while writers.now and time.monotonic() < end:
-        time.sleep(0.02)
-    assert writers.now == 0
+    wait_for(lambda: writers.now == 0, PROMPT)

@@ -10,7 +10,7 @@ from tests.llm.asking import request
 
 
 def summarize(context: JobContext, url: str, pieces: int) -> list[Any]:
-    endpoint = Endpoint(base_url=url, model="small", concurrency=2, seconds=20)
+    endpoint = Endpoint(base_url=url, model="small", concurrency=2, seconds=60)
     finished: list[Written] = []
 
     def on_piece(written: Written) -> None:

@@ -1,0 +1,50 @@
+"""A browser that is patient, and fails a test on anything a person would call broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import chromium
+from tests.waiting import PATIENCE
+
+expect.set_options(timeout=1000 * PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_type_launch_args, **chromium.launch_arguments()}
+
+
+@pytest.fixture
+def faults() -> list[str]:
+    """What went wrong in the browser so far. A test that provokes a fault removes it from here."""
+    return []
+
+
+@pytest.fixture
+def context(context: Any, live_server: Any, faults: list[str]) -> Iterator[Any]:
+    """Every page of the test is watched: console errors (violations of the content security policy are such), errors
+    of scripts, and any request to another origin."""
+
+    def watch_request(request: Any) -> None:
+        if not request.url.startswith((live_server.url + "/", "data:", "blob:", "about:")):
+            faults.append(f"request to another origin: {request.url}")
+
+    context.set_default_timeout(1000 * PATIENCE)
+    context.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
+    context.on("weberror", lambda error: faults.append(f"script error: {error.error}"))
+    context.on("request", watch_request)
+    yield context
+    assert faults == []
+
+
+@pytest.fixture
+def plain_page(browser: Any) -> Iterator[Any]:
+    """Of a browser without scripts."""
+    with browser.new_context(java_script_enabled=False) as context:
+        context.set_default_timeout(1000 * PATIENCE)
+        yield context.new_page()
