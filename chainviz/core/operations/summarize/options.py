@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -48,6 +49,9 @@ PRESETS: dict[Preset, dict[str, Any]] = {
 
 MOST_BYTES = 1 << 40
 _OR_DEFAULT = "0 means the preset's value."
+
+_ZERO, _NOT_POSITIVE = re.compile("|0+"), re.compile("|0+|-[0-9]+")
+"""What leaves a limit to the preset; the reference takes everything below 1 so."""
 
 
 def _number(name: str, title: str, description: str, group: str, unit: str = "", most: int = MOST_BYTES) -> Any:
@@ -141,8 +145,11 @@ class SummarizeOptions(Options):
         if not isinstance(given, dict):
             return given
         preset = PRESETS.get(given.get("preset", "default"), _SEED)
-        zero = {name for name, value in preset.items() if type(value) is int and name != "reserve_percent"}
-        chosen = {name: value for name, value in given.items() if not (name in zero and value in (0, "0", ""))}
+        limits = {name for name, value in preset.items() if type(value) is int and name != "reserve_percent"}
+        unset = _NOT_POSITIVE if given.get("preset") == "pentagi" else _ZERO
+        chosen = {
+            name: value for name, value in given.items() if not (name in limits and unset.fullmatch(str(value).strip()))
+        }
         if given.get("preset") != "pentagi" and chosen.get("tool_call_id_template") == "":
             del chosen["tool_call_id_template"]  # the reference makes empty ids of it, which no provider takes
         return {**preset, **chosen}

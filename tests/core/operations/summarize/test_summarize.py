@@ -105,6 +105,8 @@ def test_presets_fill_what_is_not_said_and_zero_means_the_default() -> None:
     assert (assistant.last_sec_bytes, assistant.max_qa_bytes, assistant.keep_qa_sections) == (76_800, 9, 3)
     assert SummarizeOptions(reserve_percent=0).reserve_percent == 0
     assert SummarizeOptions(tool_call_id_template="").tool_call_id_template == "call_{r:24:x}"
+    theirs = SummarizeOptions(preset="pentagi", last_sec_bytes=-1, keep_qa_sections="-7")  # type: ignore[arg-type]
+    assert (theirs.last_sec_bytes, theirs.keep_qa_sections) == (51_200, 1)
 
 
 @pytest.mark.parametrize(
