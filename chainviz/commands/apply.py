@@ -29,6 +29,7 @@ from chainviz.commands.writing import asking, writers_in_words
 from chainviz.core.chain import MemoryChain, apply_splices
 from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
 from chainviz.core.formats import get_format
+from chainviz.core.formats.moving import as_held
 from chainviz.core.load import LoadedChain, restyle
 from chainviz.core.messages import SLOT, Message
 from chainviz.core.operations import OPERATIONS
@@ -94,7 +95,7 @@ def parse_options(model: type[Options], settings: Sequence[str]) -> Options:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "options"
-        raise OptionsError(f"The option {place} is wrong: {first['msg'].removeprefix('Value error, ')}.") from None
+        raise OptionsError(f"The option {place} is wrong: {first['msg'].removeprefix('Value error, ').rstrip('.')}.") from None
 
 
 def _is_list(annotation: Any) -> bool:
@@ -126,7 +127,10 @@ def _outcome(
 
 
 def changed_messages(chain: LoadedChain, outcome: Outcome) -> tuple[Message, ...]:
-    """The chain after the outcome, with the sources of its own format."""
+    """The chain after the outcome as its format, or the one it moves to, holds it; with sources of its own format."""
+    if outcome.target:
+        format = get_format(outcome.target[0])
+        return tuple(as_held(format, message) for message in apply_splices(chain.messages, outcome.changes))
     known = {id(message) for message in chain.messages}
     messages = apply_splices(chain.messages, outcome.changes)
     leading = sum(1 for _ in takewhile(_is_in_slot, messages))
@@ -154,7 +158,7 @@ def _tell(file: ChainFile, chain: LoadedChain, outcome: Outcome | ChainError, ar
         if arguments.json:
             print_json({"before": describe(chain.messages, chain.format, title), "error": str(outcome)})
     elif arguments.json:
-        after = apply_splices(chain.messages, outcome.changes)
+        after = changed_messages(chain, outcome)
         format = outcome.target[0] if outcome.target else chain.format
         print_json(
             {
@@ -175,7 +179,7 @@ def _row(row: Decision) -> dict[str, Any]:
 
 def _print_report(chain: LoadedChain, title: str, outcome: Outcome) -> None:
     before = sum(message.size for message in chain.messages)
-    after = apply_splices(chain.messages, outcome.changes)
+    after = changed_messages(chain, outcome)
     size = sum(message.size for message in after)
     print(f"{title}: {len(chain.messages):,} → {len(after):,} messages, {before:,} → {size:,} bytes")
     for row in outcome.report:

@@ -14,6 +14,7 @@ from chainviz.core.documents.assemble import whole_file
 from chainviz.core.documents.sources import Source, open_source, written
 from chainviz.core.errors import DocumentError, OptionsError, Refused
 from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.formats.contract import Format
 from chainviz.core.load import LoadedChain, document_in, export_chain, load_source
 from chainviz.core.messages import Message
 
@@ -111,8 +112,7 @@ def _document(file: ChainFile, chain: LoadedChain, messages: Sequence[Message]) 
 def in_format(name: str, chains: Sequence[Sequence[Message]]) -> Iterator[bytes]:
     """New documents in another format: one as it is, several as JSON Lines."""
     format = get_format(name)
-    if len(chains) > 1 and format.lines:
-        raise Refused(f"{format.label} keeps one chain a file; choose one with --chain N.")
+    check_room(format, len(chains))
     for messages in chains:
         document = document_in(format, messages)
         if len(chains) == 1:
@@ -120,6 +120,11 @@ def in_format(name: str, chains: Sequence[Sequence[Message]]) -> Iterator[bytes]
         else:
             # JSON has line breaks between tokens only
             yield b"".join(document).replace(b"\n", b"") + b"\n"
+
+
+def check_room(format: Format, chains: int) -> None:
+    if chains > 1 and format.lines:
+        raise OptionsError(f"{format.label} keeps one chain a file; choose one with --chain N.")
 
 
 def write_out(name: str, chunks: Iterator[bytes]) -> None:

@@ -12,6 +12,7 @@ from chainviz.commands.chain_files import (
     add_json,
     apart,
     check_outputs,
+    check_room,
     chosen,
     in_format,
     opened,
@@ -20,7 +21,8 @@ from chainviz.commands.chain_files import (
 )
 from chainviz.commands.descriptions import describe, print_json
 from chainviz.core.chain import MemoryChain, apply_splices
-from chainviz.core.formats import FORMATS
+from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.formats.moving import as_held
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.convert import SAME, Convert, ConvertOptions
 
@@ -45,16 +47,17 @@ def run(arguments: argparse.Namespace) -> int:
             write_out(arguments.out, whole_document(file, apart(file.chains)))
             return 0
         converted = []
-        for chain in chosen(file, arguments.chain):
-            old = MemoryChain(chain.messages, chain.format)
-            outcome = Convert().run(old, ConvertOptions(to=arguments.to), Context())
+        format, chains = get_format(arguments.to), chosen(file, arguments.chain)
+        check_room(format, len(chains))
+        for chain in chains:
+            outcome = Convert().run(MemoryChain(chain.messages, chain.format), ConvertOptions(to=arguments.to), Context())
             converted.append(apply_splices(chain.messages, outcome.changes))
             if arguments.json:
                 title = file.title(chain)
                 print_json(
                     {
                         "before": describe(chain.messages, chain.format, title),
-                        "after": describe(converted[-1], arguments.to, title),
+                        "after": describe([as_held(format, m) for m in converted[-1]], arguments.to, title),
                         "report": [],
                         "warnings": list(outcome.warnings),
                     }

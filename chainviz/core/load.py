@@ -104,9 +104,9 @@ def export_chain(messages: Sequence[Message], envelope: Envelope, format: Format
 def restyle(
     messages: Sequence[Message], index: int, message: Message, format: Format | str, envelope: Envelope
 ) -> Message:
-    """`message` with the source the format writes for it, as it would stand at `index` of `messages`."""
+    """`message` as the format holds it, with the source it writes for it, as it would stand at `index` of `messages`."""
     form = get_format(format) if isinstance(format, str) else format
-    return replace(message, source=form.write(message, style_at(messages, index, envelope, form, message.role)))
+    return form.message(message.role, form.write(message, style_at(messages, index, envelope, form, message.role)))
 
 
 def style_at(

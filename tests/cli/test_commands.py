@@ -253,6 +253,60 @@ def test_converted_chains_of_one_file_become_lines(tmp_path: Path, capsys: pytes
     assert [each["messages"] for each in objects(capsys)] == [5, 6]
 
 
+@pytest.mark.parametrize("to", ["openai_chat", "anthropic", "langchaingo", "claude_code", "neutral", "raw"])
+def test_what_is_told_of_a_converted_chain_is_what_its_file_holds(
+    to: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    packed = [{"type": "tool_response", "tool_call_id": id, "name": "search", "content": id} for id in ("a", "b")]
+    calls = [{"type": "tool_call", "id": id, "name": "search", "arguments": "{}"} for id in ("a", "b")]
+    chain = [
+        {"role": "human", "parts": [{"type": "text", "text": "hi"}]},
+        {"role": "ai", "parts": calls},
+        {"role": "tool", "parts": packed},
+    ]
+    file, out = written(tmp_path / "packed.json", chain), tmp_path / "out"
+    assert main(["convert", str(file), "--to", to, "--out", str(out), "--json"]) == 0
+    assert main(["show", str(out), "--format", to, "--json"]) == 0
+    told, held = objects(capsys)
+    if to != "raw":  # it reads back as one text
+        assert [told["after"][key] for key in ("size", "messages", "problems")] == [held[key] for key in ("size", "messages", "problems")]
+        assert held["strict_error"] is None
+    assert ("does not repeat its tool's name" in str(told["warnings"])) == (to in ("anthropic", "claude_code"))
+
+
+@pytest.mark.parametrize("operation", ["repair", "convert"])
+def test_what_is_told_of_a_changed_chain_is_what_its_file_holds(
+    operation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Anthropic's results have no place for the name that a repair gives them, nor OpenAI's old calls for an id."""
+    use = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "search", "input": {}}]}
+    old = {"role": "assistant", "content": None, "function_call": {"name": "search", "arguments": "{}"}}
+    for number, call in enumerate((use, old)):
+        file = written(tmp_path / f"{number}.json", [CHAIN[1], call, CHAIN[1]])
+        out = tmp_path / "out.json"
+        settings = ["--set", "tool_call_id_template=x{r:9:d}"] if operation == "convert" else []
+        assert main(["apply", operation, str(file), "--out", str(out), "--json", *settings]) == 0
+        assert main(["show", str(out), "--json"]) == 0
+        told, held = objects(capsys)
+        assert (told["after"]["size"], told["after"]["sections"]) == (held["size"], held["sections"])
+
+
+def test_a_format_of_one_chain_a_file_says_so_before_anything_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path / "two.json", [{"messages": CHAIN}, {"messages": ANSWERED}])
+    assert main(["convert", str(file), "--to", "claude_code", "--out", str(tmp_path / "out"), "--json"]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and "--chain N" in told.err
+
+
+def test_chains_that_become_bare_lists_on_lines_are_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = written(tmp_path / "two.json", [{"messages": CHAIN}, {"messages": ANSWERED}]), tmp_path / "out.jsonl"
+    assert main(["convert", str(file), "--to", "openai_chat", "--out", str(out)]) == 0
+    assert main(["show", str(out), "--json"]) == 0
+    assert [each["messages"] for each in objects(capsys)] == [5, 6]
+
+
 def test_diff_prints_words_or_an_object(broken: Path, clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", str(broken), str(clean)]) == 0
     assert "~ s1.p1 changed, +9 bytes" in capsys.readouterr().out

@@ -20,6 +20,7 @@ from chainviz.core.operations.repair.humans import OPENING
 from chainviz.core.parse import parse
 from chainviz.core.pentagi import parsed_by_reference
 from chainviz.core.problems import tree_problems
+from chainviz.core.tree import SUMMARIZATION_TOOL
 from tests.core.pictures import ai, call, h, odd, result, s, tool
 from tests.core.strategies import chains
 
@@ -180,6 +181,13 @@ def test_an_id_reused_in_a_later_turn_is_no_reason_to_move_anything() -> None:
     chain = (h(), ai(call("a", "f")), tool("a"), h(), ai(call("a", "g")), tool("a"))
     assert [(fix.id, fix.accepted) for fix in propose(MemoryChain(chain))] == [("rename-calls@s2.p1.m0.c0:a", False)]
     assert repaired(chain, RepairOptions(only=("rename-calls",))) == (*chain[:4], ai(call("a_2", "g")), tool("a_2"))
+
+
+def test_results_are_packed_only_where_a_format_can_hold_them() -> None:
+    chain = (h(), ai(call("a", SUMMARIZATION_TOOL), call("b")), tool("a"), tool("b"))
+    options = RepairOptions(only=("pack-results",))
+    names = [[fix.name for fix in propose(MemoryChain(chain, format), options)] for format in ("langchaingo", "openai_chat")]
+    assert names == [["pack-results"], []]
 
 
 def test_free_form_arguments_are_left_alone() -> None:

@@ -29,6 +29,12 @@ def input_text(arguments: str, speller: Speller) -> str:
     return speller.object({"_raw": speller.quote(arguments)}) if arguments.strip() else "{}"
 
 
+def new_content(parts: Sequence[Part], speller: Speller) -> str:
+    """The blocks of a new message; the API wants results before any text."""
+    ordered = sorted(parts, key=lambda part: not isinstance(part, ToolResult))
+    return speller.list([block for part in ordered for block in new_blocks(part, speller)])
+
+
 def new_blocks(part: Part, speller: Speller) -> list[str]:
     """The blocks of a part that no document holds yet; empty for what has no place here."""
     before: list[str] = []
@@ -206,6 +212,8 @@ def losses(parts: Sequence[Part]) -> tuple[str, ...]:
         lost.append('arguments that are no JSON become {"_raw": …}')
     if any(isinstance(part, ToolCall) and not part.has_function for part in parts):
         lost.append("a call without a function becomes one without a name")
+    if any(isinstance(part, ToolResult) and part.name for part in parts):
+        lost.append("a result does not repeat its tool's name")
     if any(isinstance(part, Image) and part.detail for part in parts):
         lost.append("the detail of an image has no place here")
     if any(isinstance(part, ToolCall) and part.type != "function" for part in parts):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from chainviz.core.dialects.anthropic_blocks import ROLES, WORDS, read_blocks, role_runs
-from chainviz.core.dialects.anthropic_write import losses, new_blocks
+from chainviz.core.dialects.anthropic_write import losses, new_content
 from chainviz.core.dialects.block_units import patched_fragments, read_fragments, value_at, with_member
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.rawjson import parse
@@ -31,6 +31,7 @@ class Anthropic:
     blocks_at: Pointer = ("content",)
     links = None
     lines = False
+    packs = True
 
     def confidence(self, sample: Sample) -> float:
         score = 0.0
@@ -100,7 +101,7 @@ class Anthropic:
         if isinstance(only, Text) and as_text and not isinstance(near, list):
             content = speller.quote(only.text)
         else:
-            content = speller.list([block for part in message.parts for block in new_blocks(part, speller)])
+            content = new_content(message.parts, speller)
         if message.role == SYSTEM and style.slot:
             return Fragment(SLOT, "", content)
         role = speller.quote(WORDS.get(message.role, message.role))

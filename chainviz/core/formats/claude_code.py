@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from chainviz.core.dialects.anthropic_blocks import WORDS, read_blocks, role_runs
-from chainviz.core.dialects.anthropic_write import losses, new_blocks
+from chainviz.core.dialects.anthropic_write import losses, new_content
 from chainviz.core.dialects.block_units import patched_fragments, read_fragments, with_member
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents import rawjson
@@ -19,7 +19,7 @@ from chainviz.core.documents.links import Links, uuid_of
 from chainviz.core.documents.rawjson import parse
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import Style
-from chainviz.core.messages import AI, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolResult
+from chainviz.core.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolResult
 
 _SESSION = ("sessionId", "session_id", "parentUuid")
 _SHARED = ("isSidechain", "userType", "cwd", "sessionId", "session_id", "version", "gitBranch")
@@ -33,6 +33,7 @@ class ClaudeCode:
     blocks_at = _AT
     links = Links("uuid", "parentUuid", "isSidechain")
     lines = True
+    packs = True
 
     def confidence(self, sample: Sample) -> float:
         for value in sample.values:
@@ -94,8 +95,8 @@ class ClaudeCode:
         )
 
     def losses(self, message: Message) -> tuple[str, ...]:
-        system = ("a system message becomes a user's",) if message.role == SYSTEM else ()
-        return (*losses(message.parts), *system)
+        known = message.role in (HUMAN, AI, TOOL)
+        return (*losses(message.parts), *(() if known else (f"a message of the role {message.role[:40]} becomes a user's",)))
 
 
 def _is_message(value: Any) -> bool:
@@ -175,7 +176,7 @@ def _without_copy(fragment: Fragment) -> Fragment:
 def _new_line(message: Message, style: Style) -> Fragment:
     speller = Speller(style.near, style.ascii)
     kind = "assistant" if message.role == AI else "user"
-    content = speller.list([block for part in message.parts for block in new_blocks(part, speller)])
+    content = new_content(message.parts, speller)
     inner = {"role": speller.quote(kind), "content": content}
     near = rawjson.load_object(style.near) if style.near.startswith("{") else None
     members = {"parentUuid": "null"} if near is None or "parentUuid" in near else {}

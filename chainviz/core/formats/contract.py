@@ -39,6 +39,9 @@ class Format(Protocol):
     lines: bool
     """A new document of this format is JSON Lines (or plain lines), not one list."""
 
+    packs: bool
+    """A tool message may hold several results; else each has a message of its own."""
+
     def confidence(self, sample: Sample) -> float:
         """0 (cannot be) to 1 (certain)."""
 

@@ -42,6 +42,7 @@ class LangchainGo:
     blocks_at = _AT
     links = None
     lines = False
+    packs = True
 
     def confidence(self, sample: Sample) -> float:
         score = 0.0
@@ -103,7 +104,7 @@ class LangchainGo:
             lost.append("a result cannot be marked as an error")
         if any(isinstance(part, ToolResult) and part.media for part in message.parts):
             lost.append("images inside results are left out")
-        if any(isinstance(part, Opaque) and not _is_own(part) for part in message.parts):
+        if any(isinstance(part, Opaque) and not (_is_own(part) and is_object(part.text)) for part in message.parts):
             lost.append("parts of kinds this format does not know are left out")
         if any(isinstance(part, Thinking) for part in message.parts) and reasoning_of(message):
             lost.append("reasoning of its own place hangs on the next part")

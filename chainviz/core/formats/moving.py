@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.messages import SYSTEM, Fragment, Message
+from chainviz.core.messages import SYSTEM, Fragment, Message, Part, ToolResult
 
 
 def without_source(message: Message) -> Message:
@@ -15,12 +15,31 @@ def without_source(message: Message) -> Message:
     return replace(message, source=(), label="", parts=tuple(replace(part, origin=-1) for part in message.parts))
 
 
+def moved(format: Format, message: Message) -> tuple[Message, ...]:
+    """The message as the format keeps it: results that it does not pack have a message each, other parts stay in front."""
+    bare = without_source(message)
+    if format.packs or len(bare.results) < 2:
+        return (bare,)
+    groups: list[list[Part]] = [[]]
+    for part in bare.parts:
+        if isinstance(part, ToolResult) and any(isinstance(other, ToolResult) for other in groups[-1]):
+            groups.append([])
+        groups[-1].append(part)
+    return tuple(replace(bare, parts=tuple(parts)) for parts in groups)
+
+
+def as_held(format: Format, message: Message) -> Message:
+    """What can be read again of a message without source that the format has written."""
+    return format.message(message.role, format.write(message, Style()))
+
+
 def sources_in(format: Format, messages: Iterable[Message], *, has_slot: bool) -> Iterator[tuple[Fragment, ...]]:
     """Each message as the format writes it anew; leading system messages go into the slot, if the document has one."""
     leading = has_slot
     for message in messages:
         leading = leading and message.role == SYSTEM
-        yield format.write(without_source(message), Style(slot=leading))
+        for one in moved(format, message):
+            yield format.write(one, Style(slot=leading))
 
 
 class Losses:

@@ -48,10 +48,13 @@ class Neutral:
     blocks_at = _AT
     links = None
     lines = False
+    packs = True
 
     def confidence(self, sample: Sample) -> float:
         score = 0.0
         for value in sample.values:
+            if isinstance(value, dict) and isinstance(value.get("text"), str) and "parts" not in value:
+                return 0.0  # langchaingo's short form
             if not isinstance(value, dict) or not isinstance(value.get("parts"), list) or "role" not in value:
                 continue
             if value["role"] in _FOREIGN_ROLES:

@@ -16,6 +16,7 @@ class Raw:
     blocks_at: Pointer = ()
     links = None
     lines = True
+    packs = True
 
     def confidence(self, sample: Sample) -> float:
         """Never by itself: a person chooses it."""

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 
 from chainviz.core.formats import FORMATS, get_format
-from chainviz.core.load import blank, export_chain, load_file
-from chainviz.core.messages import HUMAN, SYSTEM, Message, Opaque, Text
+from chainviz.core.load import blank, document_in, export_chain, load_file
+from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message, Opaque, Text, ToolCall, ToolResult
+from chainviz.core.parse import parse
+from chainviz.core.problems import strict_error
 from tests.core.formats.chains import chains
 
 
@@ -41,3 +43,13 @@ def test_a_leading_system_message_goes_into_the_slot() -> None:
     assert json.loads(document) == {
         "system": "S", "messages": [{"role": "user", "content": "hi"}, {"role": "system", "content": "late"}],
     }  # fmt: skip
+
+
+def test_a_text_beside_results_never_parts_them_from_their_calls() -> None:
+    call, text, result = ToolCall("a", "search", "{}"), Text("note"), ToolResult("a", "", "found")
+    messages = (Message(HUMAN, (Text("hi"),)), Message(AI, (call,)), Message(TOOL, (text, result)))
+    for name in ("openai_chat", "anthropic", "langchaingo", "claude_code", "neutral"):
+        document = b"".join(document_in(get_format(name), messages))
+        (chain,) = load_file(document, name)
+        assert [m.role for m in chain.messages if m.role == TOOL or m.calls] == [AI, TOOL]
+        assert strict_error(parse(chain.messages)) is None

@@ -11,7 +11,7 @@ from chainviz.core.chain import Chain, MemoryChain, Splice
 from chainviz.core.errors import DocumentError, OptionsError
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.moving import Losses, without_source
+from chainviz.core.formats.moving import Losses, moved
 from chainviz.core.messages import Message, Part, ToolCall, ToolResult
 from chainviz.core.operations.contract import Context, Decision, Options, Outcome
 from chainviz.core.reasoning import clear_reasoning
@@ -53,9 +53,9 @@ class Convert:
         report = tuple(_report(chain, old, new))
         if format is None:
             return Outcome(tuple(_changed(old, new)), report)
-        moved = tuple(without_source(message) for message in new)
-        splices = (Splice(0, len(old), moved),) if old else ()
-        return Outcome(splices, report, tuple(_losses(format, moved)), (format.name, None))
+        there = tuple(one for message in new for one in moved(format, message))
+        splices = (Splice(0, len(old), there),) if old else ()
+        return Outcome(splices, report, tuple(_losses(format, there)), (format.name, None))
 
 
 def _format(name: str) -> Format:

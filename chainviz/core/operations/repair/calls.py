@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from chainviz.core.build import FALLBACK_RESPONSE_CONTENT, tool_message
+from chainviz.core.formats import get_format
 from chainviz.core.messages import HUMAN, SYSTEM, TOOL, CallRef, Part, Text, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.results import Turn, turns
@@ -149,7 +150,12 @@ def fix_user_calls(work: Worklist) -> None:
 
 
 def fix_summaries(work: Worklist) -> None:
-    """Seed rule 7: a summarization pair has exactly one tool message. Strict parsing accepts more, so this is not a default."""
+    """Seed rule 7: a summarization pair has exactly one tool message. Strict parsing accepts more, so this is not a default.
+
+    Formats that keep one result a message cannot have it otherwise.
+    """
+    if not get_format(work.chain.format).packs:
+        return
     for turn in turns(work):
         if len(turn.rest) < 2 or not turn.calls or turn.calls[0].name != SUMMARIZATION_TOOL:
             continue
