@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import socket
 import sqlite3
@@ -17,12 +18,15 @@ import pytest
 
 from tests import ROOT
 from tests.chains.files import chat, lines
+from tests.waiting import PATIENCE
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Of those that no system hands out by itself: nobody else gets it before the server does."""
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def environment(folder: Path, **changes: str) -> dict[str, str]:
@@ -34,7 +38,7 @@ def refusal(folder: Path, *arguments: str, **changes: str) -> str:
     """What `chainviz serve` says on standard error when it cannot start."""
     done = subprocess.run(
         [sys.executable, "-m", "chainviz", "serve", *arguments],
-        cwd=ROOT, env=environment(folder, **changes), capture_output=True, text=True, timeout=30,
+        cwd=ROOT, env=environment(folder, **changes), capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -69,12 +73,12 @@ class Server:
         self.seconds = cpu_seconds(self.running.pid)
 
     def get(self, path: str) -> tuple[int, dict[str, str], str]:
-        with urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as response:
+        with urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=PATIENCE) as response:
             return response.status, dict(response.headers), response.read().decode()
 
     def stop(self) -> int:
         self.running.terminate()
-        return self.running.wait(timeout=15)
+        return self.running.wait(timeout=PATIENCE)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,11 +22,12 @@ from chainviz.drafts.summaries.writing import write_pieces
 from chainviz.jobs.tasks import start_job
 from chainviz.jobs.worker import make_worker
 from chainviz.store.models import Version
-from tests import ROOT
+from tests import ROOT, waiting
 from tests.drafts.summary_story import summarizable
 from tests.drafts.test_summaries import begin, do, page_of
 from tests.jobs.test_killed_worker import WORKER, database_url
 from tests.llm.fake_server import Exchange, Play, Record, says, serving
+from tests.waiting import PATIENCE, PROMPT
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
@@ -49,7 +49,7 @@ def model(settings: Any) -> Callable[[Play], Any]:
         class Started:
             def __enter__(self) -> Record:
                 record = server.__enter__()
-                changed = {"llm_base_url": record.url, "llm_model": "small", "llm_concurrency": 2, "llm_seconds": 20}
+                changed = {"llm_base_url": record.url, "llm_model": "small", "llm_concurrency": 2}
                 settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={**changed, **limits})
                 return record
 
@@ -68,13 +68,8 @@ def work_off() -> None:
         connection.close()
 
 
-def wait_for(check: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if check():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"not in {seconds} s: {list(SummaryPiece.objects.values_list('key', 'state', 'cause'))}")
+def wait_for(check: Callable[[], object], seconds: float = PATIENCE) -> None:
+    waiting.wait_for(check, seconds, tell=lambda: list(SummaryPiece.objects.values_list("key", "state", "cause")))
 
 
 def states() -> list[str]:
@@ -153,18 +148,16 @@ def test_stop_keeps_what_is_finished_and_the_rest_can_be_written_later(
     client: Client, chain: Chain, model: Any
 ) -> None:
     def play(exchange: Exchange) -> None:
-        exchange.pause(20) if exchange.number == 2 else SAYS(exchange)
+        exchange.pause(PATIENCE) if exchange.number == 2 else SAYS(exchange)
 
     with model(play, llm_concurrency=1) as server:
         run = begin(client, chain, writer="openai")
         worker = threading.Thread(target=work_off)
         worker.start()
         wait_for(lambda: states()[:2] == ["ready", "writing"] and len(server.seen) == 2)
-        start = time.monotonic()
         client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "stop"})
-        wait_for(lambda: states() == ["ready", "waiting", "waiting"], seconds=2)
-        assert time.monotonic() - start < 2
-        worker.join(5)
+        wait_for(lambda: states() == ["ready", "waiting", "waiting"], PROMPT)
+        worker.join(PATIENCE)
         page = page_of(client, run)
         assert "1 of 3 summaries ready" in page
         assert "Write the rest" in page
@@ -176,7 +169,7 @@ def test_stop_keeps_what_is_finished_and_the_rest_can_be_written_later(
 
 def test_one_piece_is_cancelled_and_the_others_go_on(client: Client, chain: Chain, model: Any) -> None:
     def play(exchange: Exchange) -> None:
-        exchange.pause(20) if exchange.number == 1 else SAYS(exchange)
+        exchange.pause(PATIENCE) if exchange.number == 1 else SAYS(exchange)
 
     with model(play, llm_concurrency=1) as server:
         begin(client, chain, writer="openai")
@@ -184,7 +177,7 @@ def test_one_piece_is_cancelled_and_the_others_go_on(client: Client, chain: Chai
         worker.start()
         wait_for(lambda: len(server.seen) == 1)
         do(client, SummaryPiece.objects.get(state="writing", attempts=1, key__contains="s1."), "decline")
-        worker.join(10)
+        worker.join(PROMPT)
         assert not worker.is_alive()
     assert states() == ["declined", "ready", "ready"]
 
@@ -216,7 +209,7 @@ def test_after_kill_9_another_worker_writes_only_what_is_missing(
     client: Client, chain: Chain, model: Any, start_worker: Any
 ) -> None:
     def play(exchange: Exchange) -> None:
-        exchange.pause(30) if exchange.number == 2 else SAYS(exchange)
+        exchange.pause(PATIENCE) if exchange.number == 2 else SAYS(exchange)
 
     with model(play) as server:
         run = begin(client, chain, writer="openai")
@@ -243,7 +236,7 @@ def test_two_workers_do_not_write_a_piece_twice(client: Client, model: Any, star
         start_job(write_pieces, owner=run.author, max_attempts=ATTEMPTS, run=run.pk)
         for _ in range(2):
             start_worker(server.url, 2)
-        wait_for(lambda: states() == ["ready"] * 12, seconds=30)
+        wait_for(lambda: states() == ["ready"] * 12)
     asked = Counter(seen.body["messages"][0]["content"] for seen in server.seen)
     assert len(asked) == 12
     assert set(asked.values()) == {1}
@@ -253,7 +246,7 @@ def test_a_person_is_not_overwritten_by_a_worker(client: Client, chain: Chain, m
     typed = threading.Event()
 
     def play(exchange: Exchange) -> None:
-        assert typed.wait(10)
+        assert typed.wait(PATIENCE)
         SAYS(exchange)
 
     with model(play, llm_concurrency=1):
@@ -263,7 +256,7 @@ def test_a_person_is_not_overwritten_by_a_worker(client: Client, chain: Chain, m
         wait_for(lambda: SummaryPiece.objects.filter(key__contains="s1.", state="writing").exists())
         do(client, run.pieces.get(key__contains="s1."), "save", text="My own words.")
         typed.set()
-        worker.join(15)
+        worker.join(PATIENCE)
     assert run.pieces.get(key__contains="s1.").text == "My own words."
     assert states() == ["ready"] * 3
 
@@ -283,7 +276,7 @@ def test_a_piece_is_asked_for_once_however_often_the_button_is_pressed(client: C
 
 def test_a_run_that_is_thrown_away_while_it_is_written_ends_quietly(client: Client, chain: Chain, model: Any) -> None:
     def play(exchange: Exchange) -> None:
-        exchange.pause(10)
+        exchange.pause(PATIENCE)
 
     with model(play) as server:
         run = begin(client, chain, writer="openai")
@@ -292,7 +285,7 @@ def test_a_run_that_is_thrown_away_while_it_is_written_ends_quietly(client: Clie
         worker.start()
         wait_for(lambda: len(server.seen) == 2)
         client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "discard"})
-        worker.join(5)
+        worker.join(PROMPT)
         assert not worker.is_alive()
     job.refresh_from_db()
     assert (job.state, job.message) == ("cancelled", "")
