@@ -17,24 +17,34 @@ SCAN = f"{__name__}.scan_content"
 LIBRARY = f"{__name__}.scan_library"
 
 
-def scan_content(context: JobContext, snapshot: int) -> list[Any]:
+def scan_content(context: JobContext, snapshot: int, edition: int) -> list[Any]:
+    """`edition`: after a purge there is something else to be found."""
     chain = StoredChain(Snapshot.objects.get(pk=snapshot))
     return [spot.packed() for spot in islice(scan(chain, context.report), MOST)]
 
 
 def start_scan(snapshot: Snapshot, owner: Any) -> Job:
-    return start_job(scan_content, owner=owner, snapshot=snapshot.pk)
+    return start_job(scan_content, owner=owner, **_content(snapshot))
+
+
+def _content(snapshot: Snapshot) -> dict[str, int]:
+    return {"snapshot": snapshot.pk, "edition": snapshot.history.edition}
 
 
 def scan_of(job_id: int | None, snapshot: Snapshot, user: Any) -> Job | None:
     """The person's scan of exactly this content."""
     job = Job.objects.visible_to(user).filter(pk=job_id, function=SCAN).first() if job_id else None
-    return job if job is not None and job.args == {"snapshot": snapshot.pk} else None
+    return job if job is not None and job.args == _content(snapshot) else None
 
 
 def latest_scan(snapshot: Snapshot, user: Any) -> Job | None:
     done = Job.objects.visible_to(user).filter(function=SCAN, state=Job.State.DONE, args={"snapshot": snapshot.pk})
     return done.order_by("-pk").first()
+
+
+def scan_under_way(snapshot: Snapshot, user: Any) -> Job | None:
+    unfinished = Job.objects.visible_to(user).filter(function=SCAN, state__in=[Job.State.QUEUED, Job.State.RUNNING])
+    return next((job for job in unfinished.order_by("-pk") if job.args == _content(snapshot)), None)
 
 
 def spots_of(job: Job) -> list[Spot]:
@@ -50,8 +60,9 @@ def scan_library(context: JobContext) -> list[Any]:
         if head is None:
             continue
 
-        def report(done: float, text: str, i: int = i, title: str = chain.title) -> None:
-            context.report((i + done) / len(chains), f"{title}: {text}")
+        def report(done: float, text: str, i: int = i) -> None:
+            # not its title, which may be purged at this moment
+            context.report((i + done) / len(chains), f"Chain {i + 1:,} of {len(chains):,}: {text}")
 
         counts = Counter(spot.rule for spot in scan(StoredChain(head.snapshot), report))
         if counts:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from django.apps import apps
 from django.db import models, transaction
 
-from chainviz.chains.heads import copy_head
+from chainviz.chains.heads import HEAD, copy_head
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.staging import forget, is_there, path_of
 from chainviz.drafts.summaries import runs as summaries
@@ -53,9 +53,18 @@ def _chains(chains: Sequence[Chain], renamed: Sequence[Renamed], blanks: Blanks)
         chain.sha256 = digests.get(chain.sha256, chain.sha256)
         version: Version | None = by_history.get(chain.history)
         if version is not None:
-            copy_head(chain, version)
+            chain.size = version.snapshot.size
         chain.title = blanks.text(chain.title)
-        chain.save()
+        chain.save(update_fields=["sha256", "size", "title"])
+
+
+def judge_again(chains: Iterable[int]) -> None:
+    """What the library shows of them beside that; it takes a walk through each, which nobody should have to wait for."""
+    by_history = {chain.history: chain for chain in Chain.objects.filter(pk__in=chains)}
+    for version in heads(by_history):
+        chain = by_history[version.history_id]
+        copy_head(chain, version)
+        chain.save(update_fields=HEAD)
 
 
 def _of_chains(model: type[models.Model], chains: Sequence[Chain]) -> models.QuerySet[Any]:

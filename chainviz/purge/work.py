@@ -15,7 +15,7 @@ from chainviz.core.errors import Refused
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
-from chainviz.purge.rows import blank_rows
+from chainviz.purge.rows import blank_rows, judge_again
 from chainviz.purge.settling import LEFT, settle
 from chainviz.purge.values import wanted
 from chainviz.store.blanking import Blanks
@@ -119,6 +119,8 @@ def purge(
         searched = wanted(row, values, paths)
         context.report(WRITING, "Blanking the values; from here on it cannot be stopped")
         done = _carry_out(context.job, row, searched, also)
+    context.report(0.4, "Blanked; reading the chains anew")
+    judge_again(done["chains"])
     context.report(0.8, "Cleaning the files of the database")
     left = settle()
     for entry in done["entries"]:
@@ -143,7 +145,7 @@ def _carry_out(job: Job, chain: Chain, values: tuple[str, ...], also: Iterable[i
     forget_typed(chain)
     record = {"values": len(values), "places": found.places, "chains": [each.pk for each in chains]}
     entries = [audit.note(each, job.owner, "purge", record).pk for each in chains]
-    done = {"places": found.places, "entries": entries}
+    done = {"places": found.places, "chains": record["chains"], "entries": entries}
     if not lease.held(job).update(args={"chain": chain.pk, "done": done}) or not lease.beat(job):
         raise Cancelled
     return done

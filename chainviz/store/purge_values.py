@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import islice
 
 from django.db import models
 from django.db.models import F, Q
@@ -271,14 +270,18 @@ def _rename_file(pk: int, blanks: Blanks) -> None:
 def _history(number: int, blanks: Blanks, changed: dict[int, _Stretches], reason: str) -> int:
     """How many places there were beside the uploads."""
     places = 0
-    prefixes = {}
-    for run in Run.objects.filter(history=number).order_by("pk"):
+    is_other = False
+    runs = list(Run.objects.filter(history=number).order_by("pk"))
+    for run in runs:
         rewritten = _bodies(run, blanks)
         places += sum(rewritten.values()) + _template(run, blanks)
         forget()
-        prefixes[run.pk] = _messages(run, rewritten, changed.get(run.upload_id or 0, _Stretches()))
-    for snapshot in Snapshot.objects.filter(history=number).order_by("pk").iterator(chunk_size=GROUP):
-        _snapshot(snapshot, prefixes, blanks, reason)
+        is_other |= _messages(run, rewritten, changed.get(run.upload_id or 0, _Stretches()))
+    prefixes = {run.pk: _prefixes(run) for run in runs} if is_other else {}
+    for snapshot in Snapshot.objects.filter(history=number).order_by("pk"):
+        _retell(snapshot, blanks)
+        if is_other:
+            _digest(snapshot, prefixes, reason)
     remove(Outline.objects.filter(snapshot__history=number))
     remove(OutlineBlock.objects.filter(history=number))
     for model in (Version, Draft):
@@ -313,30 +316,32 @@ def _template(run: Run, blanks: Blanks) -> int:
     return blanks.count((shell,))
 
 
-def _messages(run: Run, rewritten: Container[int], changed: _Stretches) -> list[tuple[int, int]]:
-    """Notes anew what its changed messages are; for each n, hash and size of its first n messages."""
-    count = Message.objects.filter(run=run).count()
+def _messages(run: Run, rewritten: Container[int], changed: _Stretches) -> bool:
+    """Notes anew what its changed messages are; whether there are any."""
+    rows = Message.objects.filter(run=run).order_by("position")
+    sources = rows.values_list("position", "source").iterator(chunk_size=GROUP)
+    touched = [position for position, source in sources if position in rewritten or _is_touched(bytes(source), changed)]
     bodies = BodyReader()
-    prefixes = [(0, 0)]
-    rows = iter(read_rows([Piece(run.pk, 0, count)] if count else []))
-    while group := list(islice(rows, GROUP)):
-        touched = [row for row in group if row.position in rewritten or _is_touched(row, changed)]
-        notes = {row.position: note for row, note in zip(touched, _noted(bodies, touched), strict=True)}
-        for row in group:
-            digest, size = row.digest, row.shape.size
-            if row.position in notes:
-                digest, size, skeleton, shown = notes[row.position]
-                Message.objects.filter(run=run, position=row.position).update(
-                    digest=digest, size=size, skeleton=skeleton, preview=shown
-                )
-            value, total = prefixes[-1]
-            prefixes.append(((value * BASE + int.from_bytes(digest, "big") + 1) % PRIME, total + size))
-    return prefixes
+    for start in range(0, len(touched), GROUP):
+        group = list(read_rows(Piece(run.pk, position, 1) for position in touched[start : start + GROUP]))
+        for row, (digest, size, skeleton, shown) in zip(group, _noted(bodies, group), strict=True):
+            rows.filter(position=row.position).update(digest=digest, size=size, skeleton=skeleton, preview=shown)
+    return bool(touched)
 
 
-def _is_touched(row: StoredMessage, changed: _Stretches) -> bool:
-    spans = unpack_spans(row.source) if len(changed) else ()
+def _is_touched(source: bytes, changed: _Stretches) -> bool:
+    spans = unpack_spans(source) if len(changed) else ()
     return any(span.start >= 0 and changed.touch(span.start - span.lead, span.start + span.length) for span in spans)
+
+
+def _prefixes(run: Run) -> list[tuple[int, int]]:
+    """For each n, hash and size of the run's first n messages."""
+    prefixes = [(0, 0)]
+    rows = Message.objects.filter(run=run).order_by("position").values_list("digest", "size")
+    for digest, size in rows.iterator(chunk_size=GROUP):
+        value, total = prefixes[-1]
+        prefixes.append(((value * BASE + int.from_bytes(bytes(digest), "big") + 1) % PRIME, total + size))
+    return prefixes
 
 
 def _noted(bodies: BodyReader, rows: list[StoredMessage]) -> Iterator[tuple[bytes, int, bytes, str]]:
@@ -350,19 +355,24 @@ def _noted(bodies: BodyReader, rows: list[StoredMessage]) -> Iterator[tuple[byte
         yield message_digest(message), message.size, pack_skeleton(message), preview(message)
 
 
-def _snapshot(snapshot: Snapshot, prefixes: dict[int, list[tuple[int, int]]], blanks: Blanks, reason: str) -> None:
+def _retell(snapshot: Snapshot, blanks: Blanks) -> None:
+    """Options and report of the step that made it."""
+    told = (unpack(snapshot.options), unpack(snapshot.report))
+    options, report = blanked = (blanks.plain(told[0]), blanks.plain(told[1]))
+    if blanked != told:
+        Snapshot.objects.filter(pk=snapshot.pk).update(options=pack(options), report=pack(report))
+
+
+def _digest(snapshot: Snapshot, prefixes: dict[int, list[tuple[int, int]]], reason: str) -> None:
     hashes, size = [], 0
     for run, start, length in pieces_of(snapshot):
         (before, size_before), (after, size_after) = prefixes[run][start], prefixes[run][start + length]
         hashes.append(((after - before * pow(BASE, length, PRIME)) % PRIME, length))
         size += size_after - size_before
     digest = to_bytes(concatenate(hashes))
-    options, report = unpack(snapshot.options), unpack(snapshot.report)
     if digest != bytes(snapshot.digest):
         bury(snapshot.history_id, "version", bytes(snapshot.digest), reason)
-    Snapshot.objects.filter(pk=snapshot.pk).update(
-        digest=digest, size=size, options=pack(blanks.plain(options)), report=pack(blanks.plain(report))
-    )
+        Snapshot.objects.filter(pk=snapshot.pk).update(digest=digest, size=size)
 
 
 def heads(histories: Iterable[int]) -> list[Version]:

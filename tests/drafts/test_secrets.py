@@ -10,9 +10,13 @@ from django.test import Client
 
 from chainviz.chains.audit import AuditEntry
 from chainviz.chains.models import Chain
+from chainviz.drafts.masking_jobs import mask_content
 from chainviz.drafts.models import Draft
+from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.jobs.tasks import run_job
+from chainviz.jobs.tasks import JobContext, run_job
+from chainviz.store.models import Draft as StoredDraft
+from chainviz.store.models import History
 from tests.chains.making import ai, human, make_chain_of, result
 from tests.drafts.pages import fields_of, send_form
 
@@ -129,8 +133,70 @@ def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(
     assert job.state == Job.State.DONE
     assert MAIL not in json.dumps(job.result)
     assert f"<mark>{MAIL}</mark>" in client.get(waiting).content.decode()
-    document = saved(client, chain, send_form(client, waiting, act="apply"))
+    masking = send_form(client, waiting, act="apply")["Location"]
+    assert "Masking" in client.get(masking).content.decode()
+    run_job.call(Job.objects.latest("pk").pk)
+    document = saved(client, chain, client.get(masking))
     assert MAIL.encode() not in document
+
+
+@pytest.fixture
+def masking(client: Client, chain: Chain, address: str, monkeypatch: Any) -> str:
+    """The page of a job that is to mask a long chain; nobody has taken it up yet."""
+    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
+    scan = client.post(address, {"act": "scan"})["Location"]
+    run_job.call(Job.objects.get().pk)
+    answer = send_form(client, scan, act="apply", own_patterns="she pays")
+    assert answer.status_code == 303
+    return str(answer["Location"])
+
+
+def test_masking_under_way_is_found_again(client: Client, address: str, masking: str) -> None:
+    assert "Masking" in client.get(f"{address}?v=1").content.decode()
+    send_form(client, f"{address}?v=1", act="apply")
+    assert Job.objects.filter(function__endswith="mask_content").count() == 1
+
+
+def test_masking_can_be_stopped(client: Client, masking: str) -> None:
+    client.post(masking, {"act": "stop"})
+    run_job.call(Job.objects.latest("pk").pk)
+    assert Job.objects.latest("pk").state == Job.State.CANCELLED
+    assert not Draft.objects.exists()
+    assert client.get(masking).status_code == 303
+
+
+def test_own_patterns_leave_the_job_when_it_ends(client: Client, masking: str) -> None:
+    job = Job.objects.latest("pk")
+    assert "she pays" in json.dumps(job.args)
+    run_job.call(job.pk)
+    assert "she pays" not in json.dumps(Job.objects.latest("pk").args)
+
+
+def test_a_worker_that_dies_while_masking_leaves_no_half_step(
+    client: Client, chain: Chain, masking: str, monkeypatch: Any
+) -> None:
+    """The second one makes the step; a third, who takes over what is done, makes none."""
+    job = Job.objects.latest("pk")
+    claimed = lease.claim(job.pk)
+    assert claimed is not None
+    with monkeypatch.context() as dying, pytest.raises(ZeroDivisionError):
+        dying.setattr(lease, "finish", lambda *_, **__: 1 / 0)
+        mask_content(JobContext(claimed), **claimed.args)
+    assert not Draft.objects.exists()
+    Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
+    for _ in range(2):
+        run_job.call(job.pk)
+    assert StoredDraft.objects.get(pk=Draft.objects.get().key).steps.count() == 1
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (Job.State.DONE, 2)
+
+
+def test_masking_what_was_changed_meanwhile_is_refused(client: Client, chain: Chain, masking: str) -> None:
+    History.objects.update(edition=1)
+    run_job.call(Job.objects.latest("pk").pk)
+    assert Job.objects.latest("pk").state == Job.State.FAILED
+    assert not Draft.objects.exists()
+    assert "The content changed since" in client.get(masking, follow=True).content.decode()
 
 
 def test_a_job_finds_the_chains_that_hold_something(client: Client, chain: Chain) -> None:

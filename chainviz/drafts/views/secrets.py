@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import get_args
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from chainviz.chains.secret_scans import latest_scan, scan_of, spots_of, start_scan
+from chainviz.chains.secret_scans import latest_scan, scan_of, scan_under_way, spots_of, start_scan
 from chainviz.chains.secrets import Reader, Spot, is_long, scan, with_own
 from chainviz.core.errors import ChainError
-from chainviz.core.operations.mask import MaskOptions
+from chainviz.core.operations.mask import WARNINGS, MaskOptions
 from chainviz.core.paths import Path
 from chainviz.core.secrets import Strategy, own_rules
 from chainviz.drafts.access import Ground, ground_of
-from chainviz.drafts.masking import mask
+from chainviz.drafts.masking import prepare, take
+from chainviz.drafts.masking_jobs import masking_of, start_masking
 from chainviz.drafts.masking_pages import declined_in, review_of, rules_off
+from chainviz.drafts.models import Draft
 from chainviz.drafts.views.answers import begun_draft, moved_on, see_other, to_draft
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
@@ -34,6 +37,12 @@ STRATEGIES: dict[Strategy, str] = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
     ground = ground_of(request, chain_id)
+    asked = small_number(request.GET.get("masking", ""))
+    masking = masking_of(ground, request.user, asked)
+    if asked and masking is None:
+        raise Http404
+    if masking is not None:
+        return _of_masking(request, ground, masking)
     if request.method != "POST":
         begun = begun_draft(request, ground)
         if begun is not None:
@@ -43,10 +52,32 @@ def secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
     return _of_job(request, ground)
 
 
+def _of_masking(request: HttpRequest, ground: Ground, job: Job) -> HttpResponse:
+    """Masking that a worker does: how far it is, then the draft it made."""
+    address = f"{_address(ground)}&masking={job.pk}"
+    if request.method == "POST" and request.POST.get("act") == "stop":
+        lease.cancel(job)
+        return see_other(_address(ground))
+    if not job.is_finished:
+        page = {**_head(ground), "job": job, "job_href": address, "doing": "Masking"}
+        return render(request, "drafts/_scan.html" if wants_fragment(request) else "drafts/scan.html", {"page": page})
+    if wants_fragment(request):
+        return HttpResponse(status=204, headers={"HX-Redirect": address})
+    draft = Draft.objects.open().filter(pk=job.result["draft"]).first() if job.state == Job.State.DONE else None
+    if draft is not None:
+        return to_draft(request, draft, WARNINGS)
+    if job.state != Job.State.CANCELLED and job.message:
+        messages.error(request, job.message)
+    return see_other(_address(ground))
+
+
 def _of_job(request: HttpRequest, ground: Ground) -> HttpResponse:
     snapshot = ground.stored.snapshot
     asked = small_number(request.GET.get("job", ""))
-    job = scan_of(asked, snapshot, request.user) if asked else latest_scan(snapshot, request.user)
+    if asked:
+        job = scan_of(asked, snapshot, request.user)
+    else:
+        job = scan_under_way(snapshot, request.user) or latest_scan(snapshot, request.user)
     if asked and job is None:
         raise Http404
     if request.method == "POST" and request.POST.get("act") == "scan":
@@ -55,7 +86,9 @@ def _of_job(request: HttpRequest, ground: Ground) -> HttpResponse:
         lease.cancel(job)
         return see_other(_address(ground))
     if job is None or job.state != Job.State.DONE:
-        page = {**_head(ground), "job": job}
+        page = {**_head(ground), "job": job, "doing": "Looking through the chain"}
+        if job is not None:
+            page["job_href"] = f"{_address(ground)}&job={job.pk}"
         name = "drafts/_scan.html" if wants_fragment(request) else "drafts/scan.html"
         return render(request, name, {"page": page})
     if wants_fragment(request) and request.method != "POST":
@@ -75,9 +108,9 @@ def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResp
             error = moved_on(ground)
         else:
             gone = declined | {spot.id for spot in spots if spot.rule in off}
+            given = {"strategy": strategy, "own_patterns": own_patterns, "decline": tuple(gone)}
             try:
-                given = {"strategy": strategy, "own_patterns": own_patterns, "decline": tuple(gone)}
-                return to_draft(request, *mask(ground, request.user, MaskOptions.model_validate(given)))
+                return _apply(request, ground, MaskOptions.model_validate(given))
             except ChainError as refused:
                 error = str(refused)
 
@@ -89,6 +122,12 @@ def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResp
     strategies = [(name, label, name == strategy) for name, label in STRATEGIES.items()]
     page = {**_head(ground), "error": error, "review": review, "strategies": strategies, "own_patterns": own_patterns}
     return render(request, "drafts/secrets.html", {"page": page}, status=422 if error else 200)
+
+
+def _apply(request: HttpRequest, ground: Ground, options: MaskOptions) -> HttpResponse:
+    if is_long(ground.stored):
+        return see_other(f"{_address(ground)}&masking={start_masking(ground, request.user, options).pk}")
+    return to_draft(request, take(ground, request.user, prepare(ground.stored, options)), WARNINGS)
 
 
 def _with_own(ground: Ground, spots: list[Spot], patterns: str) -> tuple[list[Spot], str]:

@@ -6,9 +6,9 @@ for whoever writes them (`secrets.Values`), and versions before keep everything 
 
 from __future__ import annotations
 
-from chainviz.core.operations.mask.operation import Mask, Spotted, spot
+from chainviz.core.operations.mask.operation import WARNINGS, Chosen, Mask, Masked, Spotted, choose, masked, spot
 from chainviz.core.operations.mask.options import MaskOptions
 
 MASK = Mask()
 
-__all__ = ["MASK", "Mask", "MaskOptions", "Spotted", "spot"]
+__all__ = ["MASK", "WARNINGS", "Chosen", "Mask", "MaskOptions", "Masked", "Spotted", "choose", "masked", "spot"]

@@ -15,6 +15,8 @@ from chainviz.core.secrets import Finding, Masker, Values, mask, scan_message
 
 STRETCH = 200
 """Messages read at a time."""
+QUIET = Context()
+WARNINGS = ("Versions before this one still hold what was masked; only a purge takes it out of them.",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,55 @@ class Spotted:
         return f"{self.path}:{place}:{self.finding.start}"
 
 
-def spot(chain: Chain, options: MaskOptions) -> Iterator[Spotted]:
+def spot(chain: Chain, options: MaskOptions, context: Context = QUIET) -> Iterator[Spotted]:
     """Everything the chosen rules find, declined or not, in the order of the chain."""
     rules = options.chosen()
-    for (index, message), path in zip(_messages(chain), message_paths(chain.tree), strict=True):
+    for (index, message), path in zip(_messages(chain, context), message_paths(chain.tree), strict=True):
         for finding in scan_message(message, rules):
             yield Spotted(index, str(Path(path.section, path.pair, path.message, finding.part)), finding)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is to be masked, found in one walk through the chain."""
+
+    masker: Masker
+    accepted: dict[int, list[Spotted]]
+    """By message."""
+    values: Values
+    """Those that are masked wherever they stand: found, and declined nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    index: int
+    old: Message
+    new: Message
+    """The old one itself where nothing of its parts is masked."""
+    report: tuple[Decision, ...]
+
+
+def choose(chain: Chain, options: MaskOptions, context: Context) -> Chosen:
+    masker = Masker(options.strategy)
+    accepted: dict[int, list[Spotted]] = {}
+    declined: set[str] = set()
+    for each in spot(chain, options, context):
+        if each.id in options.decline:
+            declined.add(each.finding.value)
+        else:
+            masker.placeholder(each.finding.rule, each.finding.value)
+            accepted.setdefault(each.message, []).append(each)
+    # a value that is none in one place is masked only where it was found
+    values = Values({v: p for v, p in masker.placeholders.items() if v not in declined})
+    return Chosen(masker, accepted, values)
+
+
+def masked(chain: Chain, chosen: Chosen, context: Context) -> Iterator[Masked]:
+    """Every message of the chain."""
+    for index, message in _messages(chain, context):
+        found = chosen.accepted.get(index, [])
+        new = chosen.values.mask(mask(message, [each.finding for each in found], chosen.masker))
+        yield Masked(index, message, new, tuple(_rows(found, chosen.masker)))
 
 
 class Mask:
@@ -45,32 +90,21 @@ class Mask:
     Options = MaskOptions
 
     def run(self, chain: Chain, options: MaskOptions, context: Context) -> Outcome:
-        masker = Masker(options.strategy)
-        accepted: dict[int, list[Spotted]] = {}
-        declined: set[str] = set()
-        for each in spot(chain, options):
-            if each.id in options.decline:
-                declined.add(each.finding.value)
-            else:
-                masker.placeholder(each.finding.rule, each.finding.value)
-                accepted.setdefault(each.message, []).append(each)
-        # a value that is none in one place is masked only where it was found
-        values = Values({v: p for v, p in masker.placeholders.items() if v not in declined})
+        chosen = choose(chain, options, context)
         changes: list[Splice] = []
         report: list[Decision] = []
-        for index, message in _messages(chain):
-            found = accepted.get(index, [])
-            masked = mask(message, [each.finding for each in found], masker)
-            new = values.mask(masked)
-            report += _rows(found, masker)
-            if new is not message:
-                changes.append(Splice(index, 1, (new,)))
-        return Outcome(tuple(changes), tuple(report), tuple(_warnings(accepted)))
+        for each in masked(chain, chosen, context):
+            report += each.report
+            if each.new is not each.old:
+                changes.append(Splice(each.index, 1, (each.new,)))
+        return Outcome(tuple(changes), tuple(report), WARNINGS if chosen.accepted else ())
 
 
-def _messages(chain: Chain) -> Iterator[tuple[int, Message]]:
+def _messages(chain: Chain, context: Context) -> Iterator[tuple[int, Message]]:
     for start in range(0, len(chain), STRETCH):
         yield from enumerate(chain.slice(start, min(start + STRETCH, len(chain))), start)
+        read = min(start + STRETCH, len(chain))
+        context.progress(read / len(chain), f"{read:,} messages read")
 
 
 def _rows(found: Sequence[Spotted], masker: Masker) -> Iterator[Decision]:
@@ -80,7 +114,3 @@ def _rows(found: Sequence[Spotted], masker: Masker) -> Iterator[Decision]:
         after = len(masker.placeholder(rule, value).encode("utf-8", "surrogatepass"))
         yield Decision(each.path, "mask", f"{rule.label} in the {each.finding.place}", size, after)
 
-
-def _warnings(accepted: dict[int, list[Spotted]]) -> Iterator[str]:
-    if accepted:
-        yield "Versions before this one still hold what was masked; only a purge takes it out of them."
