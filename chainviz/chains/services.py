@@ -12,7 +12,8 @@ from chainviz.chains.heads import copy_head, head_moved, store_name
 from chainviz.chains.models import Arrival, Chain, ChainQuerySet
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
-from chainviz.store import copies, purge, versions
+from chainviz.store import purge, versions
+from chainviz.store.copies import copied
 from chainviz.store.models import History, Version
 
 TITLE_LENGTH = 200
@@ -51,13 +52,13 @@ def restore(chain: Chain, old: Version, *, by: Any) -> Version:
     return version
 
 
-@transaction.atomic
 def branch(chain: Chain, old: Version, *, by: Any) -> Chain:
     """A new chain that begins with a version of this one, and with what it is called now that no purge can change it."""
-    History.objects.select_for_update().get(pk=chain.history)
-    chain.refresh_from_db()
-    version = copies.copy(old.snapshot, author=store_name(by), note=f"From version {old.number} of “{chain.title}”")
-    return branched(chain, version, by=by)
+    with copied(old.snapshot) as finish, transaction.atomic():
+        History.objects.select_for_update().get(pk=chain.history)
+        chain.refresh_from_db()
+        version = finish(author=store_name(by), note=f"From version {old.number} of “{chain.title}”")
+        return branched(chain, version, by=by)
 
 
 def branched(chain: Chain, version: Version, *, by: Any) -> Chain:

@@ -234,7 +234,6 @@ def rebase(draft: Draft) -> None:
         ) from error
 
 
-@transaction.atomic
 def branch(draft: Draft, *, title: str, note: str, by: Any) -> Chain:
     """A chain of its own whose first version is what the draft proposes."""
     if not title:
@@ -242,9 +241,9 @@ def branch(draft: Draft, *, title: str, note: str, by: Any) -> Chain:
     kept = stored_draft(draft)
     if note.strip():
         keep_note(kept, note)
-    version = versions.save_as_branch(kept, author=store_name(by), note=kept.note)
-    made = branched(draft.chain, version, by=by)
-    made.title = storable(title)[:TITLE_LENGTH]
-    made.save(update_fields=["title"])
-    discard(draft)
+    with versions.saved_as_branch(kept, author=store_name(by), note=kept.note) as version:
+        made = branched(draft.chain, version, by=by)
+        made.title = storable(title)[:TITLE_LENGTH]
+        made.save(update_fields=["title"])
+        discard(draft)
     return made

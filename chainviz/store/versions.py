@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.db import IntegrityError, transaction
 
-from chainviz.store.copies import copy
+from chainviz.store.copies import copied
 from chainviz.store.drafts import current
 from chainviz.store.errors import Conflict
 from chainviz.store.models import Draft, History, Snapshot, Version
@@ -37,12 +38,15 @@ def restore(old: Version, *, author: str, note: str = "", expected: Version) -> 
     return _advance(expected, old.snapshot, author=author, note=note or f"Version {old.number} again")
 
 
-def save_as_branch(draft: Draft, *, author: str, note: str = "") -> Version:
+@contextmanager
+def saved_as_branch(draft: Draft, *, author: str, note: str = "") -> Iterator[Version]:
     """Version 1 of a new history with what the draft proposes. A copy, not a second head: histories stay lines, share no
-    bodies, and can be deleted for good one by one."""
-    version = copy(current(draft), author=author, note=note or draft.note)
-    Draft.objects.filter(pk=draft.pk).update(saved=version)
-    return version
+    bodies, and can be deleted for good one by one. The block is part of the transaction that makes the version."""
+    with copied(current(draft)) as finish, transaction.atomic():
+        Draft.objects.select_for_update().get(pk=draft.pk)
+        version = finish(author=author, note=note or draft.note)
+        Draft.objects.filter(pk=draft.pk).update(saved=version)
+        yield version
 
 
 def _advance(expected: Version, snapshot: Snapshot, *, author: str, note: str) -> Version:

@@ -20,7 +20,7 @@ from chainviz.store.outline.hashes import to_bytes
 from chainviz.store.outline.rebuild import compute
 from chainviz.store.rebase import rebase
 from chainviz.store.sources import stored_bytes
-from chainviz.store.versions import head_of, restore, save, save_as_branch, steps_of
+from chainviz.store.versions import head_of, restore, save, saved_as_branch, steps_of
 from tests.store.stub import document
 from tests.store.test_import import TALK, stored
 
@@ -82,8 +82,8 @@ def test_the_slower_of_two_is_told_and_loses_nothing() -> None:
         save(mine, author="me")
     assert (caught.value.base, caught.value.head) == (version, head)
     assert Version.objects.count() == 2
-    branch = save_as_branch(mine, author="me")
-    assert branch.history != version.history and branch.number == 1
+    with saved_as_branch(mine, author="me") as branch:
+        assert branch.history != version.history and branch.number == 1
     assert content(branch.snapshot) == content(current(mine))
 
 

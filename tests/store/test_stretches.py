@@ -19,7 +19,7 @@ from chainviz.core.load import choose
 from chainviz.core.messages import HUMAN, Message, Text
 from chainviz.store import stretches
 from chainviz.store.chain import StoredChain
-from chainviz.store.copies import copy
+from chainviz.store.copies import copied
 from chainviz.store.drafts import add_step, start_draft
 from chainviz.store.exports import export
 from chainviz.store.imports import import_chain
@@ -138,7 +138,9 @@ def test_samples(monkeypatch: Any) -> None:
 def test_a_copy_without_some_messages_does_not_bring_them_back(monkeypatch: Any) -> None:
     [version] = imported(session(6))
     snapshot = add_step(start_draft(version, author="me"), [Splice(5, 3)], operation="edit", options={})
-    assert both(copy(snapshot, author="me").snapshot, monkeypatch) == both(snapshot, monkeypatch)
+    with copied(snapshot) as finish:
+        version = finish(author="me")
+    assert both(version.snapshot, monkeypatch) == both(snapshot, monkeypatch)
 
 
 def test_a_long_chain_is_exported_without_reading_its_messages(

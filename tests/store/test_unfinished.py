@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from chainviz.core.documents.sources import open_source
 from chainviz.core.documents.survey import survey
+from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
 from chainviz.store import imports, runs, unfinished, uploads
+from chainviz.store.copies import copied
 from chainviz.store.exports import export
 from chainviz.store.fsck import fsck
 from chainviz.store.imports import Cancelled, import_chain
@@ -97,6 +99,39 @@ def test_what_fails_at_the_very_end_leaves_nothing(file: Path) -> None:
     with pytest.raises(ValueError, match="faster"):
         imported(file, arrived=refuse)
     assert rows() == [0] * len(MODELS)
+
+
+def test_a_copy_is_written_in_short_transactions_and_seen_at_its_end(file: Path, monkeypatch: Any) -> None:
+    version = imported(file)
+    monkeypatch.setattr(runs, "BATCH", 500)
+    seen = []
+
+    def add(self: Any, message: Any, original: Any = runs.RunWriter.add) -> Any:
+        if self.count % 500 == 250:
+            assert not connection.in_atomic_block, "others can write"
+            seen.append(Message.objects.count())
+        return original(self, message)
+
+    monkeypatch.setattr(runs.RunWriter, "add", add)
+    with copied(version.snapshot) as finish:
+        assert Version.objects.count() == 1
+        copy = finish(author="me")
+    assert len(set(seen)) == len(seen) > 3, "each batch is written before the next"
+    assert b"".join(export(copy.snapshot)) == file.read_bytes()
+    assert errors() == [] and Upload.objects.count() == 1
+
+
+def test_a_copy_that_fails_or_is_overtaken_by_a_purge_leaves_nothing(file: Path) -> None:
+    version = imported(file)
+    before = rows()
+    with pytest.raises(ValueError, match="faster"), copied(version.snapshot) as finish, transaction.atomic():
+        finish(author="me")
+        raise ValueError("somebody was faster")
+    assert rows() == before
+    with pytest.raises(Refused, match="purged"), copied(version.snapshot) as finish:
+        History.objects.filter(pk=version.history_id).update(edition=1)
+        finish(author="me")
+    assert rows() == before and errors() == []
 
 
 KILLED = """

@@ -15,6 +15,7 @@ from chainviz.chains.access import chain_for
 from chainviz.chains.heads import store_name
 from chainviz.chains.history import version_rows
 from chainviz.chains.models import Chain
+from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
 from chainviz.store.errors import Conflict
 from chainviz.store.models import Upload, Version
@@ -50,7 +51,11 @@ def restore(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
 @require_POST
 def branch(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
-    made = services.branch(chain, _version(chain, number), by=request.user)
+    try:
+        made = services.branch(chain, _version(chain, number), by=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return see_other("chains:versions", chain.pk)
     messages.success(request, f"“{made.title}” begins with version {number} of “{chain.title}”.")
     return see_other("chains:versions", made.pk)
 
