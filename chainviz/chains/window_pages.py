@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.render.node import PairNode, header_html, pair_html
+from chainviz.chains.render.node import PairNode, Parted, header_html, pair_html
 from chainviz.chains.render.parts import Reading
 from chainviz.chains.render.rows import Row, outline_html, rows_html
 from chainviz.chains.replaced import replaced_line
 from chainviz.chains.row_views import row_view, titled
 from chainviz.chains.subjects import Subject
 from chainviz.chains.view_state import ViewState
-from chainviz.core.messages import AI, HUMAN, Message, Shape
+from chainviz.core.messages import AI, HUMAN, Message
 from chainviz.core.paths import Path, parse_path
 from chainviz.store.chain import StoredChain
 from chainviz.store.skeletons import StoredShape
@@ -134,7 +134,7 @@ def _pair_node(chain: StoredChain, path: Path, shapes: list[StoredShape], start:
     def read(place: int) -> Message:
         return messages[place + skip] if messages is not None else chain[start + place + skip]
 
-    known: Sequence[Shape] = shapes if messages is None else messages
+    known: Sequence[Parted] = shapes if messages is None else messages
     return PairNode(path, read(-1) if has_ai else None, known[skip:], read)
 
 

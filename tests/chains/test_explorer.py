@@ -261,3 +261,19 @@ def test_long_and_short_chains_cost_the_same(django_assert_max_num_queries: Any)
             html = get(f"/c/{chain.pk}/")
         assert len(gzip.compress(html.encode())) < 60_000
         assert len(re.findall(r"<[a-z]", html)) < 1_100
+
+
+def test_an_answered_call_is_shown_once_and_counted_once() -> None:
+    calls = [(f"c{i}", "look", {"n": i}) for i in range(100)]
+    chain = make_chain([human("Go"), ai(None, *calls), *(result(f"c{i}", f"seen {i}") for i in range(100))])
+    assert "89 parts left" in fragment(f"/c/{chain.pk}/v/1/node/s1.p1"), "a head, the calls, and nothing for the results"
+
+
+def test_parts_that_people_know_are_named() -> None:
+    audio = {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}
+    file = {"type": "file", "file": {"filename": "plan <b>.pdf", "file_data": "data:application/pdf;base64,JVBERg=="}}
+    chain = make_chain([human([audio, file, {"type": "riddle", "value": 1}]), ai("")])
+    shown = fragment(f"/c/{chain.pk}/v/1/node/s1.h.m0")
+    assert "Audio wav" in shown and "File plan &lt;b&gt;.pdf" in shown
+    assert shown.count("a part chainviz does not know") == 1
+    assert "This message says nothing" in fragment(f"/c/{chain.pk}/v/1/node/s1.p1")

@@ -10,6 +10,8 @@ from chainviz.chains.render.visible_text import safe
 MOST_BYTES = 256_000
 MOST_TOKENS = 160
 """Coloured tokens a text may have; more would fill the page with elements."""
+DEEPEST = 12
+"""Levels that are indented further; what lies deeper would leave its column."""
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],:]|[^\s{{}}\[\],:\"]+", re.DOTALL)
@@ -29,11 +31,11 @@ def lay_out(text: str) -> str | None:
         if token in "}]":
             depth -= 1
             if previous not in ("{", "["):
-                out.append("\n" + "  " * depth)
+                out.append(_line(depth))
         elif previous in ("{", "["):
-            out.append("\n" + "  " * depth)
+            out.append(_line(depth))
         if token == ",":
-            out.append(",\n" + "  " * depth)
+            out.append("," + _line(depth))
         elif token == ":":
             out.append(": ")
         else:
@@ -42,6 +44,10 @@ def lay_out(text: str) -> str | None:
             depth += 1
         previous = token
     return "".join(out)
+
+
+def _line(depth: int) -> str:
+    return "\n" + "  " * min(depth, DEEPEST)
 
 
 def _is_json(text: str) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.parts import Reading, call_html, part_html, result_html
 from chainviz.chains.render.visible_text import one_line, safe
-from chainviz.core.messages import Message, Shape, Text, ToolCall, ToolResult
+from chainviz.core.messages import Message, Part, Shape, Text, ToolCall, ToolResult
 from chainviz.core.paths import Path
 from chainviz.core.tree import BodyPair, PairType, match_results
 from chainviz.web.byte_text import byte_text
@@ -22,13 +23,20 @@ MOST_HTML = 90_000
 Piece = Callable[[], str]
 
 
+class Parted(Shape, Protocol):
+    """A message, or what is known of one whose body was not read."""
+
+    @property
+    def parts(self) -> Sequence[object]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class PairNode:
     """What an opened pair needs. Bodies after the AI message are read only when they are shown."""
 
     path: Path
     ai: Message | None
-    rest: Sequence[Shape]
+    rest: Sequence[Parted]
     read: Callable[[int], Message]
     """Message by its place in `rest`."""
 
@@ -60,7 +68,7 @@ def _step(reading: Reading, path: Path, pieces: Sequence[Piece], start: int) -> 
     return "".join(out)
 
 
-def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Shape]) -> list[Piece]:
+def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Parted]) -> list[Piece]:
     pieces: list[Piece] = []
     beside: dict[int, tuple[int, int]] = {}
     """Part of the AI message -> (place in rest, part) of the result beside it."""
@@ -69,27 +77,28 @@ def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Shape]) -> lis
             beside[call.part] = (found[0], found[1].part)
     if node.ai is not None:
         pieces.append(partial(_message_head, node.ai, "ai", "AI"))
+        if not any(map(_is_seen, node.ai.parts)):
+            pieces.append(lambda: '<p class="faint">This message says nothing.</p>')
         for i, part in enumerate(node.ai.parts):
             if isinstance(part, ToolCall):
                 pieces.append(partial(_exchange, reading, node, i, part, beside.get(i)))
-            else:
+            elif _is_seen(part):
                 pieces.append(partial(_spoken, reading, _part(Path(node.path.section, node.path.pair, 0), i), part))
     shown = set(beside.values())
     for place, shape in enumerate(node.rest):
-        single = len(shape.results) == 1 and (place, shape.results[0].part) in shown
-        if not (single and _is_only_result(node, place)):
+        is_only_result = len(shape.parts) == len(shape.results) == 1
+        if not (is_only_result and (place, 0) in shown):
             pieces.append(partial(_left_over, reading, node, place, shown))
     return pieces
 
 
-def _is_only_result(node: PairNode, place: int) -> bool:
-    return len(node.read(place).parts) == 1 if len(node.rest) <= 64 else False
+def _is_seen(part: Part) -> bool:
+    """An AI message that only calls often carries an empty text: nothing to read."""
+    return not isinstance(part, Text) or bool(part.text) or part.reasoning is not None
 
 
-def _spoken(reading: Reading, path: Path, part: object) -> str:
-    if isinstance(part, Text) and not part.text and part.reasoning is None:
-        return ""  # an AI message that only calls often carries an empty text: nothing to read
-    return f'<div class="message" id="{path.dom_id}">{part_html(reading, path, part)}</div>'  # type: ignore[arg-type]
+def _spoken(reading: Reading, path: Path, part: Part) -> str:
+    return f'<div class="message" id="{path.dom_id}">{part_html(reading, path, part)}</div>'
 
 
 def _exchange(reading: Reading, node: PairNode, index: int, call: ToolCall, found: tuple[int, int] | None) -> str:

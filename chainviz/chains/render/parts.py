@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -137,12 +138,28 @@ def result_html(reading: Reading, path: Path, result: ToolResult) -> str:
     )
 
 
+OPAQUE_WORDS = {"input_audio": "Audio", "audio": "Audio", "file": "File", "document": "Document", "refusal": "Refusal"}
+"""Kinds that people know, though the tree does not look into them."""
+
+
 def opaque_html(reading: Reading, path: Path, part: Opaque) -> str:
+    word = OPAQUE_WORDS.get(part.kind)
+    name = _name_inside(part.text) if word else ""
+    about = "kept as it is" if word else "a part chainviz does not know; it is kept as it is"
     return (
-        f'<details class="reasoning"><summary>{icon("chevron", "chevron")}{icon("info")}{safe(one_line(part.kind, 60))} '
-        f'<span class="faint">a part chainviz does not know; it is kept as it is</span></summary>'
+        f'<details class="reasoning"><summary>{icon("chevron", "chevron")}{icon("file" if word else "info")}'
+        f'{word or safe(one_line(part.kind, 60))}{f" {safe(name)}" if name else ""} '
+        f'<span class="faint">{byte_text(byte_size(part.text))} in the source, {about}</span></summary>'
         f"{_code(reading, path, part.text, 'empty')}</details>"
     )
+
+
+def _name_inside(text: str) -> str:
+    """What a file or a recording is called, or else how it is coded, wherever in the part that stands."""
+    found = re.search(r'"(?:filename|file_name|title)"\s*:\s*"([^"\\]{1,200})"', text) or re.search(
+        r'"(?:format|media_type|file_id)"\s*:\s*"([^"\\]{1,200})"', text
+    )
+    return one_line(found[1], 80) if found else ""
 
 
 def shown_text(part: Part, as_written: bool) -> tuple[str, bool]:

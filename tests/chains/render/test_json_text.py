@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.chains.render.json_text import lay_out, paint
+from chainviz.chains.render.json_text import DEEPEST, lay_out, paint
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.integers() | st.text(),
@@ -54,3 +54,10 @@ def test_colours_are_spans_around_escaped_tokens() -> None:
 
 def test_many_tokens_are_not_coloured() -> None:
     assert "<span" not in paint(json.dumps(list(range(1000))))
+
+
+def test_deep_json_stays_in_its_column() -> None:
+    deep = "[" * 3 * DEEPEST + "1" + "]" * 3 * DEEPEST
+    laid_out = lay_out(deep)
+    assert laid_out is not None and "".join(laid_out.split()) == deep
+    assert max(len(line) for line in laid_out.splitlines()) == 2 * DEEPEST + 1
