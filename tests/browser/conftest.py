@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 from tests import chromium
 from tests.waiting import PATIENCE
 
+REPLACED = ("htmx:afterRequest", "htmx:sendAbort")
+"""What htmx logs when a newer request or another page replaces one that is under way; one that fails says sendError."""
 expect.set_options(timeout=1000 * PATIENCE)
 
 
@@ -30,12 +32,16 @@ def context(context: Any, live_server: Any, faults: list[str]) -> Iterator[Any]:
     """Every page of the test is watched: console errors (violations of the content security policy are such), errors
     of scripts, and any request to another origin."""
 
+    def hear(said: Any) -> None:
+        if said.type == "error" and not said.text.startswith(REPLACED):
+            faults.append(f"console: {said.text}")
+
     def watch_request(request: Any) -> None:
         if not request.url.startswith((live_server.url + "/", "data:", "blob:", "about:")):
             faults.append(f"request to another origin: {request.url}")
 
     context.set_default_timeout(1000 * PATIENCE)
-    context.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
+    context.on("console", hear)
     context.on("weberror", lambda error: faults.append(f"script error: {error.error}"))
     context.on("request", watch_request)
     yield context
