@@ -71,4 +71,4 @@ def test_a_reader_that_leaves_early_is_no_error(lines: int) -> None:
     speaker.stdout.close()
     assert speaker.stderr is not None
     assert speaker.stderr.read() == ""
-    assert speaker.wait(timeout=30) == 0
+    assert speaker.wait(timeout=120) == 0

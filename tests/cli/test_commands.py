@@ -361,7 +361,7 @@ def test_every_operation_is_listed_with_its_options(capsys: pytest.CaptureFixtur
 
 def python(code: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=60, **more
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=300, **more
     )
 
 
@@ -384,7 +384,7 @@ def test_the_program_reads_standard_input_and_never_traces(broken: Path) -> None
     for given, code in ((broken.read_text("utf-8"), 0), ("{", 2), ("", 2), ("\x00" * 100, 2), ("[" * 100_000, 2)):
         done = subprocess.run(
             [sys.executable, "-m", "chainviz", "show", "-"], cwd=ROOT, input=given, capture_output=True, text=True,
-            encoding="utf-8", timeout=60,
+            encoding="utf-8", timeout=300,
         )  # fmt: skip
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
@@ -393,7 +393,7 @@ def test_the_program_reads_standard_input_and_never_traces(broken: Path) -> None
 
 def test_a_terminal_that_knows_only_ascii_is_no_error(broken: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "chainviz", "show", str(broken)], cwd=ROOT, capture_output=True, timeout=60,
+        [sys.executable, "-m", "chainviz", "show", str(broken)], cwd=ROOT, capture_output=True, timeout=300,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
