@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chainviz.core.messages import AI, Message, Part, Text, ToolCall, ToolResult, byte_size, text_of
@@ -28,7 +28,14 @@ _CUE = re.compile(
     r"changed|added|removed|confirm|verif|pass|therefore|so that|next step|todo)",
     re.IGNORECASE,
 )
-_HUMAN, _SUMMARY, _ANSWER, _RESULT = 1.0, 1.6, 1.0, 0.35
+_HEDGE = re.compile(
+    r"^(?:actually|maybe|perhaps|hmm|wait|or maybe|so maybe)\b|\b(?:I think|might be|not sure|let me|let's|let us|we should first)\b",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(r"[\w .#-]{1,30}: \S")
+"""How an entry of a list begins, such as `Cabin: economy`: without its list it says little."""
+_TELLING = re.compile(r"[$€£%.,:]")
+_SUMMARY, _ANSWER, _RESULT = 1.6, 1.0, 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,8 @@ class Block:
     """Who is asked first when there is little room; the lower, the earlier."""
     in_line: bool = False
     """All in one line, as facts are."""
+    told: Mapping[str, int] = field(default_factory=dict)
+    """Where each item was said: those that fit are told in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +108,12 @@ def _of_work(humans: Sequence[Message], messages: Sequence[Message]) -> list[Blo
     answers = [text for message in messages if message.role == AI and (text := _said(message))]
     last = " ".join(answers[-1].split()) if answers else ""
     asked = [" ".join(text_of(message).split()) for message in humans[-1:]]
+    findings = _findings(messages, skip=answers[-1] if answers else "")
     found = _facts(messages)
     facts = [Block(_heading(kind), found[kind], 0.05, in_line=True) for kind in KINDS if kind != "error"]
     return [
         Block("Request", [text[:300] for text in asked if text], 0.1, turn=5),
-        Block("Findings and decisions", _findings(messages, skip=answers[-1] if answers else ""), 0.3, turn=2),
+        Block("Findings and decisions", list(findings), 0.3, turn=2, told=findings),
         Block("Tools", _tools(messages), 0.16, turn=4),
         Block("Errors", _errors(messages), 0.14, turn=3),
         *facts,
@@ -130,7 +140,8 @@ def _spoken(messages: Sequence[Message]) -> Iterator[tuple[str, float]]:
                 yield part.text.removeprefix(PREFIX), _SUMMARY if marked else _ANSWER
 
 
-def _findings(messages: Sequence[Message], skip: str) -> list[str]:
+def _findings(messages: Sequence[Message], skip: str) -> dict[str, int]:
+    """The best sentences, best first, each with its place among all."""
     found: dict[str, float] = {}
     for text, weight in _spoken(messages):
         if text.strip() == skip and weight == _ANSWER:
@@ -142,14 +153,17 @@ def _findings(messages: Sequence[Message], skip: str) -> list[str]:
     every = list(found)
     # what was found out later tends to hold longer
     weights = [weight * (0.8 + 0.4 * place / len(every)) for place, weight in enumerate(found.values())]
-    return [every[i] for i in ranked(every, weights, 24)]
+    return {every[i]: i for i in ranked(every, weights, 24)}
 
 
 def _tone(sentence: str) -> float:
-    """Decisions and reasons say more than statements, statements more than questions, pleas and scraps."""
+    """Decisions and reasons say more than statements, statements more than guesses, questions, pleas and scraps."""
     if sentence.endswith(("?", ":")) or "please" in sentence.casefold():
         return 0.4
-    return (1.5 if _CUE.search(sentence) else 1.0) * (1.0 if len(sentence) >= 40 else 0.7)
+    if len(sentence) < 60 and _ENTRY.match(sentence):
+        return 0.3
+    tone = 0.5 if _HEDGE.search(sentence) else 1.5 if _CUE.search(sentence) else 1.0
+    return tone * (1.0 if len(sentence) >= 40 else 0.7)
 
 
 def _tools(messages: Sequence[Message]) -> list[str]:
@@ -165,9 +179,14 @@ def _tools(messages: Sequence[Message]) -> list[str]:
                 if gist and gist not in known:
                     known.append(gist)
     return [
-        f"{name or '(no name)'}{f' ×{count}' if count > 1 else ''}{': ' if gists[name] else ''}{'; '.join(gists[name][:3])}"
+        f"{name or '(no name)'}{f' ×{count}' if count > 1 else ''}{': ' if gists[name] else ''}{'; '.join(_ends_of(gists[name]))}"
         for name, count in counts.most_common()
     ]
+
+
+def _ends_of(gists: Sequence[str]) -> Sequence[str]:
+    """How a tool was used first, and last."""
+    return gists if len(gists) <= 3 else [gists[0], *gists[-2:]]
 
 
 def _gist(call: ToolCall) -> str:
@@ -189,11 +208,16 @@ def _errors(messages: Sequence[Message]) -> list[str]:
 
 
 def _facts(messages: Sequence[Message]) -> dict[Kind, list[str]]:
-    """Of each kind one line with all different ones, the most frequent first."""
+    """Of each kind one line with all different ones, the most frequent first; what is said counts more than what is shown.
+
+    Numbers that are only shown, without a unit or a point in them, are line numbers and the like more often than not.
+    """
     counts: dict[Kind, Counter[str]] = {kind: Counter() for kind in KINDS}
     for message in messages:
+        weight = 3 if message.role == AI else 1
         for _, fact in facts_of(message):
-            counts[fact.kind][fact.text[:160]] += 1
+            if fact.kind != "number" or weight > 1 or _TELLING.search(fact.text):
+                counts[fact.kind][fact.text[:160]] += weight
     return {kind: [text for text, _ in counter.most_common(60)] for kind, counter in counts.items()}
 
 
@@ -208,8 +232,12 @@ def _filled(blocks: Sequence[Block], target: int) -> str:
     for everything in (False, True):
         for block in by_turn:
             room -= _take(block, taken[block.heading], room if everything else min(room, int(target * block.share)))
-    text = "\n".join(_block(block, lines) for block in blocks if (lines := taken[block.heading]))
+    text = "\n".join(_block(block, lines) for block in blocks if (lines := _in_order(block, taken[block.heading])))
     return text or _cut(best, target)
+
+
+def _in_order(block: Block, lines: Sequence[str]) -> Sequence[str]:
+    return sorted(lines, key=lambda line: block.told.get(line, 0)) if block.told else lines
 
 
 def _take(block: Block, lines: list[str], room: int) -> int:

@@ -53,7 +53,8 @@ _ERROR = re.compile(
 )
 _CODE = re.compile(
     r"\s*(?:\d{1,6}[:|\s]\s*)?[+-]?\s*(?:raise|from|import|def|class|except|return|if|elif|assert|with|for|while|print|logger|"
-    r"log|throw|catch|function|const|let|var)\b|\s*(?:\d{1,6}[:|\s]\s*)?(?:#|//|\*|/\*)"
+    r"log|throw|catch|function|const|let|var)\b|\s*(?:\d{1,6}[:|\s]\s*)?(?:#|//|\*|/\*)|"
+    r"\s*(?:\d{1,6}[-:|]\s*)?[\w.]{1,80}(?:\[[^\]]{0,80}\])? = \S|[\s=*-]{0,40}(?:[Ee]rrors?|ERRORS?):?[\s=*-]{0,40}$"
 )
 _PROMPT_LINE = re.compile(r"^[ \t]{0,20}(?:[\w@.~/:-]{0,60})?[$❯] (?P<command>\S.{0,400})", re.MULTILINE)
 _COMMAND_KEYS = {"command", "cmd", "commands", "script", "shell", "bash"}
@@ -71,7 +72,7 @@ def facts_in(text: str) -> Iterator[Fact]:
 
 
 def error_lines(text: str) -> Iterator[Fact]:
-    """Lines that tell of an error, each once; code that raises one tells of none."""
+    """Lines that tell of an error, each once; code that raises one and a mere heading tell of none."""
     for line in dict.fromkeys(text.splitlines()):
         if _ERROR.search(line[: 4 * LONGEST]) and not _CODE.match(line):
             yield Fact("error", " ".join(line.split())[:LONGEST])

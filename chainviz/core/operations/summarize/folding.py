@@ -30,6 +30,10 @@ MOST_IN_A_PROMPT, WORTH_A_PROMPT = 200_000, 20_000
 """Bytes of joined sections that are put before a writer at once; less than the second needs no prompt of its own."""
 
 
+WORTH_FOLDING = 10
+"""Bytes of text that a summary must have room for; in fewer nothing can be said."""
+
+
 def plan_folding(chain: Chain, options: SummarizeOptions, texts: Texts) -> Plan:
     folding = _Folding(chain, options, texts)
     folding.fold_old_sections()
@@ -77,7 +81,7 @@ class _Folding:
 
     def _can_shrink(self, pairs: Sequence[BodyPair[Shape]]) -> bool:
         type = summary_type(pair.type for pair in pairs)
-        return self.options.allow_growth or sum([pair.size for pair in pairs]) > self.overheads[type]
+        return self.options.allow_growth or sum([pair.size for pair in pairs]) >= self.overheads[type] + WORTH_FOLDING
 
     def fold_last_sections(self) -> None:
         for i in range(self.first_last, len(self.sections)):
@@ -169,7 +173,7 @@ class _Folding:
         for first, end in pairwise([*cuts, count]):
             extra = len(BETWEEN_TEXTS) if first else self.overheads[type]
             size = sum(bodies[first:end])
-            target = max(1, min(target_bytes(size), max(200, target_bytes(sum(bodies)) // len(cuts)), size - extra))
+            target = min(_target(size, extra), max(200, target_bytes(sum(bodies)) // len(cuts)))
             start, last = Path(first + 1), Path(end)
             read = partial(self.reader.pairs, start, last)
             piece = Piece("qa", start, last, *why, size, type, target, target + extra, read, continues=first > 0)
@@ -205,7 +209,7 @@ class _Folding:
         pairs = self.sections[first.section - 1].body[first.pair - 1 : last.pair]
         type = summary_type(pair.type for pair in pairs)
         size, extra = sum([pair.size for pair in pairs]), self.overheads[type]
-        target = max(1, min(target_bytes(size), size - extra))
+        target = _target(size, extra)
         read = partial(self.reader.pairs, first, last)
         return settled(
             Piece(rule, first, last, *why, size, type, target, target + extra, read), self.options, self.texts
@@ -218,3 +222,8 @@ class _Folding:
         ]
         kept = joined([each for found in self.kept for each in found])
         return Plan(self.chain, self.options, tuple(pieces), kept, self.chain.tree.size, sum(self.sizes))
+
+
+def _target(size: int, overhead: int) -> int:
+    """Bytes for the text in place of so much: of little at most half, for a summary that saves nothing only loses."""
+    return max(1, min(target_bytes(size), (size - overhead) // 2))
