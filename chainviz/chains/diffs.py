@@ -289,7 +289,9 @@ def _measure(name: str, before: int, after: int, kind: str) -> Measure:
     difference = after - before
     change = ""
     if difference and kind != "count" and before and abs(difference) * 200 >= before:
-        change = f"{'+' if difference > 0 else '−'}{round(100 * abs(difference) / before)}%"
+        share = 100 * abs(difference) / before
+        nearly_all = 0 < after < before and share > 99  # -100% is only for what is gone
+        change = f"{'+' if difference > 0 else '−'}{f'{min(share, 99.9):.1f}' if nearly_all else round(share)}%"
     elif difference:
         change = f"{'+' if difference > 0 else '−'}{text(abs(difference))}"
     state = "ok" if difference < 0 else "quiet"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chainviz.chains.comparing import equal_stretches
 from chainviz.chains.diff_groups import Compared
-from chainviz.chains.diffs import Asked, diff_view, fold_fragment, query
+from chainviz.chains.diffs import Asked, diff_view, fold_fragment, measures, query
 from chainviz.core.chain import MemoryChain
 from chainviz.core.diff.chains import diff_chains
 from chainviz.core.diff.rows import ShapeRows
@@ -143,3 +143,12 @@ def test_equal_stretches_are_equal_and_rise(old: list[Piece], new: list[Piece]) 
 def test_a_list_of_pieces_equals_itself() -> None:
     pieces = [Piece(1, 0, 5), Piece(2, 0, 1), Piece(1, 6, 4)]
     assert sum(length for _, _, length in equal_stretches(pieces, pieces)) == 10
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [(1000, 250, "−75%"), (100_000, 5, "−99.9%"), (1000, 4, "−99.6%"), (1000, 0, "−100%"), (1000, 1995, "+100%")],
+)
+def test_only_what_is_gone_is_a_hundred_percent_less(before: int, after: int, change: str) -> None:
+    (measure,) = measures([("Bytes", before, after, "bytes")])
+    assert measure.change == change
