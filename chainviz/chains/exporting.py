@@ -14,7 +14,7 @@ from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.moving import Losses, without_source
+from chainviz.core.formats.moving import Losses
 from chainviz.core.load import document_in
 from chainviz.core.messages import Message
 from chainviz.store import exports
@@ -152,5 +152,5 @@ class Beginning:
 
 def _judged(messages: Iterable[Message], losses: Losses) -> Iterator[Message]:
     for message in messages:
-        losses.add(without_source(message))
+        losses.add(message)
         yield message

@@ -52,9 +52,9 @@ class Losses:
         self._first: dict[str, int] = {}
 
     def add(self, message: Message) -> None:
-        """The next message, without source."""
+        """The next message that moves."""
         self._count += 1
-        for loss in self.format.losses(message):
+        for loss in dict.fromkeys(loss for one in moved(self.format, message) for loss in self.format.losses(one)):
             self._counted[loss] += 1
             self._first.setdefault(loss, self._count)
 

@@ -11,7 +11,7 @@ from chainviz.core.dialects.patching import Speller, reasoning_of
 from chainviz.core.documents.rawjson import parse
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import Style
-from chainviz.core.messages import NEW, Binary, Fragment, Message, Opaque, Role, ToolResult
+from chainviz.core.messages import NEW, TOOL, Binary, Fragment, Message, Opaque, Role, ToolResult
 
 _PROOFS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "refusal")
 _FOREIGN_BLOCKS = frozenset(
@@ -79,6 +79,9 @@ class OpenAIChat:
             lost.append("parts of kinds this format does not know are left out")
         if any(isinstance(part, Binary) and not part.mime.startswith("image/") for part in message.parts):
             lost.append("files become data: URLs")
-        if any(isinstance(part, ToolResult) and part.is_error for part in message.parts):
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        if any(part.is_error for part in results):
             lost.append("a result cannot be marked as an error")
+        if message.role == TOOL and len(results) > 1:
+            lost.append("several results of one message become one")
         return tuple(lost)

@@ -55,7 +55,7 @@ class Convert:
             return Outcome(tuple(_changed(old, new)), report)
         there = tuple(one for message in new for one in moved(format, message))
         splices = (Splice(0, len(old), there),) if old else ()
-        return Outcome(splices, report, tuple(_losses(format, there)), (format.name, None))
+        return Outcome(splices, report, tuple(_losses(format, new)), (format.name, None))
 
 
 def _format(name: str) -> Format:
