@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -66,15 +65,12 @@ def test_others_write_while_a_big_file_is_imported(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    waits = []
     while not ended.wait(0.01):
-        started = time.monotonic()
         Draft.objects.create(history=version.history, base=version, author="me")
-        waits.append(time.monotonic() - started)
         assert not Version.objects.exclude(history__importing=None).exists(), "a half chain shows"
     thread.join()
     assert Version.objects.count() == 2
-    assert len(waits) > 10 and max(waits) < 1
+    assert Draft.objects.count() > 10, "usually 40; one long transaction lets one or two in"
 
 
 @pytest.mark.parametrize("fault", [Cancelled("no"), OSError("no more room"), KeyboardInterrupt()])
