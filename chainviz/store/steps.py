@@ -121,7 +121,7 @@ class _Stylist:
         own = message.source[0].text if message.source and self.target is None else ""
         near = own or self._nearest(message.role, start)
         slot = self._has_slot(message, start + offset)
-        return self._format.message(message.role, self._format.write(message, Style(near, near.isascii(), slot)))
+        return self._format.message(message.role, self._format.write(message, Style(near, near.isascii(), slot, start + offset)))
 
     def _has_slot(self, message: Message, index: int) -> bool:
         envelope = self._envelope

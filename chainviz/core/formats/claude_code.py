@@ -183,7 +183,7 @@ def _new_line(message: Message, style: Style) -> Fragment:
     for key in _SHARED:
         if near is not None and key in near:
             members[key] = near.raw(key)
-    own = uuid_of(f"{message.role}{content}")
+    own = uuid_of(f"{style.number}{message.role}{content}")
     if kind == "assistant":
         inner = {"id": speller.quote(f"msg_{own.replace('-', '')[:24]}"), "type": '"message"', **inner}
     members |= {"type": speller.quote(kind), "message": speller.object(inner)}

@@ -21,6 +21,8 @@ class Style:
     """Non-ASCII characters are written as escapes."""
     slot: bool = False
     """A leading system message belongs into the slot beside the list."""
+    number: int = 0
+    """The message's place in a document that is written anew, for ids that must not repeat."""
 
 
 class Format(Protocol):

@@ -36,10 +36,9 @@ def as_held(format: Format, message: Message) -> Message:
 def sources_in(format: Format, messages: Iterable[Message], *, has_slot: bool) -> Iterator[tuple[Fragment, ...]]:
     """Each message as the format writes it anew; leading system messages go into the slot, if the document has one."""
     leading = has_slot
-    for message in messages:
-        leading = leading and message.role == SYSTEM
-        for one in moved(format, message):
-            yield format.write(one, Style(slot=leading))
+    for number, one in enumerate(one for message in messages for one in moved(format, message)):
+        leading = leading and one.role == SYSTEM
+        yield format.write(one, Style(slot=leading, number=number))
 
 
 class Losses:

@@ -53,3 +53,11 @@ def test_a_text_beside_results_never_parts_them_from_their_calls() -> None:
         (chain,) = load_file(document, name)
         assert [m.role for m in chain.messages if m.role == TOOL or m.calls] == [AI, TOOL]
         assert strict_error(parse(chain.messages)) is None
+
+
+def test_equal_messages_in_a_row_stay_apart() -> None:
+    messages = (Message(HUMAN, (Text("hi"),)), *[Message(AI, (Text("yes"),))] * 3)
+    for form in FORMATS:
+        if form.name != "raw":
+            (chain,) = load_file(b"".join(document_in(form, messages)), form.name)
+            assert chain.messages == messages
