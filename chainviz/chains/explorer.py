@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.inspect_pages import NodePage, earlier_address, node_page
 from chainviz.chains.minimaps import minimap_blocks
+from chainviz.chains.models import Chain
 from chainviz.chains.render.minimap import minimap_svg
 from chainviz.chains.render.numbers import count_text, share_text
 from chainviz.chains.subjects import Subject
@@ -46,6 +47,10 @@ class VerdictChip:
 class ExplorerPage:
     """Everything the template needs; it computes nothing."""
 
+    chain: Chain
+    number: int | None
+    """Of the version; None for a draft."""
+    draft_id: int | None
     heading: str
     chain_title: str
     title: str
@@ -83,6 +88,9 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
     repair_url = repair_url_of(subject)
     problems = _problem_count(subject)
     return ExplorerPage(
+        chain=subject.chain,
+        number=subject.version,
+        draft_id=subject.draft_id,
         heading=f"{subject.chain.title} · {subject.title}",
         chain_title=subject.chain.title,
         title=subject.title,

@@ -164,3 +164,16 @@ def test_a_snapshot_of_a_draft_is_what_its_cursor_says(client: Client, chain: Ch
     before = snapshot_of(draft).digest
     client.post(of(draft, "undo"))
     assert snapshot_of(draft).digest != before
+
+
+def test_a_draft_is_found_again_from_its_chain(client: Client, chain: Chain) -> None:
+    explorer, history = f"/c/{chain.pk}/", f"/c/{chain.pk}/versions/"
+    assert "your draft" not in client.get(explorer).content.decode()
+    draft = begin(client, chain)
+    link = f'href="/c/{chain.pk}/d/{draft.pk}/"'
+    for page in (explorer, history, of(draft, "explore/")):
+        assert link in client.get(page).content.decode(), page
+    client.post(of(draft, "undo"))
+    assert link in client.get(explorer).content.decode(), "its steps can be redone"
+    client.post(of(draft, "discard"))
+    assert link not in client.get(explorer).content.decode()

@@ -209,7 +209,7 @@ onKey("/", () => {
   get("[data-drawer=outline]")?.click();
   requestAnimationFrame(() => find.input.focus());
 });
-onKey("e", press("edit"));
+onKey("e", () => (current.row && isSection(current.row) ? announce("A section is edited message by message: press j to go to one.") : press("edit")()));
 onKey("y", press("copy"));
 onKey("g e", () => current.go(rows.rows[0].dataset.path));
 onKey("g v", () => get("[data-versions]") && location.assign(get("[data-versions]").href));
