@@ -71,7 +71,8 @@ def _letter(escape: str) -> str:
     return chr(int(escape[1:], 16))
 
 
-def scan_file(context: JobContext, upload: int) -> list[Any]:
+def scan_file(context: JobContext, upload: int, edition: int) -> list[Any]:
+    """`edition`: after a purge there is something else to be found."""
     whole = Upload.objects.get(pk=upload)
     found = findings_in(_reported(context, exports.original(whole), whole.size))
     return [found.by_rule, found.values]
@@ -85,8 +86,8 @@ def _reported(context: JobContext, pieces: Iterable[bytes], size: int) -> Iterat
         context.report(done / max(1, size), f"{done:,} bytes of the file read")
 
 
-def start_file_scan(upload: Upload, owner: Any) -> Job:
-    return start_job(scan_file, owner=owner, upload=upload.pk)
+def start_file_scan(args: dict[str, int], owner: Any) -> Job:
+    return start_job(scan_file, owner=owner, **args)
 
 
 def file_findings_of(job: Job) -> FileFindings:

@@ -9,7 +9,7 @@ from typing import Any
 
 from chainviz.chains.file_scans import FILE, FileFindings, file_findings_of, findings_in, start_file_scan
 from chainviz.chains.render.numbers import count_text
-from chainviz.chains.secret_scans import SCAN, spots_of, start_scan
+from chainviz.chains.secret_scans import SCAN, scan_args, spots_of, start_scan
 from chainviz.chains.secrets import AT_ONCE, is_long, scan
 from chainviz.chains.subjects import Subject
 from chainviz.core.secrets import get_rule
@@ -17,6 +17,7 @@ from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.store import exports
 from chainviz.store.models import Upload
+from chainviz.store.surroundings import pieces_around, size_around
 from chainviz.web.addresses import url_or_nothing
 
 NAMED = 5
@@ -48,7 +49,7 @@ class Told:
 
 
 def told_before(subject: Subject, upload: Upload | None, user: Any) -> Told:
-    """`upload`: the file the chain came in, which may be taken out too."""
+    """`upload`: the file the chain came in, where it holds more than this content: it may be taken out too."""
     jobs = [_latest(kind, args, user) for kind, args in _wanted(subject, upload)]
     undone = [job for job in jobs if job is None or job.state != Job.State.DONE]
     if undone:
@@ -61,7 +62,18 @@ def told_before(subject: Subject, upload: Upload | None, user: Any) -> Told:
         found = file_findings_of(done[FILE]) if FILE in done else findings_in(exports.original(upload))
         if found.values > values:
             notices.append(_of_file(found, url_or_nothing("purge", subject.chain.pk)))
+    elif is_long_around(subject):
+        text = "It is larger than what is looked through while a page is made."
+        notices.append(Held("changed", "info", "What stands around the messages was not looked through", text))
+    else:
+        around = findings_in(piece.encode("utf-8", "replace") for piece in pieces_around(subject.snapshot))
+        if around.total:
+            notices.append(_around(around, url_or_nothing("purge", subject.chain.pk)))
     return Told(tuple(notices))
+
+
+def is_long_around(subject: Subject) -> bool:
+    return size_around(subject.snapshot) > AT_ONCE
 
 
 def before_source(subject: Subject, text: str) -> Held:
@@ -85,8 +97,8 @@ def start_scans(subject: Subject, upload: Upload | None, user: Any) -> None:
         if job is None or (job.is_finished and job.state != Job.State.DONE):
             if kind == SCAN:
                 start_scan(subject.snapshot, user)
-            elif upload is not None:
-                start_file_scan(upload, user)
+            else:
+                start_file_scan(args, user)
 
 
 def stop_scans(subject: Subject, upload: Upload | None, user: Any) -> None:
@@ -98,8 +110,10 @@ def stop_scans(subject: Subject, upload: Upload | None, user: Any) -> None:
 
 def _wanted(subject: Subject, upload: Upload | None) -> list[tuple[str, dict[str, int]]]:
     """The jobs that have to be done before it is known what is in it."""
-    wanted = [(SCAN, {"snapshot": subject.snapshot.pk})] if is_long(subject.stored) else []
-    return wanted + ([(FILE, {"upload": upload.pk})] if upload is not None and upload.size > AT_ONCE else [])
+    wanted = [(SCAN, scan_args(subject.snapshot))] if is_long(subject.stored) else []
+    if upload is not None and upload.size > AT_ONCE:
+        wanted.append((FILE, {"upload": upload.pk, "edition": subject.snapshot.history.edition}))
+    return wanted
 
 
 def _latest(function: str, args: dict[str, int], user: Any) -> Job | None:
@@ -120,6 +134,12 @@ def _of_file(found: FileFindings, href: str) -> Held:
         f"{_named(found.by_rule)}. The upload holds all of them, the whole file those of its other parts;"
         " what stands around the messages also goes with this chain. A purge takes values out of everything."
     )
+    return Held("problem", "problem", title, text, href, "Purge values")
+
+
+def _around(found: FileFindings, href: str) -> Held:
+    title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} around the messages"
+    text = f"{_named(found.by_rule)}. They go with the chain and its file. A purge takes values out of everything."
     return Held("problem", "problem", title, text, href, "Purge values")
 
 

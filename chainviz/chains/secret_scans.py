@@ -24,27 +24,27 @@ def scan_content(context: JobContext, snapshot: int, edition: int) -> list[Any]:
 
 
 def start_scan(snapshot: Snapshot, owner: Any) -> Job:
-    return start_job(scan_content, owner=owner, **_content(snapshot))
+    return start_job(scan_content, owner=owner, **scan_args(snapshot))
 
 
-def _content(snapshot: Snapshot) -> dict[str, int]:
+def scan_args(snapshot: Snapshot) -> dict[str, int]:
     return {"snapshot": snapshot.pk, "edition": snapshot.history.edition}
 
 
 def scan_of(job_id: int | None, snapshot: Snapshot, user: Any) -> Job | None:
     """The person's scan of exactly this content."""
     job = Job.objects.visible_to(user).filter(pk=job_id, function=SCAN).first() if job_id else None
-    return job if job is not None and job.args == _content(snapshot) else None
+    return job if job is not None and job.args == scan_args(snapshot) else None
 
 
 def latest_scan(snapshot: Snapshot, user: Any) -> Job | None:
-    done = Job.objects.visible_to(user).filter(function=SCAN, state=Job.State.DONE, args={"snapshot": snapshot.pk})
+    done = Job.objects.visible_to(user).filter(function=SCAN, state=Job.State.DONE, args=scan_args(snapshot))
     return done.order_by("-pk").first()
 
 
 def scan_under_way(snapshot: Snapshot, user: Any) -> Job | None:
     unfinished = Job.objects.visible_to(user).filter(function=SCAN, state__in=[Job.State.QUEUED, Job.State.RUNNING])
-    return next((job for job in unfinished.order_by("-pk") if job.args == _content(snapshot)), None)
+    return unfinished.filter(args=scan_args(snapshot)).order_by("-pk").first()
 
 
 def spots_of(job: Job) -> list[Spot]:

@@ -29,6 +29,25 @@ def rewritten(snapshot: Snapshot, rewrite: Rewrite) -> Surroundings | None:
     return Surroundings(envelope, bytes(writer.shell)) if writer.is_changed else None
 
 
+def pieces_around(snapshot: Snapshot) -> list[str]:
+    """What surrounds the messages, as it is."""
+    found: list[str] = []
+
+    def keep(text: str) -> str:
+        found.append(text)
+        return text
+
+    rewritten(snapshot, keep)
+    return found
+
+
+def size_around(snapshot: Snapshot) -> int:
+    """Bytes of what surrounds the messages, without reading it."""
+    envelope = envelope_of(snapshot)
+    carried = sum(each.end - each.start for each in envelope.carried)
+    return carried + (envelope.region.end - envelope.region.start) - (envelope.content.end - envelope.content.start)
+
+
 class _Writer:
     def __init__(self, read: Read, rewrite: Rewrite) -> None:
         self._read = read

@@ -14,6 +14,7 @@ from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from tests.chains.making import ai, human, make_chain_of
+from tests.drafts.pages import send_form
 
 pytestmark = pytest.mark.django_db
 MAIL = "ada.lovelace@analytical-engine.org"
@@ -31,6 +32,14 @@ def chain(client: Client, settings: Any, tmp_path: Any) -> Chain:
 def test_what_stands_only_around_the_messages_is_told_too(client: Client, chain: Chain) -> None:
     page = client.get(f"/c/{chain.pk}/v/1/export").content.decode()
     assert "1 finding of 1 value in it" in page
+    assert "1 finding of 1 value around the messages" in page
+
+
+def test_what_was_masked_is_still_in_the_upload_and_told(client: Client, chain: Chain) -> None:
+    draft = send_form(client, f"/c/{chain.pk}/do/mask/", act="apply")
+    client.post(f"{draft['Location']}save", {"note": ""})
+    page = client.get(f"/c/{chain.pk}/v/2/export").content.decode()
+    assert "No secrets were found" in page
     assert "2 findings of 2 values in the file as it was uploaded" in page
 
 

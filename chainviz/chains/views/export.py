@@ -18,10 +18,11 @@ from chainviz.chains.explorer import format_label
 from chainviz.chains.exporting import Export
 from chainviz.chains.exports import FORMS
 from chainviz.chains.exports.walk import Told
-from chainviz.chains.secret_counts import start_scans, stop_scans, told_before
+from chainviz.chains.secret_counts import is_long_around, start_scans, stop_scans, told_before
 from chainviz.chains.subjects import Subject
 from chainviz.core.errors import Refused
 from chainviz.store import exports
+from chainviz.store.models import Upload
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.redirects import see_other
 
@@ -30,7 +31,7 @@ from chainviz.web.redirects import see_other
 def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
     """Without `scope` the page that offers what there is; a form of it starts or stops the scans."""
     if request.method == "POST":
-        upload = Export.to(subject, "").upload
+        upload = _to_scan(Export.to(subject, ""))
         (stop_scans if request.POST.get("act") == "stop" else start_scans)(subject, upload, request.user)
         return see_other(request.get_full_path())
     scope = request.GET.get("scope", "")
@@ -57,7 +58,7 @@ def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
 
 
 def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse:
-    told = told_before(chosen.subject, chosen.upload, request.user)
+    told = told_before(chosen.subject, _to_scan(chosen), request.user)
     here = request.get_full_path()
     if wants_fragment(request) and not told.waits:
         return HttpResponse(status=204, headers={"HX-Redirect": here})
@@ -73,6 +74,12 @@ def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse
     response = render(request, name, context, status=422 if error else 200)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def _to_scan(chosen: Export) -> Upload | None:
+    """The upload, unless it is no more than this content and a little around it."""
+    is_same = chosen.subject.version == 1 and not chosen.is_part and not is_long_around(chosen.subject)
+    return None if is_same else chosen.upload
 
 
 def _download(content: Iterator[bytes], name: str) -> StreamingHttpResponse:
