@@ -29,7 +29,8 @@ from chainviz.store.runs import RunWriter
 from chainviz.store.unfinished import batch, discard
 from chainviz.store.uploads import fill, upload_of
 
-PROGRESS_EVERY = 500
+LEAST_PROGRESS = 1 << 16
+"""Bytes; of a long list every hundredth is told."""
 CANCELLED = "The upload was cancelled; nothing was stored."
 
 Progress = Callable[[float, str], None]
@@ -86,13 +87,15 @@ def _watched(
     reader: Iterable[Message], region: Span, progress: Progress, cancelled: Callable[[], bool]
 ) -> Iterator[Message]:
     length = max(1, region.end - region.start)
+    told, step = region.start, max(length // 100, LEAST_PROGRESS)
     for count, message in enumerate(reader, 1):
         yield message
-        if count % PROGRESS_EVERY == 0:
+        place = message.source[-1].start if message.source else 0
+        if place - told >= step:
+            told = place
             if cancelled():
                 raise Cancelled(CANCELLED)
-            last = message.source[-1].start if message.source else 0
-            progress(min(1.0, max(0, last - region.start) / length), f"{count:,} messages read")
+            progress(min(1.0, (place - region.start) / length), f"{count:,} messages read")
 
 
 class _Content:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from chainviz.core.chain import MemoryChain
+from chainviz.core.documents.sources import open_source
 from chainviz.core.generate import generate_messages
+from chainviz.core.load import load_source
 from chainviz.core.messages import CallRef, Message
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import OPERATION, RepairOptions, propose
@@ -52,6 +56,32 @@ def test_repair_is_linear_in_what_is_broken() -> None:
     for make in (late, same):
         small, large = (cpu_seconds(partial(propose_anew, make(count))) for count in (500, 4_000))
         assert large < 24 * max(small, 0.001)
+
+
+def test_reading_many_blocks_of_one_message_is_linear() -> None:
+    def calls(count: int) -> list[Any]:
+        made = [
+            {"id": f"c{i}", "type": "function", "function": {"name": "f", "arguments": {"a": i}}} for i in range(count)
+        ]
+        return [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": made}]
+
+    def blocks(count: int) -> list[Any]:
+        used = [{"type": "tool_use", "id": f"c{i}", "name": "f", "input": {"a": i}} for i in range(count)]
+        odd = [{"type": "odd", "n": i} for i in range(count)]
+        return [{"role": "user", "content": odd}, {"role": "assistant", "content": used}]
+
+    def parts(count: int) -> list[Any]:
+        odd = [{"type": "odd", "n": i} for i in range(count)]
+        return [{"role": "human", "parts": [{"type": "text", "text": "x"}, *odd]}]
+
+    for make in (calls, blocks, parts):
+        small, large = (cpu_seconds(partial(read, json.dumps(make(count)))) for count in (500, 4_000))
+        assert large < 24 * max(small, 0.001)
+
+
+def read(text: str) -> None:
+    with open_source(text.encode()) as source:
+        assert load_source(source)
 
 
 def propose_anew(messages: tuple[Message, ...]) -> None:

@@ -147,7 +147,7 @@ def _call(item: Any, text: str, place: Pointer, origin: int, role: Role) -> Part
     has_function = bool(holder) or type(item.get("function")) is str or "name" in item
     name = item["function"] if type(item.get("function")) is str else inner.get("name")
     name = name if type(name) is str else ""
-    key = arguments_key(item)
+    key = arguments_key(holder)
     arguments = inner.get(key)
     if type(arguments) is not str:
         arguments = (raw_at(text, (*place, *holder, key)) or "") if arguments is not None else ""
@@ -171,8 +171,8 @@ def call_holder(item: dict[str, Any]) -> tuple[str, ...]:
     return ()
 
 
-def arguments_key(item: dict[str, Any]) -> str:
-    return "input" if call_holder(item) == ("custom",) else "arguments"
+def arguments_key(holder: tuple[str, ...]) -> str:
+    return "input" if holder == ("custom",) else "arguments"
 
 
 RESULT_IDS = ("tool_call_id", "id", "toolCallId")

@@ -186,7 +186,8 @@ def changed_call(raw: str, old: ToolCall, new: ToolCall, speller: Speller, *, le
         call.set("id", speller.quote(new.id))
     if new.type != old.type and not legacy:
         call.set("type", speller.quote(new.type))
-    steps, key = call_holder(value), arguments_key(value)
+    steps = call_holder(value)
+    key = arguments_key(steps)
     holder = call.child(steps[0]) if steps else call
     assert isinstance(holder, Object)
     if new.name != old.name:

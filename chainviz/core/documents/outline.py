@@ -173,8 +173,14 @@ class Outline:
     def _pointer(self) -> Pointer:
         steps: list[str | int] = [*self.base]
         for frame in self._stack:
-            steps.append(string_at(frame.key, 0)[0] if frame.is_object and frame.key else frame.index)
+            steps.append(self._name(frame) if frame.is_object and frame.key else frame.index)
         return tuple(steps)
+
+    def _name(self, frame: _Frame) -> str:
+        try:
+            return string_at(frame.key, 0)[0]
+        except ValueError:
+            fault(self.window.source, frame.start, "a key in this object has a wrong backslash escape")
 
     def _open(self, position: int) -> int:
         window = self.window

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from chainviz.core.documents.scanning import SPACE, string_at, value_end
@@ -260,48 +261,47 @@ def _load_object(text: str, position: int) -> Object:
 def span_of(text: str, pointer: Pointer) -> tuple[int, int] | None:
     """Where in `text` the value at `pointer` lies, in characters; None where there is no such value."""
     start = _space(text, 0)
+    opened = _opened(text)
     for step in pointer:
-        found = _member(text, start, step) if isinstance(step, str) else _item(text, start, step)
-        if found is None:
+        places = opened.get(start)
+        if places is None:
+            places = opened[start] = _places(text, start)
+        if step not in places:
             return None
-        start = found
+        start = places[step]
     return start, value_end(text, start)
+
+
+@lru_cache(maxsize=1)
+def _opened(text: str) -> dict[int, dict[str | int, int]]:
+    """The lists and objects of the text looked at last, by their beginning: a message may have thousands of blocks, and
+    each is asked for in turn."""
+    return {}
+
+
+def _places(text: str, start: int) -> dict[str | int, int]:
+    """Where the members or items of the value at `start` begin; of members that share a name the last one counts."""
+    places: dict[str | int, int] = {}
+    bracket = text[start]
+    if bracket not in "{[":
+        return places
+    position = _space(text, start + 1)
+    while text[position] not in "}]":
+        step: str | int = len(places)
+        if bracket == "{":
+            step, end = string_at(text, position)
+            position = _space(text, _space(text, end) + 1)
+        places[step] = position
+        position = _space(text, value_end(text, position))
+        if text[position] == ",":
+            position = _space(text, position + 1)
+    return places
 
 
 def raw_at(text: str, pointer: Pointer) -> str | None:
     """The text of the value at `pointer`, as the source spells it."""
     found = span_of(text, pointer)
     return None if found is None else text[found[0] : found[1]]
-
-
-def _member(text: str, start: int, key: str) -> int | None:
-    if text[start] != "{":
-        return None
-    found = None
-    position = _space(text, start + 1)
-    while text[position] == '"':
-        name, end = string_at(text, position)
-        value = _space(text, _space(text, end) + 1)
-        if name == key:
-            found = value
-        position = _space(text, value_end(text, value))
-        if text[position] == ",":
-            position = _space(text, position + 1)
-    return found
-
-
-def _item(text: str, start: int, index: int) -> int | None:
-    if text[start] != "[":
-        return None
-    position = _space(text, start + 1)
-    while text[position] != "]":
-        if not index:
-            return position
-        index -= 1
-        position = _space(text, value_end(text, position))
-        if text[position] == ",":
-            position = _space(text, position + 1)
-    return None
 
 
 def replace_at(text: str, pointer: Pointer, new: str) -> str:

@@ -54,7 +54,7 @@ class UnitReader:
         self._values = Values(source, self._odd, lines=found.lines)
         self._leads: Counter[str] = Counter()
         self._first_lead = ""
-        self._content = Span(found.start, found.start)
+        self._end = found.start
         self._slot: Span | None = None
         self._muted = 0
 
@@ -64,7 +64,7 @@ class UnitReader:
         extra = [f"{self._muted} more warnings of this kind were left out."] if self._muted else []
         return Envelope(
             region=found.region,
-            content=self._content,
+            content=Span(found.start, self._end),
             pointer=found.pointer,
             lines=found.lines,
             inside=found.inside,
@@ -98,7 +98,7 @@ class UnitReader:
         if self._leads:
             return self._leads.most_common(1)[0][0]
         if self.found.lines:
-            tail = self.source.read(self._content.end, self._content.end + 2)
+            tail = self.source.read(self._end, self._end + 2)
             return "\r\n" if tail == b"\r\n" else "\n"
         return "," + (self._first_lead or " ")
 
@@ -106,7 +106,7 @@ class UnitReader:
         if self.source.size > RAW_LIMIT:
             fault(self.source, 0, f"the file is too long to be kept as one raw text (over {RAW_LIMIT >> 20} MB)")
         text = self.source.read(0, self.source.size).decode("utf-8", "surrogateescape")
-        self._content = Span(0, self.source.size)
+        self._end = self.source.size
         yield Unit(0, "", text, text, 0)
 
     def _read_slot(self) -> Iterator[Unit]:
@@ -163,7 +163,7 @@ class UnitReader:
         except Broken as broken:
             fault(self.source, window.offset(broken.position), broken.what)
         self._report(found.start)
-        self._content = Span(found.start, found.end)
+        self._end = found.end
         yield Unit(0, "", text, value, found.start)
 
     def _elements(self) -> Iterator[Unit]:
@@ -204,7 +204,7 @@ class UnitReader:
                 leads[lead] += 1
             else:
                 self._first_lead = lead
-            self._content = Span(found.start, offset)
+            self._end = offset
             yield Unit(ordinal, lead, body, value, start)
             ordinal += 1
 
@@ -250,7 +250,7 @@ class UnitReader:
                 self._leads[lead] += 1
             else:
                 self.warn(start, "a second value stands on the same line")
-            self._content = Span(found.start, offset)
+            self._end = offset
             unit = Unit(ordinal, lead, body, value, start)
             ordinal += 1
             if carried:

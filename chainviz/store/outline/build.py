@@ -97,13 +97,13 @@ class OutlineBuilder:
     def _close_block(self, after: Shape | None) -> None:
         if not self._rows:
             return
-        stretches = [Stretch(tuple(placed.message for placed in row)) for row in self._rows]
+        stretches = [Stretch(tuple([placed.message for placed in row])) for row in self._rows]
         rows = judge(stretches, Surroundings(self._before, after), self._is_repeated)
         loose = []
-        for row, placed in zip(rows, self._rows, strict=True):
-            self.charts.add([one.message for one in placed])
-            value = sequence_hash(one.digest for one in placed)
-            loose.append(LooseRow(row, tuple(join(one.piece for one in placed)), value))
+        for row, stretch, placed in zip(rows, stretches, self._rows, strict=True):
+            self.charts.add(stretch.messages)
+            value = sequence_hash([one.digest for one in placed])
+            loose.append(LooseRow(row, tuple(join([one.piece for one in placed])), value))
             self._add_section(self._cutter.feed(row, placed[0].piece))
         self._row_entries.append(self._pack(pack_rows(loose)))
         self._before = stretches[-1]
