@@ -13,6 +13,7 @@ from django.test import Client
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.runs import jobs_of
+from chainviz.jobs.models import Job
 from chainviz.jobs.worker import make_worker
 from chainviz.store.models import Version
 from tests.cpu import within_cpu_seconds
@@ -231,6 +232,25 @@ def test_without_scripts_the_plan_is_shown_by_a_button(client: Client, chain: Ch
     assert "1 summary would be written" in page
     assert "Keeping the last sections small is turned off." in page
     assert "csrf" not in answer["Location"]
+
+
+def test_while_one_piece_is_written_alone_the_others_do_not_look_as_if_they_were(client: Client, chain: Chain) -> None:
+    run = begin(client, chain)
+    assert page_of(client, run).count(':waiting"') == 2
+    client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "stop"})
+    page = page_of(client, run)
+    assert page.count(':stopped"') == 2 and "Write the rest" in page
+    do(client, run.pieces.earliest("pk"), "again")
+    page = page_of(client, run)
+    assert (page.count(':waiting"'), page.count(':stopped"')) == (1, 1)
+
+
+def test_a_run_that_is_being_stopped_says_so_and_looks_sooner(client: Client, chain: Chain) -> None:
+    run = begin(client, chain)
+    Job.objects.filter(pk=run.job_id).update(state="running", cancel_requested=True)
+    page = page_of(client, run)
+    assert "Stopping; what is finished stays" in page and 'hx-trigger="every 300ms"' in page
+    assert 'value="stop"' not in page
 
 
 def test_summaries_of_somebody_else_are_not_there(client: Client, chain: Chain) -> None:

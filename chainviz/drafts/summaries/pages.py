@@ -19,6 +19,7 @@ from chainviz.drafts.summaries.choosing import SETTINGS
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.outlining import RULES, range_text
 from chainviz.drafts.summaries.runs import BY_HAND, MANUAL, endpoint, ground_of_run, jobs_of
+from chainviz.jobs.models import Job
 from chainviz.llm import writer_named
 from chainviz.web.byte_text import byte_text
 from chainviz.web.text_fields import for_field
@@ -34,11 +35,12 @@ LOOKS = {
     "writing": ("open", "spinner", "writing"),
     "stopped": ("quiet", "pending", "not written"),
     "ready": ("ok", "ok", "ready"),
-    "larger": ("problem", "problem", "stays as it is"),
+    "larger": ("problem", "problem", "not fit"),
     "failed": ("problem", "problem", "failed"),
     "declined": ("quiet", "close", "left as it is"),
 }
 """State, icon and word of a piece."""
+STOPPING = "Stopping; what is finished stays"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class RunPage:
     more: int
     measures: tuple[Measure, ...]
     is_writing: bool
+    is_stopping: bool
     can_go_on: bool
     head: str
     ready: int
@@ -124,7 +127,9 @@ def run_page(run: SummaryRun, first: int = 0, opened: int | None = None) -> RunP
     ground = ground_of_run(run)
     rows = sorted(run.pieces.filter(in_plan=True).defer("text", "losses"), key=_place)
     active = jobs_of(run)
-    looks = Counter(looks_of(row, active) for row in rows)
+    awaited = is_awaited(run, active)
+    looks = Counter(looks_of(row, active, awaited) for row in rows)
+    is_stopping = bool(active) and not Job.objects.filter(pk__in=active, cancel_requested=False).exists()
     ready, left = looks["ready"], len(rows) - looks["ready"]
     shown = rows[first : first + SHOWN]
     bodies = {row.pk for row in shown if len(rows) <= READ_AT_ONCE or row.pk == opened}
@@ -137,8 +142,9 @@ def run_page(run: SummaryRun, first: int = 0, opened: int | None = None) -> RunP
         more=max(0, len(rows) - first - SHOWN),
         measures=run_measures(run, rows),
         is_writing=bool(active),
+        is_stopping=is_stopping,
         can_go_on=not active and bool(looks["stopped"]) and run.writer != MANUAL,
-        head=_head(len(rows), ready, bool(active), run.writer),
+        head=STOPPING if is_stopping else _head(len(rows), ready, bool(active), run.writer),
         ready=ready,
         left=left,
         take_text=_take_text(ready),
@@ -200,20 +206,26 @@ def run_measures(run: SummaryRun, rows: list[SummaryPiece]) -> tuple[Measure, ..
     )
 
 
-def looks_of(row: SummaryPiece, active: set[int]) -> str:
+def is_awaited(run: SummaryRun, active: set[int]) -> bool:
+    """Whether everything that waits is going to be written, and not just a piece somebody asked for alone."""
+    job = run.job if active else None
+    return job is not None and (job.pk in active or job.state == Job.State.DONE)
+
+
+def looks_of(row: SummaryPiece, active: set[int], awaited: bool) -> str:
     if row.state == State.READY:
         return "larger" if row.left else "ready"
-    if row.state in (State.WAITING, State.WRITING):
-        if not active or (row.state == State.WRITING and row.job_id not in active):
-            return "stopped"
-        return "writing" if row.state == State.WRITING else "waiting"
+    if row.state == State.WRITING:
+        return "writing" if row.job_id in active else "stopped"
+    if row.state == State.WAITING:
+        return "waiting" if awaited or row.job_id in active else "stopped"
     return row.state
 
 
 def piece_view(
     run: SummaryRun, ground: Ground, row: SummaryPiece, active: set[int], *, has_body: bool = True
 ) -> PieceView:
-    looks = looks_of(row, active)
+    looks = looks_of(row, active, is_awaited(run, active))
     state, icon, word = LOOKS[looks]
     first, last = parse_path(row.first), parse_path(row.last)
     text = row.text if has_body else ""
@@ -260,12 +272,11 @@ def _title(row: SummaryPiece, first: Path, last: Path) -> str:
 
 
 def _detail(row: SummaryPiece, looks: str) -> str:
-    if looks in ("ready", "larger"):
-        took = (
-            f" in {row.seconds:.1f} s" if row.seconds is not None and row.author and BY_HAND not in row.author else ""
-        )
+    if looks == "ready":
+        is_told = row.seconds is not None and row.seconds >= 0.05 and row.author and BY_HAND not in row.author
+        took = f" in {row.seconds:.1f} s" if is_told else ""
         return f"{byte_text(row.size)} → {byte_text(row.after) if row.after >= 0 else '…'}{took}"
-    if looks in ("failed", "declined"):
+    if looks in ("larger", "failed", "declined"):
         return f"{byte_text(row.size)} {'stay' if row.size != 1 else 'stays'} as they are"
     return f"{byte_text(row.size)} → ≈ {byte_text(row.estimate)}"
 

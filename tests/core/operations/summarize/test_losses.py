@@ -27,6 +27,8 @@ from tests.cpu import within_cpu_seconds
         ("order 9f1c2d3e-0000-4aaa-8bbb-123456789abc", "id", "9f1c2d3e-0000-4aaa-8bbb-123456789abc"),
         ("PROJ-42 and #77", "id", "PROJ-42"),
         ("PROJ-42 and #77", "id", "#77"),
+        ("booked as JG7FMM by", "id", "JG7FMM"),
+        ("user omar_reyes_3817 says", "id", "omar_reyes_3817"),
         ("it costs $1,234.50 now", "number", "$1,234.50"),
         ("95% done", "number", "95%"),
         ("$ make test", "command", "make test"),
@@ -38,7 +40,7 @@ def test_facts_are_found(text: str, kind: str, fact: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["this and/or that", "a plain sentence.", "7 of 9", "1/2", "</div>", "raise ValueError(x)"]
+    "text", ["this and/or that", "a plain sentence.", "7 of 9", "1/2", "</div>", "raise ValueError(x)", "100MB of RAM", "ERRORS:"]
 )
 def test_what_is_no_fact_is_none(text: str) -> None:
     assert list(facts_in(text)) == []
