@@ -31,8 +31,9 @@ from chainviz.store import drafts as store
 from chainviz.store import rebase as rebasing
 from chainviz.store import versions
 from chainviz.store.chain import StoredChain
+from chainviz.store.editions import held_edition
 from chainviz.store.models import Draft as StoreDraft
-from chainviz.store.models import History, Version
+from chainviz.store.models import Version
 from chainviz.store.places import place_of
 from chainviz.store.steps import Target
 from chainviz.web.text_fields import place_in
@@ -133,8 +134,7 @@ def held(ground: Ground, user: Any) -> tuple[StoreDraft, Draft]:
     """The person's draft on this ground, which nobody else changes until the transaction ends."""
     draft = ground.draft or open_draft(ground.chain, user, ground.version.number) or _begin(ground, user)
     kept = StoreDraft.objects.select_for_update().get(pk=draft.key)
-    edition = History.objects.values_list("edition", flat=True).get(pk=kept.history_id)
-    if (store.current(kept).pk, edition) != (ground.stored.snapshot.pk, ground.edition):
+    if (store.current(kept).pk, held_edition(kept.history_id)) != (ground.stored.snapshot.pk, ground.edition):
         raise MovedOn("The draft changed since this form was made, perhaps in another window; look at it again.")
     return kept, draft
 

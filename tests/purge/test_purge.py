@@ -3,16 +3,13 @@ the database's files, not on any page or download."""
 
 from __future__ import annotations
 
-import base64
 import json
 import logging
 import subprocess
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
-from django.apps import apps
 from django.conf import settings as django_settings
 from django.db import connection
 from django.test import Client
@@ -22,63 +19,12 @@ from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.purge.settling import settle
 from chainviz.store.fsck import fsck
-from chainviz.store.packed import unpack, unpack_body
 from chainviz.store.purge import is_buried
 from tests.chains.files import send
 from tests.drafts.pages import send_form
+from tests.purge.canaries import CANARIES, COUNT, document, held, stored
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
-COUNT = 50
-
-
-def canary(number: int) -> str:
-    """With a quotation mark, a slash and a letter beyond ASCII, so that spellings differ."""
-    return f'cänary/{number:02}"zq{number * 7919 % 9973:04}xw'
-
-
-CANARIES = [canary(number) for number in range(COUNT)]
-
-
-def spelled(value: str) -> list[bytes]:
-    """Written here by other means than the product's."""
-    raw = value.encode()
-    return [
-        raw,
-        json.dumps(value)[1:-1].encode(),
-        json.dumps(value, ensure_ascii=False)[1:-1].encode(),
-        base64.b64encode(raw).rstrip(b"=")[:-1],
-        quote(value, safe="").encode(),
-        quote(value).encode(),
-    ]
-
-
-def document() -> bytes:
-    messages: list[dict[str, Any]] = [{"role": "system", "content": f"Be quiet about {CANARIES[0]}."}]
-    for number, value in enumerate(CANARIES):
-        encoded = base64.b64encode(f"user:{value}".encode()).decode()
-        messages += [
-            {"role": "user", "content": f"Say {value} or {quote(value, safe='')}"},
-            {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [
-                    {
-                        "id": f"c{number}",
-                        "type": "function",
-                        "function": {"name": "login", "arguments": json.dumps({"who": value, "basic": encoded})},
-                    }
-                ],
-            },
-            {"role": "tool", "tool_call_id": f"c{number}", "content": json.dumps({"nested": json.dumps({"v": value})})},
-            {"role": "assistant", "content": f"It was {value[:4]}."},
-        ]
-    whole = {
-        "run": {"env": CANARIES[:5], "basic": base64.b64encode(CANARIES[5].encode()).decode()},
-        "messages": messages,
-    }
-    return json.dumps(whole, ensure_ascii=False).encode()
-
-
 @pytest.fixture
 def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     """A chain with versions, an edit that adds canaries, an open draft, a job and a title that hold some."""
@@ -100,31 +46,6 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     )
     chain.refresh_from_db()
     return chain
-
-
-def stored(*, jobs: bool = True) -> bytes:
-    """Everything in every table, with what is packed unpacked as well."""
-    found: list[bytes] = []
-    with connection.cursor() as cursor:
-        for model in apps.get_models(include_auto_created=True):
-            if not jobs and model._meta.app_label in ("jobs", "django_tasks_db", "django_tasks_database"):
-                continue
-            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(model._meta.db_table)}")
-            for row in cursor.fetchall():
-                for value in row:
-                    content = (
-                        bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode("utf-8", "replace")
-                    )
-                    found.append(content)
-                    for read in (unpack_body, unpack):
-                        try:
-                            opened = read(content)
-                        except Exception:
-                            continue
-                        found.append(
-                            opened if isinstance(opened, bytes) else json.dumps(opened, ensure_ascii=False).encode()
-                        )
-    return b"\n".join(found)
 
 
 def files() -> bytes:
@@ -162,10 +83,6 @@ def pages(client: Client, chain: Chain) -> bytes:
         assert answer.status_code == 200, address
         found.append(b"".join(answer.streaming_content) if answer.streaming else answer.content)
     return b"\n".join(found)
-
-
-def held(content: bytes) -> list[str]:
-    return [value for value in CANARIES if any(spelling in content for spelling in spelled(value))]
 
 
 def purge(client: Client, chain: Chain, **changed: str) -> Any:

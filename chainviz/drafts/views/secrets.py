@@ -74,10 +74,8 @@ def _of_masking(request: HttpRequest, ground: Ground, job: Job) -> HttpResponse:
 def _of_job(request: HttpRequest, ground: Ground) -> HttpResponse:
     snapshot = ground.stored.snapshot
     asked = small_number(request.GET.get("job", ""))
-    if asked:
-        job = scan_of(asked, snapshot, request.user)
-    else:
-        job = scan_under_way(snapshot, request.user) or latest_scan(snapshot, request.user)
+    known = scan_under_way(snapshot, request.user) or latest_scan(snapshot, request.user)
+    job = scan_of(asked, snapshot, request.user) if asked else known
     if asked and job is None:
         raise Http404
     if request.method == "POST" and request.POST.get("act") == "scan":

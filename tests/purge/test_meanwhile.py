@@ -1,0 +1,187 @@
+"""What others do while values are purged brings none of them back: imports, drafts, saves, branches, summaries."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+
+from chainviz.chains import arrivals, services
+from chainviz.chains.models import Arrival, Chain
+from chainviz.core.errors import Refused
+from chainviz.core.operations.contract import Context
+from chainviz.core.operations.edit import Edit
+from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.mask import MaskOptions
+from chainviz.core.operations.summarize import SummarizeOptions
+from chainviz.drafts import masking
+from chainviz.drafts import services as drafts
+from chainviz.drafts.access import Ground, version_of
+from chainviz.drafts.summaries import runs, writing
+from chainviz.drafts.summaries.models import SummaryPiece
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import run_job
+from chainviz.purge.work import start_purge
+from chainviz.store.chain import StoredChain
+from chainviz.store.fsck import fsck
+from tests.chains.files import send
+from tests.chains.making import ai, human
+from tests.purge.canaries import CANARIES, document, held, stored
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+ONE = CANARIES[7]
+
+
+@pytest.fixture
+def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    send(client, ("run.json", document()))
+    return Chain.objects.get()
+
+
+def purge(chain: Chain) -> None:
+    job = start_purge(chain, "\n".join(CANARIES), "", ())
+    assert job.state == Job.State.DONE, job.message
+
+
+def ground_of(chain: Chain) -> Ground:
+    version = version_of(chain, 1)
+    return Ground(chain, version, None, StoredChain(version.snapshot))
+
+
+def edited(ground: Ground) -> Callable[[], Any]:
+    """An edit that was worked out already and only has to be written."""
+    options = EditOptions(action="text", path="s2.p2.m0.c0", text=f"It is {ONE}")
+    outcome = Edit().run(ground.stored, options, Context())
+    return lambda: drafts.take(ground, ground.chain.owner, Edit(), options, outcome)
+
+
+def masked(ground: Ground) -> Callable[[], Any]:
+    """A mask of something else: it writes the whole messages and surroundings anew, with what else stands there."""
+    prepared = masking.prepare(ground.stored, MaskOptions(own_patterns="user:|Say|env"))
+    return lambda: masking.take(ground, ground.chain.owner, prepared)
+
+
+@pytest.mark.parametrize("worked_out", [edited, masked])
+def test_a_step_worked_out_before_is_refused(chain: Chain, worked_out: Any) -> None:
+    write = worked_out(ground_of(chain))
+    purge(chain)
+    with pytest.raises(drafts.MovedOn):
+        write()
+    assert held(stored()) == []
+
+
+def test_a_step_is_refused_also_where_only_the_surroundings_were_purged(
+    client: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    file = {"env": f"{ONE} of ada@lovelace.org", "messages": [human("mail ada@lovelace.org"), ai("yes")]}
+    send(client, ("r.json", json.dumps(file).encode()))
+    chain = Chain.objects.get()
+    ground = ground_of(chain)
+    prepared = masking.prepare(ground.stored, MaskOptions())
+    purge(chain)
+    with pytest.raises(drafts.MovedOn):
+        masking.take(ground, chain.owner, prepared)
+    assert held(stored()) == []
+
+
+def test_a_purge_waits_for_a_step_that_is_being_written(chain: Chain) -> None:
+    written, go_on = threading.Event(), threading.Event()
+
+    def step() -> None:
+        with closing(connection), transaction.atomic():
+            edited(ground_of(chain))()
+            written.set()
+            go_on.wait(30)
+
+    thread = threading.Thread(target=step)
+    thread.start()
+    assert written.wait(30)
+    threading.Timer(1, go_on.set).start()
+    purge(chain)
+    thread.join()
+    assert held(stored()) == []
+    assert [finding.text for finding in fsck() if finding.severity == "error"] == []
+
+
+def test_old_titles_are_not_written_back(chain: Chain) -> None:
+    services.rename(chain, f"About {ONE}")
+    purge(Chain.objects.get())
+    services.restore(chain, version_of(chain, 1), by=chain.owner)
+    services.branch(chain, version_of(chain, 1), by=chain.owner)
+    assert held(stored()) == []
+
+
+def test_a_branch_goes_with_its_chain(chain: Chain) -> None:
+    services.branch(chain, version_of(chain, 1), by=chain.owner)
+    purge(chain)
+    assert Chain.objects.count() == 2
+    assert held(stored()) == []
+
+
+def test_an_import_of_the_same_file_is_broken_off(
+    client: Client, settings: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """The second list of a file is read in while the first one's chain is purged."""
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    lists = [[human(f"{number} {ONE}"), *(ai(f"{ONE} {i}") for i in range(20))] for number in range(2)]
+    send(client, ("two.json", json.dumps({"runs": [{"messages": each} for each in lists]}).encode()))
+    arrival = Arrival.objects.get()
+    first, second = [row["key"] for row in arrival.found]
+    monkeypatch.setattr("chainviz.chains.arrivals.let_go", lambda arrival: None)
+    arrivals.take_in(arrival, {"picks": [first], "format": "openai_chat"})
+    chain = Chain.objects.get()
+    purged = []
+
+    def purge_once(*said: Any) -> None:
+        if not purged:
+            purged.append(purge(chain))
+
+    monkeypatch.setattr("chainviz.chains.staging.note_progress", purge_once)
+    arrivals.take_in(arrival, {"picks": [second], "format": "openai_chat"})
+    assert purged
+    assert Chain.objects.count() == 1
+    assert held(stored()) == []
+    assert not [path for path in (tmp_path / "incoming").iterdir() if held(path.read_bytes())]
+
+
+def test_a_summary_under_way_is_dropped(chain: Chain, monkeypatch: Any) -> None:
+    class Slow:
+        name = label = "slow"
+
+        def write(self, *_: Any, **__: Any) -> str:
+            with closing(connection):
+                purge(chain)
+            return f"She said {ONE}."
+
+    monkeypatch.setattr(writing, "writer_named", lambda name, endpoint: Slow())
+    options = SummarizeOptions(use_qa=True, max_qa_sections=3)
+    run = runs.begin(ground_of(chain), chain.owner, options, "extractive")
+    assert run.job is not None
+    run_job.call(run.job.pk)
+    assert SummaryPiece.objects.exists()
+    assert held(stored()) == []
+
+
+def test_deleting_the_chain_takes_what_was_typed_with_it(chain: Chain, monkeypatch: Any) -> None:
+    monkeypatch.setattr("chainviz.purge.work.AT_ONCE", 0)
+    start_purge(chain, ONE, "", ())
+    services.delete_for_good(chain)
+    assert held(stored()) == []
+
+
+def test_a_value_that_breaks_the_chain_changes_nothing(chain: Chain) -> None:
+    before = stored(jobs=False)
+    job = start_purge(chain, "tool_calls", "", ())
+    assert job.state == Job.State.FAILED
+    assert stored(jobs=False) == before
+    with pytest.raises(Refused):
+        start_purge(chain, "abc", "", ())
