@@ -50,8 +50,9 @@ def ways_to_install() -> Iterator[list[str]]:
     yield [sys.executable, "-m", "playwright", "install", "chromium"]
     if shutil.which("apt-get"):
         allowed = [] if os.geteuid() == 0 else ["sudo", "-n"]
-        yield [*allowed, "apt-get", "update", "-qq"]
-        yield [*allowed, "apt-get", "install", "-y", "-qq", "chromium"]
+        for _ in range(3):  # a network fails by chance now and then
+            yield [*allowed, "apt-get", "update", "-qq"]
+            yield [*allowed, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq", "chromium"]
 
 
 def main() -> int:

@@ -35,7 +35,7 @@ def postgresql_is_missing() -> str:
     import psycopg
 
     try:
-        psycopg.connect(settings.POSTGRESQL_URL, dbname="postgres", connect_timeout=3).close()
+        psycopg.connect(settings.POSTGRESQL_URL, dbname="postgres", connect_timeout=30).close()
     except psycopg.OperationalError as error:
         return f"no PostgreSQL answers at CHAINVIZ_TEST_DATABASE_URL: {str(error).splitlines()[0]}"
     return ""
