@@ -34,7 +34,7 @@ WORDS = {
     "moved": ("open", "sort", "moved"),
     "merged": ("changed", "compact", "merged"),
     "split": ("changed", "split", "split"),
-    "summarised": ("summarised", "summary", "summarised"),
+    "summarised": ("summarised", "summary", "summarized"),
     "expanded": ("changed", "expand", "expanded"),
 }
 """By kind: state (colour), icon, word."""

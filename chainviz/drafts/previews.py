@@ -11,7 +11,9 @@ from chainviz.chains.diff_groups import Compared, count, number_of
 from chainviz.chains.diffs import Asked, DiffView, Measure, diff_view, query
 from chainviz.chains.models import Chain
 from chainviz.chains.views.diff import measures_of
+from chainviz.core.formats import get_format
 from chainviz.core.operations import OPERATIONS
+from chainviz.core.operations.convert import SAME
 from chainviz.core.paths import Path, parse_path
 from chainviz.drafts.access import version_of
 from chainviz.drafts.judging import Problems, VerdictRow, problems_of, verdicts_of
@@ -198,6 +200,8 @@ def _told(snapshot: Snapshot) -> tuple[str, str]:
         return f"{words} {number_of(parse_path(where))}" if where else words, "".join(
             row["reason"] for row in report[:1]
         )
+    if snapshot.operation == "convert" and options.get("to", SAME) != SAME:
+        label = f"Convert to {get_format(snapshot.format).label}"
     made = [row for row in report if not str(row.get("action", "")).startswith(("left", "keep"))]
     reason = str(made[0].get("reason", "")) if len(made) == 1 else count(len(made), "change") if made else ""
     return label, reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.test import Client
 
 from chainviz.accounts.models import local_owner
 from chainviz.chains.models import Chain
@@ -90,3 +91,10 @@ def test_what_every_format_can_hold_comes_back_as_it_was(chain: Chain, tmp_path:
         ground = converted(ground, to)
     name, messages = read_again(ground.stored.snapshot, tmp_path)
     assert (name, said(messages)) == ("openai_chat", said(old))
+
+
+def test_the_step_names_the_format_it_moves_into(chain: Chain, client: Client) -> None:
+    ground = converted(begin(chain), "anthropic")
+    assert ground.draft is not None
+    page = client.get(f"/c/{chain.pk}/d/{ground.draft.pk}/").content.decode()
+    assert "Convert to Anthropic Messages" in page
