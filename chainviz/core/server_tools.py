@@ -11,8 +11,10 @@ _CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
 _RESULT = "_tool_result"
 
 
-def lone_results(message: Message, called: set[str]) -> Iterator[tuple[int, Opaque]]:
-    """Results, with their place, of no call in `called` or before them; the calls are added to `called`."""
+def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
+    """Results, with their place, of no call before them in the message. Assistant messages in a row are one turn to the
+    API: what follows another one directly is not judged."""
+    called: set[str] = set()
     for i, part in enumerate(message.parts):
         if not isinstance(part, Opaque):
             continue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 
 from chainviz.core.arguments import is_json, is_json_object
 from chainviz.core.messages import (
@@ -51,9 +53,11 @@ REPEATED_RESULT = Rule(
     "each tool_use must have a single result. Found multiple tool_result blocks with id",
     "github.com/BerriAI/litellm/issues/23510",
 )  # fmt: skip
-REUSED = Rule(
+TWICE = Rule(
     "call-id-reused", "error", "tool_use ids must be unique", "github.com/BerriAI/litellm/issues/23510", ("rename-calls",)
 )
+REUSED = replace(TWICE, severity="warning")
+"""A recorded request with one id in two turns was taken."""
 ROLE = Rule("role-unknown", "error", 'messages: Unexpected role. Allowed roles are "user" or "assistant"', REFERENCE)
 MID_SYSTEM = Rule(
     "system-in-messages", "warning",
@@ -163,9 +167,13 @@ class Anthropic:
         yield from say.reworded(problems, lambda problem: _rule_for(problem, end))
         if first_message == 0 and section.header and section.header[0].role == SYSTEM and _opens_with_ai(section):
             yield say.problem(FIRST_ROLE, Path(number, 0, 0), 0, None, "is followed by an AI message")
-        yield from say.broken(section, number, first_message, lambda message, index: _broken(message, index == end))
-        called: set[str] = set()
-        yield from say.broken(section, number, first_message, lambda message, _: _lone_results(message, called))
+        roles = [before.role if before else "", *(message.role for message in section.messages)]
+
+        def rules(message: Message, index: int) -> Iterable[Broken]:
+            follows_ai = roles[index - first_message] == AI
+            return chain(_broken(message, index == end), () if follows_ai else _lone_results(message))
+
+        yield from say.broken(section, number, first_message, rules)
         if not follows:
             yield from self._thinking(section, number, first_message)
 
@@ -180,10 +188,9 @@ class Anthropic:
             yield self._speaker.problem(NO_THINKING, path, index, None, "calls tools without the thinking of its turn")
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
-        for call in repeated(calls):
-            yield self._speaker.problem(
-                REUSED, call.path, call.message, call.part, f"uses the call id “{call.id}” again"
-            )
+        for call, before in repeated(calls):
+            rule = TWICE if before.message == call.message else REUSED
+            yield self._speaker.problem(rule, call.path, call.message, call.part, f"uses the call id “{call.id}” again")
 
 
 def _rule_for(problem: Problem, end: int | None) -> Rule | None:
@@ -215,12 +222,8 @@ def _broken(message: Message, final: bool) -> Iterator[Broken]:
         yield from _broken_at_end(message)
 
 
-def _lone_results(message: Message, called: set[str]) -> Iterator[Broken]:
-    """Assistant messages that follow one another are one turn."""
-    if message.role != AI:
-        called.clear()
-        return
-    for i, part in lone_results(message, called):
+def _lone_results(message: Message) -> Iterator[Broken]:
+    for i, part in lone_results(message) if message.role == AI else ():
         yield SERVER_RESULT, i, f"holds a {part.kind} without its call before it"
 
 

@@ -131,13 +131,13 @@ def calls_of(tree: ChainAST[M]) -> Iterator[Called]:
             index += len(pair.rest) + (pair.ai is not None)
 
 
-def repeated(calls: Iterable[Called]) -> Iterator[Called]:
-    """Calls whose id an earlier call of the chain has."""
-    seen: set[str] = set()
+def repeated(calls: Iterable[Called]) -> Iterator[tuple[Called, Called]]:
+    """Calls whose id an earlier call of the chain has, each with the last of those."""
+    seen: dict[str, Called] = {}
     for call in calls:
         if call.id in seen:
-            yield call
-        seen.add(call.id)
+            yield call, seen[call.id]
+        seen[call.id] = call
 
 
 def neighbours(tree: ChainAST[M]) -> Iterator[tuple[int, int, Section[M], M | None, M | None]]:

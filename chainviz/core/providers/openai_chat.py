@@ -106,7 +106,7 @@ class OpenAIChat:
             yield from say.broken(section, number, first_message, lambda message, _: _unthinking(message))
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
-        for call in repeated(calls):
+        for call, _ in repeated(calls):
             yield self._speaker.problem(
                 REUSED, call.path, call.message, call.part, f"uses the call id “{call.id}” again"
             )

@@ -85,9 +85,11 @@ class _Judge:
         for i in range(single, len(self.rows)):
             yield from self._alone(i, i + self.context in suspects)
         for i, row in enumerate(self.rows):
+            here: set[str] = set()
             for call in row.messages[0].calls:
                 if repeated(i, call):
-                    yield from _repeats(call, self.starts[i + self.context])
+                    yield from _repeats(call, self.starts[i + self.context], call.id in here)
+                here.add(call.id)
 
     def _together(self, rows: Sequence[Stretch[Message]]) -> Iterator[Problem]:
         index = 0
@@ -121,13 +123,14 @@ def _opening(section: Section[Any]) -> Iterator[Problem]:
             yield problem
 
 
-def _repeats(call: CallRef, index: int) -> Iterator[Problem]:
-    twice = [Called(call.id, Path(2, 1, 0), index, call.part)] * 2
+def _repeats(call: CallRef, index: int, is_in_message: bool) -> Iterator[Problem]:
+    path = Path(2, 1, 0)
+    before = Called(call.id, path, index if is_in_message else index - 1, call.part)
     for provider in PROVIDERS:
-        yield from provider.check_ids(twice)
+        yield from provider.check_ids((before, Called(call.id, path, index, call.part)))
 
 
-ID_RULES = frozenset(problem.rule for problem in _repeats(CallRef("", "", 0), 1))
+ID_RULES = frozenset(problem.rule for problem in _repeats(CallRef("", "", 0), 1, True))
 
 
 def _sections(rows: Sequence[Stretch[Any]]) -> Iterator[Section[Any]]:

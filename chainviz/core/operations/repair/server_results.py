@@ -10,11 +10,10 @@ from chainviz.core.server_tools import lone_results
 
 def fix_server_results(work: Worklist) -> None:
     """Only on demand: other APIs do not know these parts."""
-    called: set[str] = set()
     for place, message in work.read(lambda shape: shape.role == AI):
-        if place and work.shapes[place - 1].role != AI:
-            called.clear()
-        for i, part in lone_results(message, called):
+        if place and work.shapes[place - 1].role == AI:
+            continue
+        for i, part in lone_results(message):
             about = work.about[place]
             problem = f"{work.where(about)} holds a {part.kind} without its call before it."
             told: tuple[Part, ...] = (Text(f"[{part.kind} without its call]\n{part.text}"),)
