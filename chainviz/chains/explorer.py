@@ -59,6 +59,8 @@ class ExplorerPage:
     head_url: str
     versions_url: str
     edit_address: str
+    first_edit_url: str
+    """Where an empty chain gets its first message."""
     earlier_address: str
     format_label: str
     problems: int
@@ -99,6 +101,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         head_url=url_or_nothing("chains:chain", subject.chain.pk),
         versions_url=url_or_nothing("chains:versions", subject.chain.pk),
         edit_address=edit_address(subject),
+        first_edit_url=edit_url_of(subject, Path(1)),
         earlier_address=earlier_address(subject, "PATH"),
         format_label=format_label(snapshot.format),
         problems=problems,

@@ -11,6 +11,8 @@ from chainviz.store.contents import pieces_of
 
 def carried(old: StoredChain, new: StoredChain, path: Path) -> Path | None:
     """The same node's path in `new`, by its first message; None where that was changed or is gone."""
+    if not len(old):
+        return None
     span = old.span(Path(path.section, path.pair, path.message))
     first = next(iter(old.rows(span.start, span.start + 1)))
     place = 0

@@ -67,7 +67,17 @@ class Card:
     role_name: str
     size: str
     parts: tuple[PartFields, ...]
-    more_parts: int
+    parts_before: int
+    parts_after: int
+    """Parts of the message that stand before and after those shown."""
+
+    @property
+    def next_part(self) -> int:
+        return self.parts_before + len(self.parts)
+
+    @property
+    def previous_part(self) -> int:
+        return max(0, self.parts_before - MOST_PARTS)
 
     @property
     def dom(self) -> str:
@@ -104,13 +114,15 @@ class Shown:
     """One of them holds reasoning that its provider signed."""
 
 
-def shown(chain: StoredChain, path: Path, first: int = 0) -> Shown:
+def shown(chain: StoredChain, path: Path, first: int = 0, first_part: int = 0) -> Shown:
+    """`first_part` counts where the path names one message."""
     span = chain.span(_message_path(path))
     first = min(first, max(len(span) - 1, 0))
     start, stop = span.start + first, min(span.stop, span.start + first + MOST_MESSAGES)
     messages = chain.slice(start, stop)
     paths = _paths(chain, path, span, start, stop)
-    cards = tuple(_card(message, at, path) for message, at in zip(messages, paths, strict=True))
+    first_part = first_part if path.message is not None else 0
+    cards = tuple(_card(message, at, path, first_part) for message, at in zip(messages, paths, strict=True))
     if path.part is not None and not cards[0].parts:
         raise PathError(f"{path} is not in this chain: the message has {len(messages[0].parts)} parts.")
     if path.pair:
@@ -146,17 +158,19 @@ def _paths(chain: StoredChain, path: Path, span: range, start: int, stop: int) -
     return [replace(path, message=i - span.start + lead) for i in range(start, stop)]
 
 
-def _card(message: Message, path: Path, asked: Path) -> Card:
+def _card(message: Message, path: Path, asked: Path, first_part: int) -> Card:
     alone = asked.part is not None
-    numbers = [asked.part] if asked.part is not None else range(min(len(message.parts), MOST_PARTS))
+    count = len(message.parts)
+    first = min(first_part, max(count - 1, 0))
+    numbers = [asked.part] if asked.part is not None else range(first, min(count, first + MOST_PARTS))
     parts = tuple(
         _part(message.parts[i], replace(path, part=i), MOST_ALONE if alone else MOST_IN_A_ROW)
         for i in numbers
-        if i is not None and i < len(message.parts)
+        if i is not None and i < count
     )
-    left = 0 if alone else max(0, len(message.parts) - MOST_PARTS)
+    before, after = (0, 0) if alone else (first, count - first - len(parts))
     name = ROLE_NAMES.get(message.role, message.role)
-    return Card(path, message.role, name, byte_text(message.size), parts, left)
+    return Card(path, message.role, name, byte_text(message.size), parts, before, after)
 
 
 def _part(part: Part, path: Path, most: int) -> PartFields:

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import json
+import re
+from html import unescape
+
 import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
+from chainviz.drafts.editing import MOST_PARTS
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored import snapshot_of, steps_of
 from chainviz.store.chain import StoredChain
@@ -165,3 +170,32 @@ def test_who_edits_an_old_version_is_told_so(client: Client, chain: Chain) -> No
     assert "not the newest" in client.get(f"/c/{chain.pk}/v/1/").content.decode()
     assert "not of the newest" not in client.get(f"/c/{chain.pk}/edit/s1.p1?v=2").content.decode()
     assert "not the newest" not in client.get(f"/c/{chain.pk}/v/2/").content.decode()
+
+
+def test_an_empty_chain_gets_its_first_message(client: Client) -> None:
+    send(client, ("one.json", json.dumps([{"role": "user", "content": "Hi"}]).encode()))
+    chain = Chain.objects.get()
+    send_form(client, f"/c/{chain.pk}/edit/s1.h.m0?v=1", act="delete:s1.h.m0")
+    client.post(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/save")
+    page = client.get(f"/c/{chain.pk}/").content.decode()
+    assert "This chain is empty" in page and f"/c/{chain.pk}/edit/s1?v=2" in page
+    answer = send_form(client, f"/c/{chain.pk}/edit/s1?v=2", act="insert:", insert__text="Hello again")
+    assert answer.status_code == 303
+    draft = Draft.objects.get(saved_as=None)
+    assert "Hello again" in client.get(answer.url).content.decode()
+    assert client.get(f"/c/{chain.pk}/edit/s1?v=2").url == f"/c/{chain.pk}/d/{draft.pk}/"
+    assert client.get(f"/c/{chain.pk}/edit/s2?v=2").status_code == 404
+
+
+def test_every_part_of_a_long_message_can_be_reached_and_edited(client: Client) -> None:
+    parts = [{"type": "text", "text": f"part {i}"} for i in range(MOST_PARTS + 3)]
+    send(client, ("parts.json", json.dumps([{"role": "user", "content": parts}]).encode()))
+    chain = Chain.objects.get()
+    page = client.get(f"/c/{chain.pk}/edit/s1.h.m0?v=1").content.decode()
+    link = unescape(next(link for link in re.findall('href="([^"]*parts=[^"]*)"', page)))
+    rest = client.get(link).content.decode()
+    assert "3 more parts of this message" in page and f"{MOST_PARTS} earlier parts of this message" in rest
+    answer = send_form(client, link, **{f"s1__h__m0__c{MOST_PARTS + 2}__text": "the last"})
+    assert answer.status_code == 303, answer.content.decode()
+    message = StoredChain(snapshot_of(Draft.objects.get()))[0]
+    assert [part.text for part in message.parts[-2:]] == [f"part {MOST_PARTS + 1}", "the last"]  # type: ignore[union-attr]

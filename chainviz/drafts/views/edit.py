@@ -20,6 +20,9 @@ from chainviz.drafts.editing import MOST_MESSAGES, ROLES, Shown, shown, typed_ov
 from chainviz.drafts.views.answers import begun_draft, moved_on, to_draft
 from chainviz.web.addresses import small_number
 
+INSERTED = ("place", "role", "text", "id", "name", "arguments")
+"""Fields of the form for a new message."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
@@ -35,10 +38,7 @@ class Trouble:
 def edit(request: HttpRequest, chain_id: int, path: str) -> HttpResponse:
     ground = ground_of(request, chain_id)
     try:
-        place = parse_path(path)
-        if place.pair is None:
-            place = Path(place.section, 0 if ground.stored.outline.section(place.section).measure.headers else 1)
-        page = shown(ground.stored, place, small_number(request.GET.get("from", "")) or 0)
+        place, page = _asked(request, ground, parse_path(path))
     except PathError as error:
         raise Http404(str(error)) from error
     if request.method == "POST":
@@ -47,6 +47,16 @@ def edit(request: HttpRequest, chain_id: int, path: str) -> HttpResponse:
     if started is not None:
         return started
     return _render(request, ground, page)
+
+
+def _asked(request: HttpRequest, ground: Ground, place: Path) -> tuple[Path, Shown]:
+    """The node and its messages; of an empty chain nothing but the place for the first one."""
+    if not len(ground.stored) and place == Path(1):
+        return place, Shown(place, (), 0, 0)
+    if place.pair is None:
+        place = Path(place.section, 0 if ground.stored.outline.section(place.section).measure.headers else 1)
+    first, first_part = (small_number(request.GET.get(name, "")) or 0 for name in ("from", "parts"))
+    return place, shown(ground.stored, place, first, first_part)
 
 
 def _started(request: HttpRequest, ground: Ground, path: Path) -> HttpResponse | None:
@@ -85,7 +95,8 @@ def _render(request: HttpRequest, ground: Ground, page: Shown, trouble: Trouble 
 def _context(request: HttpRequest, ground: Ground, page: Shown, trouble: Trouble | None) -> dict[str, object]:
     address = reverse("drafts:edit", args=[ground.chain.pk, page.path])
     given = request.POST
-    window = f"&from={page.before}" if page.before else ""
+    first_part = page.cards[0].parts_before if page.cards else 0
+    window = (f"&from={page.before}" if page.before else "") + (f"&parts={first_part}" if first_part else "")
     paths = [card.path for card in page.cards]
     return {
         "chain": ground.chain,
@@ -93,12 +104,12 @@ def _context(request: HttpRequest, ground: Ground, page: Shown, trouble: Trouble
         "number": number_of(page.path),
         "draft": ground.draft,
         "source_words": ground.words,
-        "back_href": f"{ground.explorer}at/{page.path}#{page.path.node.dom_id}",
+        "back_href": f"{ground.explorer}at/{page.path}#{page.path.node.dom_id}" if page.cards else ground.explorer,
         "back_words": "Explore" if ground.draft else f"Version {ground.version.number}",
         "post_href": f"{address}{ground.query}{window}",
         "query": ground.query,
         "seen": ground.seen,
-        "keep_key": f"{ground.seen}:{page.path}:{page.before}",
+        "keep_key": f"{ground.seen}:{page.path}:{page.before}:{first_part}",
         "shown": page,
         "roles": [(role, ROLE_NAMES[role]) for role in ROLES],
         "role_values": ROLES,
@@ -113,9 +124,12 @@ def _context(request: HttpRequest, ground: Ground, page: Shown, trouble: Trouble
             ("end:", "at the end of the chain, said by a human"),
         ],
         "insert": {
-            name: given.get(f"insert-{name}", "") for name in ("place", "role", "text", "id", "name", "arguments")
+            "role": "human",
+            **{name: given[f"insert-{name}"] for name in INSERTED if f"insert-{name}" in given},
         },
-        "insert_is_open": bool(given.get("insert-text") or given.get("insert-id")),
+        "insert_is_open": bool(given.get("insert-text") or given.get("insert-id")) or not page.cards,
         "drop_reasoning": "drop_reasoning" in given,
+        "allow_invalid": "allow_invalid" in given,
+        "keep_results": "keep_results" in given,
         "is_signed": page.is_signed,
     }

@@ -10,6 +10,8 @@ from django.views.decorators.http import require_POST
 from chainviz.core.errors import ChainError
 from chainviz.drafts import services
 from chainviz.drafts.access import draft_for, open_draft_for
+from chainviz.drafts.models import Draft
+from chainviz.drafts.stored import stored_draft
 from chainviz.drafts.views.answers import see_other
 from chainviz.drafts.views.conflict import conflict_answer
 from chainviz.store.errors import Conflict
@@ -19,7 +21,7 @@ from chainviz.store.errors import Conflict
 def save(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
     draft = draft_for(request, chain_id, draft_id)
     if draft.saved_as is not None:
-        # the form was sent twice
+        _say_saved(request, draft)
         return see_other(reverse("drafts:draft", args=[chain_id, draft.pk]))
     draft = open_draft_for(request, chain_id, draft_id)
     try:
@@ -31,3 +33,11 @@ def save(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
         return see_other(reverse("drafts:draft", args=[chain_id, draft.pk]))
     messages.success(request, f"Saved as version {version.number}.")
     return see_other(reverse("chains:version", args=[chain_id, version.number]))
+
+
+def _say_saved(request: HttpRequest, draft: Draft) -> None:
+    """The form was sent twice, or from a page that stood open in another window."""
+    note = request.POST.get("note", "").strip()
+    lost = note and note != stored_draft(draft).note
+    kept = f" It went without the note you typed here: “{note}”." if lost else ""
+    messages.info(request, f"This draft was saved already, as version {draft.saved_as}.{kept}")

@@ -164,6 +164,7 @@ addEventListener("resize", () => current.inspect());
 
 // ---- problems ----
 async function problem(dir) {
+  if (!rows.rows.length) return;
   const from = current.path || rows.visible()[0]?.dataset.path || "s1";
   const found = (await fragment(`${base}problems/step?from=${from}&dir=${dir}`))?.querySelector("[data-problem]");
   if (!found) return;
@@ -211,5 +212,5 @@ onKey("/", () => {
 });
 onKey("e", () => (current.row && isSection(current.row) ? announce("A section is edited message by message: press j to go to one.") : press("edit")()));
 onKey("y", press("copy"));
-onKey("g e", () => current.go(rows.rows[0].dataset.path));
+onKey("g e", () => rows.rows.length && current.go(rows.rows[0].dataset.path));
 onKey("g v", () => get("[data-versions]") && location.assign(get("[data-versions]").href));
