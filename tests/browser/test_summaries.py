@@ -133,7 +133,9 @@ def test_from_the_menu_to_a_version_without_a_model(page: Any, at: Any, worker: 
     page.locator(".loss-kind", has_text="File paths").first.locator("summary").click()
     page.get_by_role("button", name="Add /var/log/app_1.log to the summary").click()
     expect(text).to_have_value("It was the clock.\nFile paths: /var/log/app_1.log")
-    expect(page.locator(".loss-kind", has_text="File paths").first).to_contain_text("1 of 6")
+    paths = page.locator(".loss-kind", has_text="File paths").first
+    expect(paths).to_contain_text("1 of 6")
+    expect(paths.locator("summary")).to_be_focused()
     page.reload()
     expect(text).to_have_value("It was the clock.\nFile paths: /var/log/app_1.log")
     page.get_by_role("button", name="Leave as it is").last.click()

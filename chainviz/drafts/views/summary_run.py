@@ -128,7 +128,8 @@ def do_piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) ->
         if error:
             messages.error(request, error)
         return _to_piece(run, row)
-    context = {"page": run_page(run), "piece": _view(run, row), "error": error, "is_open": True}
+    added = request.POST.get("act", "").removeprefix("add:").partition(":")[0]
+    context = {"page": run_page(run), "piece": _view(run, row), "error": error, "is_open": True, "added_kind": added}
     answer = render(request, "drafts/_summary_piece_done.html", context, status=422 if error else 200)
     return _vary(answer)
 

@@ -121,7 +121,7 @@ class Plan:
         target = piece.target
         if piece.rule in ("pair", "rotation") and piece.type is PairType.SUMMARIZATION:
             target = max(1, min(target, piece.size - (piece.estimate - target) - carried_size(messages)))
-        return SummaryRequest(piece.key, case, instructions(case), body, material.humans, messages, target)
+        return SummaryRequest(piece.key, case, instructions(case, target), body, material.humans, messages, target)
 
     def waiting(self, texts: Texts) -> tuple[Piece, ...]:
         """The pieces to write now; empty when nothing is left to write. Plan again with each new text."""

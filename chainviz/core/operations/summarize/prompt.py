@@ -14,6 +14,7 @@ from chainviz.core.tree import SUMMARIZATION_TOOL
 
 SHOWN_BINARY = 100
 """Bytes of a file that the prompt shows."""
+BYTES_OF_A_WORD = 6
 SHOWN_URL = 200
 """Characters of a data: URL that the prompt shows."""
 
@@ -116,8 +117,8 @@ _RULES = {
 _RULES[2] = _RULES[1].replace("the tasks still need", "the work still needs").replace("the tasks", "questions")
 
 
-def instructions(case: int) -> str:
-    """What a model is told, by case; our own words."""
+def instructions(case: int, target_bytes: int) -> str:
+    """What a model is told, by case; our own words. A summary larger than what it replaces is of no use."""
     earlier = _OLD_SUMMARIES if case in (1, 2) else ""
     return f"""
 SUMMARIZATION TASK
@@ -129,4 +130,7 @@ Tags and their attributes come from us; "&lt;" before a tag's name is a "<" of t
 {earlier}
 KEY REQUIREMENTS
 {_RULES[case]}
+
+LENGTH
+At most about {max(target_bytes // BYTES_OF_A_WORD, 5):,} words.
 """
