@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -130,18 +131,25 @@ def check_room(format: Format, chains: int) -> None:
 def write_out(name: str, chunks: Iterator[bytes]) -> None:
     """To a file, or to standard output for -. The file is complete or as it was."""
     if name == "-":
-        for chunk in chunks:
-            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.writelines(chunks)
         sys.stdout.buffer.flush()
         return
     target = Path(name)
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as device:  # or a pipe: no file may take its place
+                device.writelines(chunks)
+        else:
+            _replace(Path(os.path.realpath(target)), chunks)
+    except OSError as error:
+        raise DocumentError(f"{name} cannot be written: {error.strerror or error}.") from None
+
+
+def _replace(target: Path, chunks: Iterator[bytes]) -> None:
     part = target.with_name(f".{target.name}.part")
     try:
         with part.open("wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
+            file.writelines(chunks)
         part.replace(target)
-    except OSError as error:
-        raise DocumentError(f"{name} cannot be written: {error.strerror or error}.") from None
     finally:
         part.unlink(missing_ok=True)

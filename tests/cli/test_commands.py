@@ -359,6 +359,25 @@ def test_every_operation_is_listed_with_its_options(capsys: pytest.CaptureFixtur
         assert all(name in text for name in operation.Options.model_fields)
 
 
+def test_a_pipe_gets_the_file_and_stays_a_pipe(tmp_path: Path) -> None:
+    """So do devices: as root, a file would take the place of /dev/null for the whole machine."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        assert main(["generate", "--out", str(pipe)]) == 0
+        assert json.loads(reader.read())
+    assert pipe.is_fifo()
+
+
+def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
+    link, file = tmp_path / "link.json", tmp_path / "file.json"
+    file.write_text("old")
+    link.symlink_to(file)
+    assert main(["generate", "--out", str(link)]) == 0
+    assert link.is_symlink()
+    assert json.loads(file.read_bytes())
+
+
 def python(code: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=300, **more
@@ -366,12 +385,13 @@ def python(code: str, **more: Any) -> subprocess.CompletedProcess[str]:
 
 
 def test_core_commands_import_no_django_and_no_openai(clean: Path) -> None:
+    out = str(clean.with_name("out.json"))
     code = (
         "import sys; from chainviz.cli import main\n"
         f"codes = [main(['show', {str(clean)!r}]), main(['check', {str(clean)!r}]), "
-        f"main(['diff', {str(clean)!r}, {str(clean)!r}]), main(['generate', '--out', '/dev/null']),\n"
+        f"main(['diff', {str(clean)!r}, {str(clean)!r}]), main(['generate', '--out', {out!r}]),\n"
         f" main(['apply', 'edit', {str(clean)!r}, '--set', 'action=append_human']),\n"
-        f" main(['convert', {str(clean)!r}, '--to', 'neutral', '--out', '/dev/null'])]\n"
+        f" main(['convert', {str(clean)!r}, '--to', 'neutral', '--out', {out!r}])]\n"
         "assert codes == [0] * 6, codes\n"
         "bad = {'django', 'openai', 'sqlite3'} & set(sys.modules)\n"
         "assert not bad, bad"
