@@ -363,7 +363,7 @@ def test_a_pipe_gets_the_file_and_stays_a_pipe(tmp_path: Path) -> None:
     """So do devices: as root, a file would take the place of /dev/null for the whole machine."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
         assert main(["generate", "--out", str(pipe)]) == 0
         assert json.loads(reader.read())
     assert pipe.is_fifo()
