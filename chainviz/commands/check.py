@@ -47,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
                 print(f"{file.title(chain)}: {_summary(problems)}")
                 for problem in problems:
                     print(f"  {problem_line(problem)}")
+                for warning in chain.warnings:
+                    print(f"  note: {warning}")
     return 1 if found else 0
 
 

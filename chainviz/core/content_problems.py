@@ -27,7 +27,11 @@ def _ai_problems(message: Message, path: Path, index: int) -> Iterator[Problem]:
         yield Problem("empty-content", "info", path, index, None, text, ("drop-empty",))
     for call in message.calls:
         part = message.parts[call.part]
-        if isinstance(part, ToolCall) and part.type != FREE_FORM and part.arguments.strip() and not is_json(part.arguments):
+        if isinstance(part, ToolCall) and part.type != FREE_FORM and not is_json(part.arguments):
             at = Path(path.section, path.pair, path.message, call.part)
-            text = f"{where} calls {call.name or 'a tool'} with arguments that are no JSON."
-            yield Problem("bad-arguments", "warning", at, index, call.part, text, ("mend-arguments",))
+            what = f"{where} calls {call.name or 'a tool'} with arguments that are"
+            if part.arguments.strip():
+                yield Problem("bad-arguments", "warning", at, index, call.part, f"{what} no JSON.", ("mend-arguments",))
+            else:
+                text = f"{what} an empty text, which most APIs take for {{}}."
+                yield Problem("empty-arguments", "info", at, index, call.part, text, ("mend-arguments",))

@@ -34,7 +34,8 @@ def _mend(work: Worklist, place: int, index: int, call: ToolCall) -> None:
     problem = f"{work.where(about)} calls {call.name or 'a tool'} with arguments that are no JSON."
     # empty arguments are what many transcripts write for a call without any
     default = mended.how != "empty" and call.type != FREE_FORM
-    proposal = Proposal("bad-arguments", about, index, call.id, problem, (call,), {"mend-arguments": after}, default)
+    rule = "empty-arguments" if mended.how == "empty" else "bad-arguments"
+    proposal = Proposal(rule, about, index, call.id, problem, (call,), {"mend-arguments": after}, default)
     if work.offer(proposal):
         work.edit(place).parts[index] = after
 
