@@ -52,7 +52,7 @@ class Person:
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, str, bytes]:
         """Status, where it leads to, and the page."""
-        line = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=120)
+        line = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=600)
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         line.request(method, path, body, {"Cookie": cookies, **headers})
         answer = line.getresponse()
@@ -85,7 +85,7 @@ class Person:
 
     def wait_for(self, place: str) -> tuple[int, str, bytes]:
         """Until the page of an upload leads on or says that it failed."""
-        for _ in range(600):
+        for _ in range(1200):
             answer = self.ask("GET", place)
             if b'http-equiv="refresh"' not in answer[2]:
                 return answer
