@@ -6,6 +6,7 @@ import os
 
 import pytest
 from django.conf import settings
+from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from tests.store.emptying import store_can_be_flushed  # noqa: F401
@@ -15,7 +16,9 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 # A slow moment of a busy machine is no fault of the code.
 # Where a red run blocks others the examples are the same each time; at a desk they are always new ones.
-hypothesis_settings.register_profile("chainviz", deadline=None, derandomize="CI" in os.environ)
+hypothesis_settings.register_profile(
+    "chainviz", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
+)
 hypothesis_settings.load_profile("chainviz")
 
 
