@@ -21,7 +21,7 @@ from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.purge.settling import LEFT
 from chainviz.purge.values import MOST_VALUES, SHORTEST
-from chainviz.purge.work import LOOK, PURGE, WRITING, forget_typed, job_of, start_look, start_purge
+from chainviz.purge.work import LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
 from chainviz.web.addresses import small_number
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.redirects import see_other
@@ -44,7 +44,7 @@ def purge_page(request: HttpRequest, chain_id: int) -> HttpResponse:
 def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
     act = request.POST.get("act", "")
     if act in ("keep", "stop"):
-        if job is not None:
+        if job is not None and can_stop(job):
             lease.cancel(job)
         forget_typed(chain)
         return see_other("chains:versions" if act == "keep" else "purge", chain.pk)
@@ -75,7 +75,7 @@ def _of_job(request: HttpRequest, chain: Chain, job: Job) -> HttpResponse:
     address = f"{reverse('purge', args=[chain.pk])}?job={job.pk}"
     if not job.is_finished:
         waiting = {"chain": chain, "job": job, "address": address, "is_look": job.function == LOOK}
-        waiting["can_stop"] = job.function == LOOK or job.progress < WRITING
+        waiting["can_stop"] = can_stop(job)
         name = "chains/_purge_job.html" if wants_fragment(request) else "chains/purge_job.html"
         return render(request, name, waiting)
     if wants_fragment(request):

@@ -76,6 +76,11 @@ def job_of(chain: Chain, user: Any, number: int | None = None) -> Job | None:
     return jobs.filter(state__in=UNFINISHED).first()
 
 
+def can_stop(job: Job) -> bool:
+    """A look at any time, a purge until it writes."""
+    return job.function == LOOK or job.progress < WRITING
+
+
 def forget_typed(chain: Chain) -> None:
     """Looks, and purges that failed, hold the values that were typed; a look under way ends at its next report."""
     under_way = Q(function=PURGE, state__in=UNFINISHED)
@@ -146,7 +151,8 @@ def _carry_out(job: Job, chain: Chain, values: tuple[str, ...], also: Iterable[i
     record = {"values": len(values), "places": found.places, "chains": [each.pk for each in chains]}
     entries = [audit.note(each, job.owner, "purge", record).pk for each in chains]
     done = {"places": found.places, "chains": record["chains"], "entries": entries}
-    if not lease.held(job).update(args={"chain": chain.pk, "done": done}) or not lease.beat(job):
+    told = {"args": {"chain": chain.pk, "done": done}, "cancel_requested": False}
+    if not lease.held(job).update(**told) or not lease.beat(job):
         raise Cancelled
     return done
 

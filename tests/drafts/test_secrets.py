@@ -245,6 +245,19 @@ def test_an_unusable_own_pattern_is_refused_in_place(
     assert not Draft.objects.exists()
 
 
+def test_ticks_of_own_patterns_survive_a_pattern_that_cannot_be_used(client: Client, chain: Chain, address: str) -> None:
+    given = {"own_patterns": ["she pays\nwith"], "act": ["look"]}
+    fields = fields_of(client.post(address, fields_of(client.get(address).content.decode()) | given).content.decode())
+    assert {"own-1", "own-2"} <= set(fields["rule"])
+    without = [each for each in fields["rule"] if each != "own-2"]
+    broken = client.post(address, fields | {"rule": without, "own_patterns": ["she pays\nwith\n(a"], "act": ["look"]})
+    assert broken.status_code == 422
+    kept = fields_of(broken.content.decode())
+    assert "own-1" in kept["rule"] and "own-2" not in kept["rule"]
+    mended = client.post(address, kept | {"own_patterns": ["she pays\nwith\nan?"], "act": ["look"]}).content.decode()
+    assert "own-1" in fields_of(mended)["rule"] and "own-2" not in fields_of(mended)["rule"]
+
+
 def test_own_patterns_work_where_nothing_else_is_found(client: Client, chain: Chain) -> None:
     plain = make_chain_of(json.dumps([human("Order 77-A of Bob"), ai("Yes")]).encode(), "plain.json")
     address = f"/c/{plain.pk}/do/mask/"

@@ -97,7 +97,7 @@ def _of_job(request: HttpRequest, ground: Ground) -> HttpResponse:
 def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResponse:
     form = request.POST
     own_patterns = form.get("own_patterns", "")
-    spots, error = _with_own(ground, known, own_patterns)
+    spots, used, error = _with_own(ground, known, own_patterns, form.get("own_used", ""))
     declined, off = declined_in(form, spots), rules_off(form, spots)
     asked = form.get("strategy", "")
     strategy: Strategy = next((each for each in get_args(Strategy) if each == asked), "pseudonym")
@@ -118,7 +118,8 @@ def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResp
     start = small_number(form.get("from", "")) or 0
     review = review_of(spots, declined, off, strategy, start, Reader(ground.stored), at)
     strategies = [(name, label, name == strategy) for name, label in STRATEGIES.items()]
-    page = {**_head(ground), "error": error, "review": review, "strategies": strategies, "own_patterns": own_patterns}
+    page = {**_head(ground), "error": error, "review": review, "strategies": strategies}
+    page |= {"own_patterns": own_patterns, "own_used": used}
     return render(request, "drafts/secrets.html", {"page": page}, status=422 if error else 200)
 
 
@@ -128,12 +129,15 @@ def _apply(request: HttpRequest, ground: Ground, options: MaskOptions) -> HttpRe
     return to_draft(request, take(ground, request.user, prepare(ground.stored, options)), WARNINGS)
 
 
-def _with_own(ground: Ground, spots: list[Spot], patterns: str) -> tuple[list[Spot], str]:
-    """With what the person's own patterns find, or without it and why they cannot be used."""
+def _with_own(ground: Ground, spots: list[Spot], patterns: str, used: str) -> tuple[list[Spot], str, str]:
+    """With what the person's own patterns find; with what the ones used before found, and why, where these cannot be
+    used: so no tick is forgotten. The patterns that were used are the second."""
     try:
-        return with_own(ground.stored, spots, own_rules(patterns)), ""
+        return with_own(ground.stored, spots, own_rules(patterns)), patterns, ""
     except ChainError as refused:
-        return spots, str(refused)
+        if used in ("", patterns):
+            return spots, "", str(refused)
+        return *_with_own(ground, spots, used, "")[:2], str(refused)
 
 
 def _head(ground: Ground) -> dict[str, object]:
