@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
+from typing import NoReturn
 
 from chainviz.core.errors import ChainError
 
@@ -29,10 +30,17 @@ COMMANDS = {
 }
 
 
+class Parser(argparse.ArgumentParser):
+    """Bad usage is one line, like every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help.\n")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     chosen = words[0] if words and words[0] in COMMANDS else None
-    parser = argparse.ArgumentParser(prog="chainviz", description="See, check, repair and convert LLM message chains.")
+    parser = Parser(prog="chainviz", description="See, check, repair and convert LLM message chains.")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (_, text) in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -55,11 +55,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def opened(name: str, format: str | None = None) -> Iterator[ChainFile]:
     """The chains of a file; DocumentError, naming the file, where it cannot be read."""
-    try:
-        with open_source(sys.stdin.buffer.read() if name == "-" else Path(name)) as source:
-            yield ChainFile(name, source, tuple(load_source(source, format)))
-    except DocumentError as error:
-        raise DocumentError(_with_place(name, error), error.line, error.column, error.offset) from None
+    if format:
+        get_format(format)
+    with ExitStack() as stack:
+        try:
+            source = stack.enter_context(open_source(sys.stdin.buffer.read() if name == "-" else Path(name)))
+            file = ChainFile(name, source, tuple(load_source(source, format)))
+        except DocumentError as error:
+            raise DocumentError(_with_place(name, error), error.line, error.column, error.offset) from None
+        yield file
 
 
 def _with_place(name: str, error: DocumentError) -> str:
@@ -78,7 +82,8 @@ def chosen(file: ChainFile, number: int | None) -> tuple[LoadedChain, ...]:
     if number is None:
         return file.chains
     if not 1 <= number <= len(file.chains):
-        raise OptionsError(f"{file.name} holds {len(file.chains)} chains; there is no chain {number}.")
+        held = "1 chain" if len(file.chains) == 1 else f"{len(file.chains)} chains"
+        raise OptionsError(f"{file.name} holds {held}; there is no chain {number}.")
     return (file.chains[number - 1],)
 
 

@@ -6,6 +6,7 @@ import argparse
 import random
 
 from chainviz.commands.chain_files import in_format, write_out
+from chainviz.core.errors import OptionsError
 from chainviz.core.formats import FORMATS
 from chainviz.core.generate import PREDEFINED, generate_complex_chain, generate_messages
 from chainviz.core.messages import Message
@@ -31,5 +32,7 @@ def _messages(arguments: argparse.Namespace) -> tuple[Message, ...]:
     if arguments.name:
         return PREDEFINED[arguments.name]
     if arguments.messages is not None:
+        if arguments.messages < 0:
+            raise OptionsError("A chain cannot have a negative number of messages.")
         return tuple(generate_messages(arguments.messages, random.Random(arguments.seed)))
     return generate_complex_chain(arguments.sections, arguments.tool_calls, arguments.missing)

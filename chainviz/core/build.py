@@ -79,9 +79,11 @@ def summarization(
 ) -> BodyPair[Message]:
     """A call of the summarization tool whose result is `text`.
 
+    Its id is made with `source`, else from the text.
     `fake_signature` for content whose calls carried signatures (Gemini); `reasoning_message` goes before the call.
     """
-    id = parse_template(template).generate(source or random.Random(0), SUMMARIZATION_TOOL)
+    source = source or random.Random(text.encode("utf-8", "surrogatepass"))
+    id = parse_template(template).generate(source, SUMMARIZATION_TOOL)
     signed = Reasoning(signature=FAKE_SIGNATURE) if fake_signature else None
     call = ToolCall(id, SUMMARIZATION_TOOL, SUMMARIZATION_ARGUMENTS, reasoning=signed)
     before: tuple[Part, ...] = reasoning_message.parts if reasoning_message is not None else ()

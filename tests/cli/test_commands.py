@@ -219,6 +219,13 @@ def test_unknown_words_are_bad_usage(words: list[str], capsys: pytest.CaptureFix
     assert stopped.value.code == 2
 
 
+def test_an_error_names_the_file_it_is_about(broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing, folder = tmp_path / "missing", tmp_path / "no" / "out"
+    for words in (["diff", broken, missing], ["apply", "repair", broken, "--out", folder], ["show", broken, "--format", "fax"]):
+        assert main([str(word) for word in words]) == 2
+        assert str(broken) not in capsys.readouterr().err
+
+
 def test_convert_to_same_writes_the_same_bytes(broken: Path, tmp_path: Path) -> None:
     odd = tmp_path / "odd.json"
     odd.write_bytes(b'\xef\xbb\xbf{ "messages" :[ {"role":"user","content":"\\u00e9 \xc3\xa9","n":1.0e3} ]\r\n}\n\n')

@@ -54,6 +54,11 @@ def test_a_summarization_pair_is_valid_and_carries_what_it_must() -> None:
     assert clear_reasoning(pair.ai).size == pair.ai.size
 
 
+def test_summaries_of_different_texts_have_different_ids() -> None:
+    ids = [build.summarization(text).tool_calls.completed for text in ("one", "two \ud800", "one")]
+    assert ids[0] == ids[2] != ids[1]
+
+
 def test_the_four_cases_of_appending_a_human_message() -> None:
     empty: ChainAST[Message] = ChainAST()
     assert build.append_human(empty, "q").messages == (h("q"),)
