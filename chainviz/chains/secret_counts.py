@@ -131,8 +131,8 @@ def _of(by_rule: Mapping[str, int], values: int, href: str) -> Held:
 def _of_file(found: FileFindings, href: str) -> Held:
     title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in the file as it was uploaded"
     text = (
-        f"{_named(found.by_rule)}. The upload holds all of them, the whole file those of its other parts;"
-        " what stands around the messages also goes with this chain. A purge takes values out of everything."
+        f"{_named(found.by_rule)}. The upload holds all of them, and what stands around the messages goes with this chain"
+        " too. A purge takes values out of everything."
     )
     return Held("problem", "problem", title, text, href, "Purge values")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
@@ -109,7 +109,7 @@ def _parts(ground: Ground, version: Version, old: StoredChain, message: MessageD
 
 
 def _was(ground: Ground, version: Version, message: MessageDiff, part: PartDiff, before: Part, what: str) -> Was:
-    label = label_of(message, part, "", None)
+    label = label_of(message, replace(part, title=part.title or _tool_of(before, ground, message)), "", None)
     assert message.old is not None
     path = StoredChain(version.snapshot).outline.path_at(message.old)
     text = _text_of(before)
@@ -125,6 +125,15 @@ def _was(ground: Ground, version: Version, message: MessageDiff, part: PartDiff,
         restore=what,
         action=_action(ground, version),
     )
+
+
+def _tool_of(part: Part, ground: Ground, message: MessageDiff) -> str:
+    """A result seldom says which tool gave it; a call of its node does."""
+    if not isinstance(part, ToolResult) or message.new is None:
+        return ""
+    span = ground.stored.span(ground.stored.outline.path_at(message.new).node)
+    calls = (call for row in ground.stored.rows(span.start, span.stop) for call in row.shape.calls)
+    return next((call.name for call in calls if call.id == part.call_id), "")
 
 
 def _nodes(ground: Ground, version: Version, group: Group) -> Was:

@@ -59,6 +59,8 @@ def test_pages_are_accessible_and_fit(
         f"{at}/do/mask/",
         f"{at}/purge/",
         f"{at}/versions/",
+        f"{at}/v/1/export",
+        f"{at}/v/1/raw/s2.p1",
         f"{live_server.url}/secrets/",
     ):
         page.goto(each)
@@ -99,6 +101,37 @@ def test_a_long_table_is_read_in_pages(page: Any, live_server: Any, chain: Chain
     expect(page.get_by_text("31 to 60 of 180")).to_be_visible()
     page.get_by_role("button", name="Rows before").click()
     expect(page.get_by_text("kept by hand")).to_be_visible()
+    assert page.evaluate("window.same")
+
+
+def test_a_redacted_result_comes_back_from_its_node(page: Any, address: str, live_server: Any, chain: Chain) -> None:
+    page.goto(address)
+    page.get_by_role("button", name="Preview the redaction").click()
+    page.get_by_role("button", name="Save as version 2").click()
+    page.wait_for_url(re.compile(r"/c/\d+/v/2/"))
+    page.goto(f"{live_server.url}/c/{chain.pk}/v/2/at/s1.p1#s1-p1")
+    page.locator("[data-node-actions] a[aria-label='What stood here before']").click()
+    expect(page.get_by_text("rows of 0").first).to_be_visible()
+    assert axe_violations(page) == []
+    page.get_by_role("button", name=re.compile("Bring this back.*Result of query_database")).click()
+    page.wait_for_url(re.compile(r"/d/\d+/$"))
+    expect(page.get_by_text("rows of 0").first).to_be_visible()
+    expect(page.get_by_text("1 change", exact=True)).to_be_visible()
+
+
+def test_tools_beyond_the_first_are_found_by_name(page: Any, live_server: Any, chain: Chain) -> None:
+    messages = [human("Use all")]
+    for n in range(40):
+        messages += [ai(None, (f"m{n}", f"tool_{n:02}", {})), result(f"m{n}", f"rows {n} " * (90 - n))]
+    many = make_chain([*messages, ai("All used.")], "many.json")
+    page.goto(f"{live_server.url}/c/{many.pk}/do/redact/")
+    page.evaluate("window.same = true")
+    expect(page.get_by_text("1 to 30 of 40").first).to_be_visible()
+    page.get_by_role("checkbox", name="tool_03").uncheck()
+    page.get_by_placeholder("Find a tool").fill("_37")
+    expect(page.locator(".tool-list li")).to_have_count(1)
+    page.get_by_role("checkbox", name="tool_37").uncheck()
+    expect(page.locator(".measure-after").first).to_have_text("38")
     assert page.evaluate("window.same")
 
 
