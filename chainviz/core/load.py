@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chainviz.core.documents.assemble import assemble
 from chainviz.core.documents.sources import Source, open_source, written
-from chainviz.core.documents.survey import Survey, raw_list, survey
+from chainviz.core.documents.survey import Survey, empty_list, raw_list, survey
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, FoundList, Pointer, Span
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import detect, get_format
@@ -60,7 +60,8 @@ def look(source: Source, chosen: Format | None = None, *, salvage: bool = False)
     """Where the chains are; the whole file is one for the raw format."""
     if chosen is not None and chosen.name == "raw":
         return Survey((raw_list(source),), lines=True)
-    return survey(source, salvage=salvage)
+    nothing = empty_list(source) if chosen is not None else None
+    return Survey((nothing,)) if nothing else survey(source, salvage=salvage)
 
 
 LIKELY = 0.25

@@ -67,3 +67,17 @@ def test_a_writer_that_cannot_write_leaves_the_chain_and_says_why(
     assert main(["apply", "summarize", str(long), "--writer", "manual", "--json", "--out", str(out)]) == 1
     assert "written" in json.loads(capsys.readouterr().out)["error"]
     assert not out.exists()
+
+
+def test_a_chain_of_nothing_stays_nothing_where_its_format_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "empty.json"
+    file.write_text(" [\n]\n")
+    assert main(["apply", "summarize", str(file)]) == 2
+    assert "empty" in capsys.readouterr().err
+    out = tmp_path / "out.json"
+    assert main(["apply", "summarize", str(file), "--format", "neutral", "--json", "--out", str(out)]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert (done["after"]["messages"], done["after"]["sections"], done["report"]) == (0, [], [])
+    assert out.read_text() == " [\n]\n"

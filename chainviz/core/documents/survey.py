@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from chainviz.core.documents.outline import Line, Place, looks_like_message, outline, outline_lines, shallow
-from chainviz.core.documents.scanning import Window, fault, in_words, skip_space
+from chainviz.core.documents import rawjson
+from chainviz.core.documents.outline import Line, Nested, Place, looks_like_message, outline, outline_lines, shallow
+from chainviz.core.documents.scanning import Window, byte_length, fault, in_words, skip_space
 from chainviz.core.documents.sources import Source
 from chainviz.core.documents.split import UnitReader
 from chainviz.core.documents.units import FoundList, Pointer, Sample, Span
@@ -22,6 +23,8 @@ MANY = 100
 """Lists beyond these are sampled shortly."""
 PROBE_LINES = 8
 _EMPTY = re.compile(rb'\s*(?:\[\s*\]|\{.*"(?:messages|contents|conversations|traj|input|history)"\s*:\s*\[\s*\].*\})\s*', re.DOTALL)
+_NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[(\s*)\]\s*")
+LARGEST_EMPTY = 1 << 16
 CHECKED = 1 << 23
 """A document without message lists is parsed up to this size to say what is wrong in it."""
 
@@ -55,6 +58,7 @@ def survey(source: Source, *, salvage: bool = False) -> Survey:
         if (first == "{" and rest.text[after] == "[") or first == rest.text[after] or _has_lines(source, begin):
             return _survey_lines(source, begin)
         fault(source, offset, "something follows where the document has ended")
+    places = places or _system_alone(source, begin, end)
     if not places:
         if _is_event_line(source, begin, end):
             return _survey_lines(source, begin)
@@ -65,6 +69,13 @@ def survey(source: Source, *, salvage: bool = False) -> Survey:
 def raw_list(source: Source) -> FoundList:
     """The whole file as one text, for what cannot be understood."""
     return FoundList((), "", Span(0, source.size), 0, source.size, lines=True, raw=True)
+
+
+def empty_list(source: Source) -> FoundList | None:
+    """A file that is a list of nothing: no message says what it is, so only somebody who names its format can mean it."""
+    content = source.read(0, source.size) if source.size < LARGEST_EMPTY else b""
+    found = _NOTHING.fullmatch(content)
+    return FoundList((), "", Span(0, source.size), found.start(1), found.end(1)) if found else None
 
 
 def _refuse_strangers(source: Source, begin: int) -> None:
@@ -274,6 +285,19 @@ def _beside(source: Source, found: FoundList) -> dict[str, Any]:
     for step in found.inside[:-1]:
         value = value[step]
     return {key: item for key, item in value.items() if key != found.inside[-1]} if isinstance(value, dict) else {}
+
+
+def _system_alone(source: Source, begin: int, end: int) -> list[Place]:
+    """A request whose list of messages is empty may still hold a system text beside it."""
+    text = source.read(begin, min(end, begin + (1 << 18))).decode("utf-8", "surrogateescape")
+    members = shallow(text, 0)
+    if not members.get("system") or not isinstance(members.get("messages"), Nested):
+        return []
+    start, stop = rawjson.span_of(text, ("messages",)) or (0, 0)
+    if text[start:stop].strip("[] \t\r\n"):
+        return []
+    first, last = (begin + byte_length(text[:at]) for at in (start + 1, stop - 1))
+    return [Place(("messages",), first, last, Span(begin, end))]
 
 
 def _is_event_line(source: Source, begin: int, end: int) -> bool:
