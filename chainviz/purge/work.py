@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,6 +28,7 @@ AT_ONCE = 16_000_000
 FILES_AT_ONCE = 64_000_000
 """… as long as the files of the database, which are written anew, are no larger than this."""
 ATTEMPTS = 3
+WAITS, PAUSE = 30, 0.1
 UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 LOOK = f"{__name__}.look"
 PURGE = f"{__name__}.purge"
@@ -50,6 +52,12 @@ def _begun(job: Job) -> Job:
     if _is_small(job.owner):
         run_job.call(job.pk)
         job.refresh_from_db()
+        for _ in range(0 if job.is_finished else WAITS):
+            # a worker was faster in taking it up
+            time.sleep(PAUSE)
+            job.refresh_from_db()
+            if job.is_finished:
+                break
     return job
 
 

@@ -52,6 +52,37 @@ _FORMS = (
     ("figma-token", "Figma token", r"fig[doru]_", r"[A-Za-z0-9_-]{30,}"),
     ("supabase-token", "Supabase token", r"sbp_(?:v0_)?", r"[0-9a-f]{40}"),
     ("age-key", "age key", r"AGE-SECRET-KEY-1", r"[0-9A-Z]{50,}"),
+    ("bedrock-key", "Amazon Bedrock key", r"ABSK", r"[A-Za-z0-9+/]{90,}={0,2}"),
+    ("nvidia-key", "NVIDIA key", r"nvapi-", r"[A-Za-z0-9_-]{60,}"),
+    ("cerebras-key", "Cerebras key", r"csk-", r"[a-z0-9]{40,}"),
+    ("pinecone-key", "Pinecone key", r"pcsk_", r"[A-Za-z0-9_]{40,}"),
+    ("elevenlabs-key", "ElevenLabs key", r"sk_(?=[0-9a-f]{48}\b)", r"[0-9a-f]{48}"),
+    ("firecrawl-key", "Firecrawl key", r"fc-(?=[0-9a-f]{32}\b)", r"[0-9a-f]{32}"),
+    ("e2b-key", "E2B key", r"e2b_", r"[0-9a-f]{40}"),
+    ("azure-client-secret", "Azure client secret", r"[A-Za-z0-9_~.]{3}\dQ~", r"[A-Za-z0-9_~.-]{31,34}"),
+    ("cloudflare-ca-key", "Cloudflare origin CA key", r"v1\.0-(?=[0-9a-f]{24}-)", r"[0-9a-f]{24}-[0-9a-f]{100,}"),
+    ("terraform-token", "Terraform Cloud token", r"[A-Za-z0-9]{14}\.atlasv1\.", r"[A-Za-z0-9_=-]{60,70}"),
+    ("airtable-token", "Airtable token", r"pat(?=[A-Za-z0-9]{14}\.)", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    ("atlassian-token", "Atlassian token", r"ATATT3xFfGF0", r"[A-Za-z0-9_=-]{50,}"),
+    ("bitbucket-token", "Bitbucket token", r"ATCTT3xFfGN0", r"[A-Za-z0-9_=-]{50,}"),
+    ("hubspot-token", "HubSpot token", r"pat-(?=(?:na|eu)\d-)", r"(?:na|eu)\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    ("netlify-token", "Netlify token", r"nf[pcu]_", r"[A-Za-z0-9]{36,}"),
+    ("heroku-key", "Heroku key", r"HRKU-AA", r"[A-Za-z0-9_-]{50,}"),
+    ("doppler-token", "Doppler token", r"dp\.(?:pt|st|ct|sa)\.", r"[A-Za-z0-9._-]{40,}"),
+    ("square-token", "Square token", r"(?:EAAA|sq0(?:csp|atp|idp)-)(?=[A-Za-z0-9_-]{22})", r"[A-Za-z0-9_-]{22,60}"),
+    ("shippo-token", "Shippo token", r"shippo_(?:live|test)_", r"[0-9a-f]{40}"),
+    ("brevo-key", "Brevo key", r"xkeysib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    ("resend-key", "Resend key", r"re_(?=[A-Za-z0-9]{8}_)", r"[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),
+    ("newrelic-key", "New Relic key", r"NRAK-", r"[A-Z0-9]{27}"),
+    ("dynatrace-token", "Dynatrace token", r"dt0[a-z]01\.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    ("planetscale-token", "PlanetScale token", r"pscale_(?:tkn|pw|oauth)_", r"[A-Za-z0-9_.=-]{32,}"),
+    ("rubygems-key", "RubyGems key", r"rubygems_", r"[0-9a-f]{48}"),
+    ("crates-token", "crates.io token", r"cio(?=[A-Za-z0-9]{32}\b)", r"[A-Za-z0-9]{32}"),
+    ("pulumi-token", "Pulumi token", r"pul-", r"[0-9a-f]{40}"),
+    ("buildkite-token", "Buildkite token", r"bku[ao]_", r"[0-9a-f]{40}"),
+    ("sonar-token", "SonarQube token", r"sq[pua]_", r"[0-9a-f]{40}"),
+    ("discord-webhook", "Discord webhook", r"https://(?:\w{1,8}\.)?discord(?:app)?\.com/api/webhooks/", r"\d{17,20}/[A-Za-z0-9_-]{60,}"),
+    ("teams-webhook", "Teams webhook", r"https://[a-z0-9-]{1,60}\.webhook\.office\.com/webhookb2/", r"[A-Za-z0-9@/-]{60,}"),
 )  # fmt: skip
 
 _WORDS = {
@@ -64,15 +95,27 @@ _WORDS = {
     "langsmith-key": ("lsv2_",), "notion-token": ("ntn_", "secret_"), "linear-key": ("lin_",),
     "shopify-token": ("shpat_", "shpca_", "shppa_", "shpss_"), "vault-token": ("hvs.", "hvb.", "hvr."),
     "docker-token": ("dckr_",), "sentry-token": ("sntry",), "figma-token": ("figd_", "figo_", "figr_", "figu_"),
-    "supabase-token": ("sbp_",),
+    "supabase-token": ("sbp_",), "elevenlabs-key": ("sk_",), "firecrawl-key": ("fc-",), "cloudflare-ca-key": ("v1.0-",),
+    "airtable-token": ("pat",), "hubspot-token": ("pat-",), "netlify-token": ("nfp_", "nfc_", "nfu_"),
+    "doppler-token": ("dp.pt.", "dp.st.", "dp.ct.", "dp.sa."), "square-token": ("EAAA", "sq0csp-", "sq0atp-", "sq0idp-"),
+    "shippo-token": ("shippo_",), "resend-key": ("re_",), "dynatrace-token": ("dt0",), "planetscale-token": ("pscale_",),
+    "crates-token": ("cio",), "buildkite-token": ("bkua_", "bkuo_"), "sonar-token": ("sqp_", "squ_", "sqa_"),
+    "discord-webhook": ("https://discord", "https://canary.discord", "https://ptb.discord"),
 }  # fmt: skip
 """What the keys begin with where the prefix is no plain text."""
 
-_HINTS = {"telegram-bot-token": (":AA",), "discord-token": (".",)}
+_HINTS = {
+    "telegram-bot-token": (":AA",), "discord-token": (".",), "azure-client-secret": ("Q~",),
+    "terraform-token": (".atlasv1.",), "teams-webhook": (".webhook.office.com/",),
+}  # fmt: skip
 """Forms that begin with no word of their own."""
 
 _RANDOM = frozenset(
-    ("openai-key", "slack-app-token", "tavily-key", "hugging-face-token", "discord-token", "supabase-token")
+    (
+        "openai-key", "slack-app-token", "tavily-key", "hugging-face-token", "discord-token", "supabase-token",
+        "pinecone-key", "nvidia-key", "doppler-token", "planetscale-token", "square-token", "crates-token",
+        "azure-client-secret", "resend-key",
+    )  # fmt: skip
 )
 """Forms that words could fill too."""
 
