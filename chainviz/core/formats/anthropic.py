@@ -49,7 +49,7 @@ class Anthropic:
                 return 0.05
             if value.get("type") == "message" and "stop_reason" in value:
                 score = 0.97
-        return max(score, _rate_envelope(sample.beside)) if score else 0.0
+        return max(score, _rate_envelope(sample.beside)) if score or not sample.values else 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:

@@ -157,6 +157,14 @@ def test_a_first_element_that_is_no_message_hides_none_of_the_others(first: str)
     assert "no message" in chain.warnings[0]
 
 
+@pytest.mark.parametrize("system", ['"be kind"', '[{"type": "text", "text": "be kind"}]'])
+def test_a_system_text_beside_an_empty_list_is_a_chain(system: str) -> None:
+    document = f'{{"model": "m", "system": {system}, "messages": [ ]}}\n'.encode()
+    (chain,) = load_file(document)
+    assert (chain.format, [message.role for message in chain.messages]) == ("anthropic", ["system"])
+    assert exported(document, chain) == document
+
+
 def test_a_list_on_each_line_is_a_chain_on_each_line() -> None:
     lines = b'[{"role": "user", "content": "a"}]\n[{"role": "user", "content": "b"}, {"role": "assistant", "content": "c"}]\n'
     assert [len(chain.messages) for chain in load_file(lines)] == [1, 2]
