@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainviz.chains.render.numbers import bar_step, count_text, share_text
@@ -14,8 +13,6 @@ from chainviz.core.paths import Path
 from chainviz.core.problems import Problem
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.tree import BodyPair
-from chainviz.store.contents import StoredMessage
-from chainviz.store.models import Run
 from chainviz.store.skeletons import PartShape, StoredShape
 from chainviz.store.windows import WindowRow, window
 from chainviz.web.addresses import url_or_nothing
@@ -97,7 +94,7 @@ def node_page(subject: Subject, path: Path) -> NodePage:
         call_counts=counts,
         problems=tuple(problem for problem in row.problems if not problem.provider)[:MOST_LISTED],
         providers=_providers(row),
-        earlier_url=earlier_address(subject, str(row.path)) if _is_rewritten(messages) else "",
+        earlier_url=earlier_address(subject, str(row.path)) if chain.bodies.are_written(messages) else "",
     )
 
 
@@ -106,10 +103,6 @@ def earlier_address(subject: Subject, path: str) -> str:
     has_earlier = subject.is_head and (subject.chain.version > 1 or subject.draft_id is not None)
     url = url_or_nothing("drafts:earlier", subject.chain.pk, path) if has_earlier else ""
     return f"{url}?{subject.edit_query}" if url else ""
-
-
-def _is_rewritten(messages: Sequence[StoredMessage]) -> bool:
-    return Run.objects.filter(pk__in={message.run for message in messages}, kind=Run.EDIT).exists()
 
 
 def _title(row: WindowRow, name: str) -> str:

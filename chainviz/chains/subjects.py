@@ -8,7 +8,7 @@ from functools import cached_property
 from chainviz.chains.models import Chain
 from chainviz.store.chain import StoredChain
 from chainviz.store.models import Outline, Snapshot
-from chainviz.store.outline.keep import BlockReader, listing_of
+from chainviz.store.outline.keep import RULES, BlockReader, listing_of
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rebuild import outline_of
 
@@ -31,7 +31,9 @@ class Subject:
 
     @cached_property
     def outline(self) -> Outline:
-        return outline_of(self.snapshot)
+        # as a rule it came with the version
+        came = getattr(self.snapshot, "outline", None) if Snapshot.outline.is_cached(self.snapshot) else None
+        return came if came is not None and came.rules == RULES else outline_of(self.snapshot)
 
     @cached_property
     def stored(self) -> StoredChain:

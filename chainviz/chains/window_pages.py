@@ -19,7 +19,7 @@ from chainviz.core.messages import AI, HUMAN, Message
 from chainviz.core.paths import Path, parse_path
 from chainviz.store.chain import StoredChain
 from chainviz.store.skeletons import StoredShape
-from chainviz.store.windows import ALL_OPEN, Folds, Window, WindowRow, window
+from chainviz.store.windows import ALL_OPEN, MOST, Folds, Window, WindowRow, window, window_around
 from chainviz.web.addresses import small_number
 
 ROWS, MOST_ROWS = 44, 80
@@ -72,11 +72,7 @@ def window_page(subject: Subject, view: ViewState, reading: Reading, found: Wind
 
 def around(chain: StoredChain, path: Path, folds: Folds, count: int = ROWS) -> Window:
     """A window with some rows above `path`, so that one sees where one is."""
-    below = window(chain, path, "down", count, folds)
-    if not below.up or not below.rows:
-        return below
-    above = window(chain, below.rows[0].path, "up", ABOVE, folds)
-    return Window((*above.rows, *below.rows), above.up, below.down, below.total)
+    return window_around(chain, path, ABOVE, min(count, MOST), folds)
 
 
 def asked_window(chain: StoredChain, query: QueryDict, folds: Folds) -> tuple[Window, bool]:

@@ -9,7 +9,7 @@ from chainviz.core.messages import Message
 from chainviz.core.parse import parse
 from chainviz.core.paths import Path
 from chainviz.core.tree import ChainAST
-from chainviz.store.contents import AT_HAND, BodyReader, StoredMessage, pieces_of, read_rows, read_shapes
+from chainviz.store.contents import AT_HAND, BodyReader, RowReader, StoredMessage, pieces_of, read_shapes
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.skeletons import StoredShape
@@ -24,6 +24,7 @@ class StoredChain:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.bodies = BodyReader()
+        self.read = RowReader()
 
     @property
     def format(self) -> str:
@@ -43,11 +44,11 @@ class StoredChain:
         return OutlineReader.of(self.snapshot)
 
     def slice(self, start: int, stop: int) -> Sequence[Message]:
-        return self.bodies.messages(list(self.rows(start, stop)))
+        return self.bodies.messages(self.rows(start, stop))
 
     def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
         """Messages without bodies."""
-        return list(read_rows(self.outline.pieces(max(0, start), min(stop, len(self)))))
+        return self.read(self.outline.pieces(max(0, start), min(stop, len(self))))
 
     @cached_property
     def _shapes(self) -> tuple[StoredShape, ...]:

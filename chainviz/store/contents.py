@@ -13,13 +13,14 @@ from chainviz.core.messages import CallRef, Fragment
 from chainviz.core.messages import Message as CoreMessage
 from chainviz.store.models import Body, Message, Run, Snapshot
 from chainviz.store.packed import unpack_body
-from chainviz.store.pieces import Piece, splice, unpack_pieces, unpack_splices
+from chainviz.store.pieces import Piece, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.skeletons import StoredShape, unpack_shape
 from chainviz.store.sources import SourceSpan, fragments, unpack_spans
 from chainviz.store.uploads import UploadReader, chunks_of
 
 RANGES = 200
 """Pieces asked for in one query; SQLite takes no deeper expression than 1000."""
+HELD_ROWS = 500
 
 
 class StoredMessage(NamedTuple):
@@ -78,6 +79,26 @@ def read_rows(pieces: Iterable[Piece]) -> Iterator[StoredMessage]:
         for piece in group:
             for position in range(piece.start, piece.start + piece.length):
                 yield found[piece.run, position]
+
+
+class RowReader:
+    """Reads message rows of one chain. A page asks for the same few again and again, so they are kept."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[int, int], StoredMessage] = {}
+
+    def __call__(self, pieces: Iterable[Piece]) -> list[StoredMessage]:
+        pieces = list(pieces)
+        if total(pieces) > HELD_ROWS:
+            return list(read_rows(pieces))
+        places = [(run, start + i) for run, start, length in pieces for i in range(length)]
+        found = {place: self._held[place] for place in places if place in self._held}
+        missing = join(Piece(*place, 1) for place in dict.fromkeys(places) if place not in found)
+        found |= {(row.run, row.position): row for row in read_rows(missing)}
+        if len(self._held) > HELD_ROWS:
+            self._held.clear()
+        self._held |= found
+        return [found[place] for place in places]
 
 
 def read_shapes(pieces: Iterable[Piece]) -> Iterator[StoredShape]:

@@ -1,6 +1,6 @@
 """A window of rows: sections, header messages and pairs as a flat list, from any path in either direction, under folds.
 
-A window costs the same wherever it lies and however long the chain is: at most five queries and two blocks of each
+A window costs the same wherever it lies and however long the chain is: at most four queries and two blocks of each
 kind. Closed sections are passed over without reading what is in them.
 """
 
@@ -14,12 +14,11 @@ from chainviz.core.paths import Path
 from chainviz.core.problems import Problem
 from chainviz.core.tree import PairType
 from chainviz.store.chain import StoredChain
-from chainviz.store.contents import read_rows
 from chainviz.store.outline.keep import visible_problems
 from chainviz.store.outline.measures import Counts
 from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
 from chainviz.store.outline.rows import OPENING, Kind, unpack_problem
-from chainviz.store.pieces import Piece, join
+from chainviz.store.pieces import Piece
 from chainviz.store.skeletons import StoredShape
 
 Direction = Literal["down", "up"]
@@ -106,21 +105,23 @@ def window(
     folds: Folds = ALL_OPEN,
 ) -> Window:
     """Down: rows from `start` on, with it. Up: rows before `start`, without it, still from top to bottom."""
-    outline = chain.outline
     count = max(1, min(count, MOST))
+    return window_around(chain, start, *((0, count) if direction == "down" else (count, 0)), folds)
+
+
+def window_around(chain: StoredChain, start: Path | None, above: int, below: int, folds: Folds = ALL_OPEN) -> Window:
+    """So many rows before `start`, and so many from it on."""
+    outline = chain.outline
     total = outline.listing.total.messages
     if not outline.listing.section_count:
         return Window((), None, None, total)
     place = _clamp(outline, start, folds)
-    if direction == "down":
-        spots = _take(_downward(outline, place, folds, count + 1), count + 1)
-        shown, beyond = spots[:count], spots[count:]
-        above = not (place.section == 1 and place.pair is None)
-        return Window(_rows(outline, shown, folds), place if above else None, beyond[0].path if beyond else None, total)
-    spots = _take(_upward(outline, place, folds, count + 1), count + 1)
-    shown, beyond = spots[:count][::-1], spots[count:]
-    rows = _rows(outline, shown, folds)
-    return Window(rows, shown[0].path if beyond else None, place, total)
+    before = _take(_upward(outline, place, folds, above + 1), above + 1)
+    after = _take(_downward(outline, place, folds, below + 1), below + 1)
+    shown = [*before[:above][::-1], *after[:below]]
+    up = shown[0].path if before[above:] else None
+    down = after[below].path if after[below:] else None
+    return Window(_rows(chain, shown, folds), up, down, total)
 
 
 def _take(spots: Iterator[_Spot], count: int) -> list[_Spot]:
@@ -167,10 +168,13 @@ def _upward(outline: OutlineReader, start: Path, folds: Folds, count: int) -> It
         yield _Spot(section)
 
 
-def _rows(outline: OutlineReader, spots: list[_Spot], folds: Folds) -> tuple[WindowRow, ...]:
+def _rows(chain: StoredChain, spots: list[_Spot], folds: Folds) -> tuple[WindowRow, ...]:
+    outline = chain.outline
     places = outline.rows(spot.row for spot in spots if spot.row is not None)
     wanted = [_first_pieces(spot, places) for spot in spots]
-    rows = read_rows(join(piece for pieces in wanted for piece in pieces))
+    # pages show the section's own row above a window that begins in the middle of it: no query of its own for that
+    ahead = [spots[0].section.section.first] if len(spots) > 1 else []
+    rows = iter(chain.read([*ahead, *(piece for pieces in wanted for piece in pieces)])[len(ahead) :])
     sections = outline.listing.section_count
     shown = []
     for spot, pieces in zip(spots, wanted, strict=True):
@@ -236,4 +240,4 @@ def outline_window(chain: StoredChain, first: int = 1, count: int = 60) -> tuple
     """Sections only, closed."""
     outline = chain.outline
     spots = [_Spot(section) for section in outline.sections(first, first + min(count, MOST))]
-    return _rows(outline, spots, ALL_CLOSED)
+    return _rows(chain, spots, ALL_CLOSED)

@@ -263,6 +263,13 @@ def test_long_and_short_chains_cost_the_same(django_assert_max_num_queries: Any)
         assert len(re.findall(r"<[a-z]", html)) < 1_100
 
 
+@pytest.mark.parametrize(("page", "most"), [("", 7), ("v/1/at/s2", 7), ("v/1/at/s2.p50", 9), ("v/1/node/s2.p50", 8)])
+def test_a_page_asks_for_nothing_twice(page: str, most: int, django_assert_max_num_queries: Any) -> None:
+    chain = make_chain(long_story(3, 60), "story.json")
+    with django_assert_max_num_queries(most):
+        get(f"/c/{chain.pk}/{page}")
+
+
 def test_an_answered_call_is_shown_once_and_counted_once() -> None:
     calls = [(f"c{i}", "look", {"n": i}) for i in range(100)]
     chain = make_chain([human("Go"), ai(None, *calls), *(result(f"c{i}", f"seen {i}") for i in range(100))])

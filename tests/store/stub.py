@@ -26,6 +26,7 @@ class Stub:
     label = "Stub"
     slot_key = ""
     blocks_at = ()
+    links = None
 
     def message(self, role: str, source: tuple[Fragment, ...]) -> Message:
         return Message(role, parts(json.loads(source[0].text)), source=source)

@@ -23,7 +23,7 @@ def version_subject(request: HttpRequest, chain_id: int, number: int | None = No
     """Version `number` of a chain the person may see, or the newest."""
     chain = chain_for(request, chain_id)
     number = number or chain.version
-    versions = Version.objects.select_related("snapshot").only("number", "history_id", *SNAPSHOT_COLUMNS)
+    versions = Version.objects.select_related("snapshot__outline").only("number", "history_id", *SNAPSHOT_COLUMNS)
     version = get_object_or_404(versions, history=chain.history, number=number)
     base_url = reverse("chains:version", args=[chain.pk, number])
     return Subject(chain, version.snapshot, f"Version {number}", base_url, f"v={number}", number == chain.version, number)
@@ -31,8 +31,11 @@ def version_subject(request: HttpRequest, chain_id: int, number: int | None = No
 
 SNAPSHOT_COLUMNS = [
     f"snapshot__{name}"
-    for name in ("history", "parent", "key", "format", "template", "messages", "sections", "pairs", "size", "stored", "operation")
-]
+    for name in (
+        "history", "parent", "key", "format", "template", "messages", "sections", "pairs", "size", "stored", "operation",
+        "outline__rules", "outline__listing", "outline__errors", "outline__warnings", "outline__verdicts", "outline__charts",
+    )
+]  # fmt: skip
 """Pieces, options and reports of a snapshot may be long, and no page of the explorer reads them."""
 
 
