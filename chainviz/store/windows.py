@@ -1,6 +1,6 @@
 """A window of rows: sections, header messages and pairs as a flat list, from any path in either direction, under folds.
 
-A window costs the same wherever it lies and however long the chain is: at most four queries and two blocks of each
+A window costs the same wherever it lies and however long the chain is: at most five queries and two blocks of each
 kind. Closed sections are passed over without reading what is in them.
 """
 
