@@ -83,8 +83,8 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
     """`found`: the window somebody asked for; `at`: the node in its sight, which is open."""
     chain, snapshot = subject.stored, subject.snapshot
     current = at.node if at is not None else None
-    if current is not None:
-        view = view.with_open(current)
+    if at is not None:
+        view = view.with_open(at)
     if found is None:
         found = around(chain, current or Path(1), view.folds)
     repair_url = repair_url_of(subject)

@@ -30,6 +30,8 @@ class ViewState:
     opened: frozenset[Path] = frozenset()
     closed: frozenset[Path] = frozenset()
     as_written: bool = False
+    part: Path | None = None
+    """Shown in its opened node however long that is."""
 
     @property
     def folds(self) -> Folds:
@@ -39,11 +41,12 @@ class ViewState:
     def is_open(self, path: Path, role: str) -> bool:
         return path in self.opened or (role in self.all and path not in self.closed)
 
-    def with_open(self, path: Path) -> ViewState:
-        """The same with this node in sight and open."""
+    def with_open(self, at: Path) -> ViewState:
+        """The same with this node, and this part of it, in sight and open."""
+        path = at.node
         closed = self.closed - {path, Path(path.section)}
         opened = self.opened | ({path, Path(path.section)} if self.sections_closed else {path})
-        return replace(self, opened=opened, closed=closed)
+        return replace(self, opened=opened, closed=closed, part=at if at.part is not None else None)
 
     @property
     def query(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.render.node import PairNode, Parted, header_html, pair_html
+from chainviz.chains.render.node import ALL, Asked, PairNode, Parted, header_html, pair_html
 from chainviz.chains.render.parts import Reading
 from chainviz.chains.render.rows import Row, outline_html, rows_html
 from chainviz.chains.replaced import replaced_line
@@ -109,17 +109,17 @@ def outline_page(subject: Subject, found: Window) -> WindowPage:
     return WindowPage(tuple(rows), SafeString(), html, before, after, found.total)
 
 
-def body_html(chain: StoredChain, reading: Reading, path: Path, start: int = 0) -> str:
-    """An opened node, from piece number `start` on."""
+def body_html(chain: StoredChain, reading: Reading, path: Path, asked: Asked = ALL) -> str:
+    """An opened node, or further pieces of it."""
     span = chain.span(path)
     rows = chain.rows(span.start, span.stop)
-    replaced = replaced_line(chain, path, reading.base_url) if not start and chain.bodies.are_written(rows[:1]) else ""
+    replaced = replaced_line(chain, path, reading.base_url) if not asked.start and chain.bodies.are_written(rows[:1]) else ""
     if path.pair == 0:
-        return replaced + header_html(reading, path, chain[span.start], start)
+        return replaced + header_html(reading, path, chain[span.start], asked)
     size = sum(row.shape.size for row in rows)
     messages = chain.bodies.messages(rows) if size <= READ_TOGETHER else None
     return replaced + pair_html(
-        reading, _pair_node(chain, path, [row.shape for row in rows], span.start, messages), start
+        reading, _pair_node(chain, path, [row.shape for row in rows], span.start, messages), asked
     )
 
 
@@ -163,7 +163,8 @@ def _with_bodies(
     for count, i in enumerate(order):
         row = rows[i]
         if row.kind != "section" and view.is_open(row.path, row.role):
-            body = f'<div class="node-body">{body_html(chain, reading, row.path)}</div>'
+            asked = Asked(part=view.part) if view.part and view.part.node == row.path else ALL
+            body = f'<div class="node-body">{body_html(chain, reading, row.path, asked)}</div>'
             rows[i] = replace(row, is_open=True, body=body)
             elements += body.count("<") - body.count("</")
             size += len(body)

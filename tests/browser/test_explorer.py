@@ -258,6 +258,22 @@ def test_a_long_result_comes_in_steps_and_can_be_widened(page: Any, live_server:
     until(page, f"document.querySelector('#s1-p1-m1-c0').getBoundingClientRect().width > {before * 1.3}")
 
 
+def test_a_hit_far_down_in_a_long_part_is_gone_to(page: Any, live_server: Any) -> None:
+    text = "".join(f"line {i} of it\n" for i in range(30_000))
+    calls = [(f"c{i}", "f", {"x": 1}) for i in range(30)]
+    answers = [result(f"c{i}", text if i == 29 else "short") for i in range(30)]
+    chain = make_chain([human("a"), ai(None, *calls), *answers])
+    open_chain(page, live_server, chain)
+    page.keyboard.press("/")
+    page.keyboard.type("line 25000 of")
+    page.wait_for_selector("[data-hit]")
+    page.keyboard.press("Enter")
+    until(page, "CSS.highlights.get('search-hit')?.size === 1")
+    until(page, "document.querySelector('#s1-p1-m30-c0')?.textContent.includes('line 25000 of it')")
+    assert "Hit 1 of 1" in page.locator("[data-status]").inner_text()
+    assert page.evaluate("document.querySelectorAll('*').length") <= 1_400
+
+
 def test_a_page_of_one_node_has_the_same_buttons(page: Any, live_server: Any) -> None:
     text = "".join(f"line {i}\n" for i in range(2_000))
     chain = make_chain([human("a"), ai(None, ("c1", "f", {"x": 1})), result("c1", text)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -284,3 +285,36 @@ def test_parts_that_people_know_are_named() -> None:
     assert "Audio wav" in shown and "File plan &lt;b&gt;.pdf" in shown
     assert shown.count("a part chainviz does not know") == 1
     assert "This message says nothing" in fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
+
+
+def more_links(html: str) -> list[str]:
+    return [unescape(link) for link in re.findall(r'data-more href="([^"]*)"', html)]
+
+
+def test_a_part_far_down_in_a_long_node_is_shown_and_what_lies_between_is_a_link() -> None:
+    calls = [(f"c{i}", "look", {"n": i}) for i in range(100)]
+    chain = make_chain([human("Go"), ai(None, *calls), *(result(f"c{i}", f"seen {i}.") for i in range(100))])
+    for where in ("s1.p1.m0.c70", "s1.p1.m71.c0"):
+        page = get(f"/c/{chain.pk}/v/1/at/{where}")
+        assert "seen 10." in page and "seen 40." not in page and "seen 70." in page
+    between, rest = more_links(page)
+    assert "Show the 59 parts between" in page
+    seen, link = "", between
+    while link:
+        step = fragment(link)
+        seen += step
+        link = next(iter(more_links(step)), "")
+    assert re.findall(r"seen (\d+)\.", seen) == [str(i) for i in range(11, 70)]
+    assert "seen 82." in fragment(rest)
+
+
+def test_a_text_far_down_in_a_long_part_is_shown_and_what_lies_between_is_a_link() -> None:
+    text = "".join(f"line {i}\n" for i in range(3_000))
+    chain = make_chain([human("a"), ai(None, ("c1", "f", {})), result("c1", text)])
+    [more] = more_links(fragment(f"/c/{chain.pk}/v/1/node/s1.p1"))
+    page = fragment(f"{more}&find=LINE 2500")
+    assert "line 2500\n" in page and "line 2497\n" in page and "line 2490\n" not in page
+    between = more_links(page)[0]
+    step = fragment(between)
+    assert "line 400\n" in step and "line 2496\n" in step and "line 2497\n" not in step and not more_links(step)
+    assert fragment(f"{more}&find=LINE 2500&case=1") == fragment(f"{more}&find=nowhere") == fragment(more)

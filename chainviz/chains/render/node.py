@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.parts import Reading, call_html, part_html, result_html
@@ -20,7 +20,25 @@ MOST_PIECES = 12
 MOST_HTML = 90_000
 """A step of an opened node ends after this many pieces or characters, whichever comes first."""
 
-Piece = Callable[[], str]
+
+class Piece(NamedTuple):
+    """What an opened node is made of."""
+
+    html: Callable[[], str]
+    shows: Sequence[tuple[int | None, int | None]] = ()
+    """Messages and parts, by their numbers in a path; None as the part: the whole message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which pieces of a node: a step from `start` on, not beyond `until`, and the one that shows `part`."""
+
+    start: int = 0
+    until: int | None = None
+    part: Path | None = None
+
+
+ALL = Asked()
 
 
 class Parted(Shape, Protocol):
@@ -41,31 +59,57 @@ class PairNode:
     """Message by its place in `rest`."""
 
 
-def header_html(reading: Reading, path: Path, message: Message, start: int = 0) -> str:
-    pieces = [partial(part_html, reading, _part(path, i), part) for i, part in enumerate(message.parts)]
+def header_html(reading: Reading, path: Path, message: Message, asked: Asked = ALL) -> str:
+    show = _spoken if len(message.parts) > 1 else part_html
+    pieces = [
+        Piece(partial(show, reading, _part(path, i), part), [(path.message, i)]) for i, part in enumerate(message.parts)
+    ]
     label = safe(one_line(message.label, 60))
-    head = "" if start or not label else f'<p class="message-head"><span class="faint">the source calls this role {label}</span></p>'
-    return head + _step(reading, path, pieces or [lambda: '<p class="faint">This message has no parts.</p>'], start)
+    head = "" if asked.start or not label else f'<p class="message-head"><span class="faint">the source calls this role {label}</span></p>'
+    return head + _step(reading, path, pieces or [Piece(lambda: '<p class="faint">This message has no parts.</p>')], asked)
 
 
-def pair_html(reading: Reading, node: PairNode, start: int = 0) -> str:
+def pair_html(reading: Reading, node: PairNode, asked: Asked = ALL) -> str:
     pair = BodyPair(node.ai, tuple(node.rest))
     if pair.type is PairType.SUMMARIZATION and node.ai is not None:
-        return _summary_html(reading, node, start)
-    return _step(reading, node.path, _pair_pieces(reading, node, pair), start)
+        return _summary_html(reading, node, asked)
+    return _step(reading, node.path, _pair_pieces(reading, node, pair), asked)
 
 
-def _step(reading: Reading, path: Path, pieces: Sequence[Piece], start: int) -> str:
+def _step(reading: Reading, path: Path, pieces: Sequence[Piece], asked: Asked) -> str:
     out: list[str] = []
-    size, place = 0, start
-    while place < len(pieces) and place - start < MOST_PIECES and size < MOST_HTML:
-        out.append(pieces[place]())
-        size += len(out[-1])
-        place += 1
-    if place < len(pieces):
-        link = reading.url("node", path, **{"from": place})
-        out.append(f'<a class="more" data-more href="{link}">{icon("expand")}Show more: {count_text(len(pieces) - place, "part")} left</a>')
+    end = min(len(pieces), asked.until or len(pieces))
+
+    def show(start: int) -> int:
+        """As much as a step may hold; where it ended."""
+        size, place = 0, start
+        while place < end and place - start < MOST_PIECES and size < MOST_HTML:
+            out.append(pieces[place].html())
+            size += len(out[-1])
+            place += 1
+        return place
+
+    place = show(asked.start)
+    sought = _sought(pieces, asked.part)
+    if sought is not None and sought >= place:
+        if sought > place:
+            out.append(_more(reading, path, f"Show the {count_text(sought - place, 'part')} between", place, sought))
+        place = show(sought)
+    if place < end:
+        out.append(_more(reading, path, f"Show more: {count_text(end - place, 'part')} left", place, asked.until))
     return "".join(out)
+
+
+def _sought(pieces: Sequence[Piece], part: Path | None) -> int | None:
+    if part is None:
+        return None
+    wanted = (part.message, part.part), (part.message, None)
+    return next((i for i, piece in enumerate(pieces) if any(each in piece.shows for each in wanted)), None)
+
+
+def _more(reading: Reading, path: Path, words: str, start: int, until: int | None) -> str:
+    query = {"from": start} if until is None else {"from": start, "until": until}
+    return f'<a class="more" data-more href="{reading.url("node", path, **query)}">{icon("expand")}{words}</a>'
 
 
 def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Parted]) -> list[Piece]:
@@ -76,19 +120,22 @@ def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Parted]) -> li
         if found is not None:
             beside[call.part] = (found[0], found[1].part)
     if node.ai is not None:
-        pieces.append(partial(_message_head, node.ai, "ai", "AI"))
+        pieces.append(Piece(partial(_message_head, node.ai, "ai", "AI")))
         if not any(map(_is_seen, node.ai.parts)):
-            pieces.append(lambda: '<p class="faint">This message says nothing.</p>')
+            pieces.append(Piece(lambda: '<p class="faint">This message says nothing.</p>'))
         for i, part in enumerate(node.ai.parts):
             if isinstance(part, ToolCall):
-                pieces.append(partial(_exchange, reading, node, i, part, beside.get(i)))
+                answer = beside.get(i)
+                shows = [(0, i)] if answer is None else [(0, i), (answer[0] + 1, answer[1])]
+                pieces.append(Piece(partial(_exchange, reading, node, i, part, answer), shows))
             elif _is_seen(part):
-                pieces.append(partial(_spoken, reading, _part(Path(node.path.section, node.path.pair, 0), i), part))
+                path = _part(Path(node.path.section, node.path.pair, 0), i)
+                pieces.append(Piece(partial(_spoken, reading, path, part), [(0, i)]))
     shown = set(beside.values())
     for place, shape in enumerate(node.rest):
         is_only_result = len(shape.parts) == len(shape.results) == 1
         if not (is_only_result and (place, 0) in shown):
-            pieces.append(partial(_left_over, reading, node, place, shown))
+            pieces.append(Piece(partial(_left_over, reading, node, place, shown), [(place + 1, None)]))
     return pieces
 
 
@@ -161,7 +208,7 @@ def _message_head(message: Message, role: str, word: str) -> str:
     return f'<p class="message-head" data-role="{role}">{safe(one_line(word, 60))} <span class="faint">{" · ".join(facts)}</span></p>'
 
 
-def _summary_html(reading: Reading, node: PairNode, start: int) -> str:
+def _summary_html(reading: Reading, node: PairNode, asked: Asked) -> str:
     """A summary pair as a card: the result is the summary, the call around it is bookkeeping."""
     pieces: list[Piece] = []
     size = 0
@@ -171,11 +218,11 @@ def _summary_html(reading: Reading, node: PairNode, start: int) -> str:
         for i, part in enumerate(message.parts):
             size += part.size
             words = Text(part.content) if isinstance(part, ToolResult) else part
-            pieces.append(partial(_spoken, reading, _part(path, i), words))
+            pieces.append(Piece(partial(_spoken, reading, _part(path, i), words), [(place + 1, i)]))
     if not pieces:
-        pieces.append(lambda: _no_result(reading))
-    body = _step(reading, node.path, pieces, start)
-    if start:
+        pieces.append(Piece(lambda: _no_result(reading)))
+    body = _step(reading, node.path, pieces, asked)
+    if asked.start:
         return body
     call = node.ai.calls[0] if node.ai is not None else None
     name = safe(one_line(call.name, 80)) if call else ""

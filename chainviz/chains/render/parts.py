@@ -188,12 +188,20 @@ def _code(reading: Reading, path: Path, text: str, empty: str) -> str:
     return f'<pre class="code{fades}" tabindex="0" hx-disable>{body}</pre>' + more_html(reading, path, shown)
 
 
-def more_html(reading: Reading, path: Path, shown: Stretch) -> str:
-    """The link to the next step, which says how much is left."""
+def more_html(reading: Reading, path: Path, shown: Stretch, until: int | None = None) -> str:
+    """The link to the next step, which says how much is left; `until`: where the steps end, if not with the text."""
     if not shown.left:
         return ""
     lines = f" · {count_text(shown.lines_left, 'line')}" if shown.lines_left > 1 else ""
-    return (
-        f'<a class="more" data-more href="{reading.url("part", path, **{"from": shown.end})}">{icon("expand")}'
-        f"Show more: {count_text(shown.left, 'character')}{lines} left</a>"
-    )
+    words = f"Show more: {count_text(shown.left, 'character')}{lines} left"
+    return _more_link(reading, path, words, shown.end, until)
+
+
+def between_html(reading: Reading, path: Path, start: int, end: int) -> str:
+    """The link to what was passed over on the way to a place further down."""
+    return _more_link(reading, path, f"Show the {count_text(end - start, 'character')} between", start, end) if end > start else ""
+
+
+def _more_link(reading: Reading, path: Path, words: str, start: int, until: int | None) -> str:
+    query = {"from": start} if until is None else {"from": start, "until": until}
+    return f'<a class="more" data-more href="{reading.url("part", path, **query)}">{icon("expand")}{words}</a>'

@@ -9,9 +9,10 @@ from django.views.decorators.http import require_safe
 
 from chainviz.chains.explorer import edit_url_of, repair_url_of
 from chainviz.chains.inspect_pages import node_page
-from chainviz.chains.render.parts import more_html, shown_text
+from chainviz.chains.render.node import Asked
+from chainviz.chains.render.parts import between_html, more_html, shown_text
 from chainviz.chains.render.pictures import picture
-from chainviz.chains.render.stretch import stretch
+from chainviz.chains.render.stretch import Stretch, stretch
 from chainviz.chains.render.visible_text import safe
 from chainviz.chains.secret_counts import Held, before_source
 from chainviz.chains.sources import source_file, source_text
@@ -20,8 +21,12 @@ from chainviz.chains.view_state import read_view
 from chainviz.chains.window_pages import body_html, reading_of
 from chainviz.core.messages import Binary, Image, Part, ToolResult
 from chainviz.core.paths import Path, parse_path
+from chainviz.store.needles import Needle
 from chainviz.web.addresses import small_number
 from chainviz.web.htmx import wants_fragment
+
+LONGEST = 1_000
+"""Characters of a text somebody looks for, and of a line that is shown before it."""
 
 
 def place_of(request: HttpRequest, name: str = "from") -> int:
@@ -30,29 +35,48 @@ def place_of(request: HttpRequest, name: str = "from") -> int:
 
 @require_safe
 def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """An opened row; `from`: the piece to go on with."""
+    """An opened row; `from`: the piece to go on with, `until`: where to end, `part`: a part that must be shown."""
     path = parse_path(where).node
     subject.stored.span(path)
     if path.pair is None:
         return redirect(f"{subject.base_url}at/{path}#{path.dom_id}")
     view = read_view(request.GET)
-    start = place_of(request)
-    html = body_html(subject.stored, reading_of(subject, view, repair_url_of(subject)), path, start)
-    box = f'<div class="node-body"{" data-step" if start else ""}>{html}</div>'
+    part = request.GET.get("part", "")
+    asked = Asked(place_of(request), place_of(request, "until") or None, parse_path(part) if part else None)
+    html = body_html(subject.stored, reading_of(subject, view, repair_url_of(subject)), path, asked)
+    box = f'<div class="node-body"{" data-step" if asked.start else ""}>{html}</div>'
     return _answer(request, subject, path, box)
 
 
 @require_safe
 def part(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """A part of a message from character `from` on."""
+    """A part of a message from character `from` on, not beyond `until`; `find`: around the next place of that text."""
     path = parse_path(where)
     found = _part(subject, path)
     view = read_view(request.GET)
     text, _ = shown_text(found, view.as_written)
-    shown = stretch(text, place_of(request))
-    more = more_html(reading_of(subject, view), path, shown)
-    box = f'<div data-step><pre class="code{" fades" if shown.left else ""}" tabindex="0" hx-disable>{safe(shown.text)}</pre>{more}</div>'
-    return _answer(request, subject, path, box)
+    start, until = place_of(request), place_of(request, "until") or len(text)
+    place = _place_of_text(request, text, start)
+    reading = reading_of(subject, view)
+    between = between_html(reading, path, start, place)
+    shown = stretch(text[:until], place)
+    more = more_html(reading, path, shown, until if until < len(text) else None)
+    return _answer(request, subject, path, _step_html(shown, more, between))
+
+
+LINES_BEFORE = 3
+
+
+def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
+    """Some lines before the next place of what somebody looks for; `start` where it is near or nowhere."""
+    wanted = request.GET.get("find", "")[:LONGEST]
+    place = Needle(wanted, bool(request.GET.get("case"))).find_in(text[start:]) if wanted else -1
+    if place < 0:
+        return start
+    place += start
+    for _ in range(LINES_BEFORE):
+        place = max(text.rfind("\n", max(start, place - LONGEST), max(start, place - 1)) + 1, place - LONGEST, start)
+    return place
 
 
 @require_safe
@@ -82,8 +106,12 @@ def raw(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
         return source_file(text, f"{path}.json")
     shown = stretch(text, place_of(request))
     more = more_html(reading_of(subject, read_view(request.GET)), path, shown).replace("/part/", "/raw/")
-    box = f'<div data-step><pre class="code{" fades" if shown.left else ""}" tabindex="0" hx-disable>{safe(shown.text)}</pre>{more}</div>'
-    return _answer(request, subject, path, box, before_source(subject, text))
+    return _answer(request, subject, path, _step_html(shown, more), before_source(subject, text))
+
+
+def _step_html(shown: Stretch, more: str, before: str = "") -> str:
+    fades = " fades" if shown.left else ""
+    return f'<div data-step>{before}<pre class="code{fades}" tabindex="0" hx-disable>{safe(shown.text)}</pre>{more}</div>'
 
 
 def _part(subject: Subject, path: Path) -> Part:

@@ -24,8 +24,8 @@ export class Current {
     const row = await this.rows.show(rowOf(path));
     if (!row) return announce(`${path} is not in the chain as it is folded now.`), null;
     this.mark(row, focus);
-    if (open && !isSection(row)) await this.nodes.setOpen(row, true);
-    const part = path !== rowOf(path) && document.getElementById(idOf(path));
+    const part = path !== rowOf(path) && (await this.nodes.reveal(row, path));
+    if (open && !part && !isSection(row)) await this.nodes.setOpen(row, true);
     (part || row).scrollIntoView({ block: part ? "center" : "nearest" });
     return row;
   }

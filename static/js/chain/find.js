@@ -1,9 +1,9 @@
 /** Find in the whole chain: the server finds, we list, walk and mark. The browser's own find sees only the rows in the page. */
 import { announce } from "../status.js";
 import { fragment } from "./fragments.js";
+import { idOf } from "./paths.js";
 
 const WAIT = 180; // milliseconds after the last key
-const STEPS = 6; // how much of a long part is fetched to show a hit in it
 
 export class Find {
   #timer = 0;
@@ -110,14 +110,12 @@ export class Find {
     hit.scrollIntoView({ block: "nearest" });
     const row = await this.current.go(hit.dataset.path, { open: true, focus: false });
     if (!row) return;
-    for (let step = 0; step < STEPS && !this.#ranges(row).length; step++) {
-      const link = row.querySelector("[data-more]");
-      if (!link) break;
-      await this.nodes.more(link);
-    }
+    const part = document.getElementById(idOf(hit.dataset.path)) ?? row;
+    const more = part.querySelector("[data-more][href*='/part/']");
+    if (more && !this.#ranges(part).length) await this.nodes.more(more, { find: this.word, ...(this.case.checked && { case: 1 }) });
     this.mark();
-    const range = this.#ranges(row.querySelector(":scope > .node-body") ?? row)[0];
-    if (!range) return announce(`${hit.dataset.path}: the hit is in its raw source or further down in a long part.`);
+    const range = this.#ranges(part)[0] ?? this.#ranges(row.querySelector(":scope > .node-body") ?? row)[0];
+    if (!range) return announce(`${hit.dataset.path}: the hit is in what is not shown, such as an id or a name. Its source holds it.`);
     range.startContainer.parentElement.scrollIntoView({ block: "nearest" });
     announce(`Hit ${index + 1} of ${this.hits.length}${this.result.querySelector("[data-find-more]") ? " or more" : ""}, ${hit.dataset.path}`);
   }

@@ -1,5 +1,6 @@
 /** Opens and folds rows in place, fetches the rest of long nodes, wraps and widens results. */
 import { fragment } from "./fragments.js";
+import { idOf } from "./paths.js";
 
 const line = (row) => row.querySelector(":scope > .node-line");
 export const isSection = (row) => row.matches(".section-row");
@@ -10,7 +11,8 @@ export class Nodes {
     Object.assign(this, { rows, fold, text });
   }
 
-  async setOpen(row, open) {
+  /** `part`: a path inside the row that must be there, however long the node is. */
+  async setOpen(row, open, part = "") {
     const path = row.dataset.path;
     if (isOpen(row) === open) return;
     this.fold.set(path, open);
@@ -20,17 +22,27 @@ export class Nodes {
       row.querySelector(":scope > .node-body")?.remove();
       return this.rows.fill();
     }
-    const body = (await fragment(this.text(line(row).href)))?.querySelector(".node-body");
+    const body = (await fragment(this.text(line(row).href + (part && `?part=${part}`))))?.querySelector(".node-body");
     if (!body) return line(row).setAttribute("aria-expanded", "false");
     if (isOpen(row) && !row.querySelector(":scope > .node-body")) row.append(body);
     row.dispatchEvent(new CustomEvent("node:opened", { bubbles: true }));
   }
 
-  /** The next step of a long part or node takes the place of its link. */
-  async more(link) {
+  /** An open row with `part` in it, fetched if it lies further down than what is shown. */
+  async reveal(row, part) {
+    await this.setOpen(row, true, part);
+    const link = row.querySelector(":scope > .node-body > [data-more]:last-child");
+    if (link && !document.getElementById(idOf(part))) await this.more(link, { part });
+    return document.getElementById(idOf(part));
+  }
+
+  /** The next step of a long part or node takes the place of its link. `words`: what else is asked for with it. */
+  async more(link, words = {}) {
     if (link.dataset.busy) return;
     link.dataset.busy = "";
-    const found = await fragment(link.href);
+    const address = new URL(link.href);
+    for (const [name, value] of Object.entries(words)) address.searchParams.set(name, value);
+    const found = await fragment(address.href);
     const step = found?.querySelector("[data-step]");
     if (!step) return delete link.dataset.busy;
     link.previousElementSibling?.classList.remove("fades");
