@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     ask = _asked(operation, arguments.writer)
     if arguments.to and arguments.to != "same":
         get_format(arguments.to)
-    with opened(arguments.file, arguments.format) as file:
+    with opened(arguments.file, arguments) as file:
         results = [(chain, _outcome(operation, chain, options, ask)) for chain in chosen(file, arguments.chain)]
         for chain, outcome in results:
             _tell(file, chain, outcome, arguments)
@@ -94,8 +94,9 @@ def parse_options(model: type[Options], settings: Sequence[str]) -> Options:
         return model.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "options"
-        raise OptionsError(f"The option {place} is wrong: {first['msg'].removeprefix('Value error, ').rstrip('.')}.") from None
+        said = first["msg"].removeprefix("Value error, ").rstrip(".")
+        place = ".".join(map(str, first["loc"]))
+        raise OptionsError(f"The option {place} is wrong: {said}." if place else f"{said}.") from None
 
 
 def _is_list(annotation: Any) -> bool:

@@ -357,6 +357,14 @@ def test_an_export_of_a_redacted_chain_holds_nothing_of_it() -> None:
     assert load_file(exported)[0].messages == after
 
 
+def test_the_command_line_says_where_settings_break(tmp_path: Any, capsys: Any) -> None:
+    file = tmp_path / "run.json"
+    file.write_text('[{"role": "user", "content": "Hi"}]')
+    assert main(["apply", "redact", str(file), "--set", 'context_management={"edits": [,]}']) == 2
+    told = "Anthropic's settings are not JSON: Expecting value at line 1, column 12."
+    assert capsys.readouterr().err.strip() == f"chainviz: {told}"
+
+
 def test_the_command_line_redacts(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
