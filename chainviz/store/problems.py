@@ -63,6 +63,13 @@ def problems(chain: StoredChain, start: Path | None = None, count: int = 50, wan
     return ProblemPage(tuple(found), following, total)
 
 
+def problems_of(chain: StoredChain, path: Path, wanted: Wanted = ALL) -> list[Problem]:
+    """Those of one row."""
+    row = path.node
+    chain.span(row)
+    return [problem for problem in problems(chain, row, 1, wanted).problems if problem.path.node == row]
+
+
 def next_problem(chain: StoredChain, path: Path | None, wanted: Wanted = ALL) -> Problem | None:
     """The first problem in a row after that of `path` (None: from the top)."""
     outline = chain.outline

@@ -318,3 +318,20 @@ def test_a_text_far_down_in_a_long_part_is_shown_and_what_lies_between_is_a_link
     step = fragment(between)
     assert "line 400\n" in step and "line 2496\n" in step and "line 2497\n" not in step and not more_links(step)
     assert fragment(f"{more}&find=LINE 2500&case=1") == fragment(f"{more}&find=nowhere") == fragment(more)
+
+
+def test_problems_are_walked_one_by_one_within_a_node_too() -> None:
+    calls = [(f"c{i}", "look", {}) for i in range(3)]
+    chain = make_chain([human("Go"), ai(None, *calls), human("On"), ai(None, ("d", "look", {})), human("Well?")])
+    where = f"/c/{chain.pk}/v/1/problems/step"
+
+    def step(query: str) -> tuple[str, str]:
+        [found] = re.findall(r'data-path="([^"]*)" data-nth="([^"]*)"', fragment(f"{where}?{query}"))
+        return found
+
+    assert step("from=s1&dir=next") == ("s1.p1.m0.c0", "0")
+    assert step("from=s1.p1&dir=next&nth=0") == ("s1.p1.m0.c1", "1")
+    assert step("from=s1.p1&dir=next&nth=2") == ("s2.p1.m0.c0", "0")
+    assert step("from=s2.p1&dir=previous&nth=0") == ("s1.p1.m0.c2", "2")
+    assert step("from=s1.p1&dir=previous&nth=2") == ("s1.p1.m0.c1", "1")
+    assert step("from=s1.p1&dir=next") == ("s2.p1.m0.c0", "0"), "who walked there by other keys goes on"

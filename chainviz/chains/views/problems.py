@@ -12,8 +12,9 @@ from chainviz.core.paths import Path, parse_path
 from chainviz.core.problems import Problem
 from chainviz.core.providers import PROVIDERS
 from chainviz.store.chain import StoredChain
-from chainviz.store.problems import Wanted, next_problem, previous_problem
+from chainviz.store.problems import Wanted, next_problem, previous_problem, problems_of
 from chainviz.store.problems import problems as problems_from
+from chainviz.web.addresses import small_number
 from chainviz.web.htmx import wants_fragment
 
 
@@ -33,14 +34,35 @@ def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
 
 @require_safe
 def step(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """To the next or previous problem from `from`: a redirect, or for a script where it is and what is wrong."""
+    """To the next or previous problem from `from`: a redirect, or for a script where it is and what is wrong.
+
+    `nth`: the problem of that row, counted from 0, at which the reader is; without it the row's own are passed over.
+    """
     backwards = request.GET.get("dir") == "previous"
-    found = _nearest(subject.stored, _path(request, "from"), _wanted(request), backwards)
+    number, found = _stepped(subject.stored, _path(request, "from"), _nth(request), _wanted(request), backwards)
     if wants_fragment(request):
-        return render(request, "chains/_problem.html", {"problem": found})
+        return render(request, "chains/_problem.html", {"problem": found, "nth": number})
     if found is None:
         return redirect(subject.base_url)
     return redirect(f"{subject.base_url}at/{found.path}#{found.path.dom_id}")
+
+
+def _stepped(
+    chain: StoredChain, start: Path | None, nth: int | None, wanted: Wanted, backwards: bool
+) -> tuple[int, Problem | None]:
+    """A problem and its number in its row: the next one of the row, or that of the nearest row which comes first."""
+    if start is not None and nth is not None:
+        own = problems_of(chain, start, wanted)
+        number = nth - 1 if backwards else nth + 1
+        if 0 <= number < len(own):
+            return number, own[number]
+    found = _nearest(chain, start, wanted, backwards)
+    own = problems_of(chain, found.path, wanted) if found is not None and backwards else []
+    return (len(own) - 1, own[-1]) if own else (0, found)
+
+
+def _nth(request: HttpRequest) -> int | None:
+    return small_number(request.GET.get("nth", ""))
 
 
 def _nearest(chain: StoredChain, start: Path | None, wanted: Wanted, backwards: bool) -> Problem | None:

@@ -163,12 +163,15 @@ document.addEventListener("pane:opened", (event) => {
 addEventListener("resize", () => current.inspect());
 
 // ---- problems ----
+let seen = { row: "", nth: "" }; // the problem the reader was led to
 async function problem(dir) {
   if (!rows.rows.length) return;
   const from = current.path || rows.visible()[0]?.dataset.path || "s1";
-  const found = (await fragment(`${base}problems/step?from=${from}&dir=${dir}`))?.querySelector("[data-problem]");
+  const nth = seen.row === from ? `&nth=${seen.nth}` : "";
+  const found = (await fragment(`${base}problems/step?from=${from}&dir=${dir}${nth}`))?.querySelector("[data-problem]");
   if (!found) return;
   await current.go(found.dataset.path, { open: true });
+  seen = { row: current.path, nth: found.dataset.nth };
   announce(found.textContent.trim());
 }
 document.addEventListener("click", (event) => {
