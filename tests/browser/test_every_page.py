@@ -50,8 +50,7 @@ def test_every_page_is_accessible_and_fits(
 ) -> None:
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    home, draft = f"/c/{chain.pk}/", Draft.objects.earliest("pk")
-    arrivals = {arrival.name: arrival.pk for arrival in Arrival.objects.all()}
+    home = f"/c/{chain.pk}/"
     wrong: list[str] = []
 
     def look(what: str) -> None:
@@ -62,14 +61,7 @@ def test_every_page_is_accessible_and_fits(
             here.append("wider than the screen")
         wrong.extend(f"{what}: {each}" for each in here)
 
-    for where in (
-        "/", "/?q=nothing-like-this", "/bin/", f"/bin/{Chain.objects.in_bin().get().pk}/delete/",
-        f"/pick/{arrivals['many.jsonl']}/", f"/upload/{arrivals['cut.json']}/", f"/upload/{arrivals['picture.png']}/",
-        home, f"{home}v/1/at/s4.p1", f"{home}v/1/problems", f"{home}v/1/export", f"{home}v/1/node/s3.p1",
-        f"{home}repair/?v=1", f"{home}repair/?v=3", f"{home}edit/s4.p1?v=3", f"{home}do/convert/",
-        f"{home}versions/", f"{home}diff/1..3/", f"{home}diff/1..3/?layout=unified", f"{home}diff/1..2/",
-        f"{home}d/{draft.pk}/", f"{home}d/{draft.pk}/explore/at/s1.p1", f"{home}d/{draft.pk}/conflict",
-    ):  # fmt: skip
+    for where in addresses(chain):
         assert page.goto(live_server.url + where).status == 200, where
         look(where)
 
@@ -79,6 +71,33 @@ def test_every_page_is_accessible_and_fits(
     assert wrong == []
     assert all(re.search("status of 4|status of 500", fault) for fault in faults)
     faults.clear()
+
+
+def addresses(chain: Chain) -> tuple[str, ...]:
+    home, draft = f"/c/{chain.pk}/", Draft.objects.earliest("pk")
+    arrivals = {arrival.name: arrival.pk for arrival in Arrival.objects.all()}
+    return (
+        "/", "/?q=nothing-like-this", "/bin/", f"/bin/{Chain.objects.in_bin().get().pk}/delete/",
+        f"/pick/{arrivals['many.jsonl']}/", f"/upload/{arrivals['cut.json']}/", f"/upload/{arrivals['picture.png']}/",
+        home, f"{home}v/1/at/s4.p1", f"{home}v/1/problems", f"{home}v/1/export", f"{home}v/1/node/s3.p1",
+        f"{home}repair/?v=1", f"{home}repair/?v=3", f"{home}edit/s4.p1?v=3", f"{home}do/convert/",
+        f"{home}versions/", f"{home}diff/1..3/", f"{home}diff/1..3/?layout=unified", f"{home}diff/1..2/",
+        f"{home}v/1/bytes", f"{home}v/1/find?q=a", f"{home}audit/", f"{home}purge/", "/secrets/",
+        f"{home}do/redact/?v=1", f"{home}do/mask/?v=1", f"{home}do/summarize/?v=1",
+        f"{home}d/{draft.pk}/", f"{home}d/{draft.pk}/explore/at/s1.p1", f"{home}d/{draft.pk}/conflict",
+    )  # fmt: skip
+
+
+def test_every_page_fits_between_a_small_phone_and_a_desk(page: Any, live_server: Any, chain: Chain) -> None:
+    """Also where two panes are left of three, and at 320 pixels, which is a desk at 400 %."""
+    wrong = []
+    for where in addresses(chain):
+        page.goto(live_server.url + where)
+        for width in (320, 834, 1024):
+            page.set_viewport_size({"width": width, "height": 768})
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wrong.append((where, width))
+    assert wrong == []
 
 
 def error_pages(page: Any, site: str, home: str, monkeypatch: Any) -> dict[str, Callable[[], None]]:
