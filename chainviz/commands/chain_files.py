@@ -42,6 +42,7 @@ def add_file(parser: argparse.ArgumentParser, name: str = "file") -> None:
 def add_format(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(format.name for format in FORMATS)
     parser.add_argument("--format", metavar="NAME", help=f"the file's format instead of the detected one: {names}")
+    parser.add_argument("--salvage", action="store_true", help="of a file that is cut off, take the complete messages")
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
@@ -53,14 +54,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def opened(name: str, format: str | None = None) -> Iterator[ChainFile]:
+def opened(name: str, arguments: argparse.Namespace) -> Iterator[ChainFile]:
     """The chains of a file; DocumentError, naming the file, where it cannot be read."""
+    format: str | None = arguments.format
     if format:
         get_format(format)
     with ExitStack() as stack:
         try:
             source = stack.enter_context(open_source(sys.stdin.buffer.read() if name == "-" else Path(name)))
-            file = ChainFile(name, source, tuple(load_source(source, format)))
+            file = ChainFile(name, source, tuple(load_source(source, format, salvage=arguments.salvage)))
         except DocumentError as error:
             raise DocumentError(_with_place(name, error), error.line, error.column, error.offset) from None
         yield file
@@ -68,6 +70,8 @@ def opened(name: str, format: str | None = None) -> Iterator[ChainFile]:
 
 def _with_place(name: str, error: DocumentError) -> str:
     text = " ".join(str(error).split())
+    if error.salvage:
+        text += " Add --salvage to keep them."
     if name in text or name == "-":
         return text
     return f"{name}: {text}"

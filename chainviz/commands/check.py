@@ -37,7 +37,7 @@ def _spelled(name: str) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     found = False
-    with opened(arguments.file, arguments.format) as file:
+    with opened(arguments.file, arguments) as file:
         for chain in chosen(file, arguments.chain):
             problems = list(_problems(chain, arguments.provider))
             found |= any(problem.severity in FOUND for problem in problems)

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments)
-    with opened(arguments.file, arguments.format) as file:
+    with opened(arguments.file, arguments) as file:
         if arguments.to == SAME:
             write_out(arguments.out, whole_document(file, apart(file.chains)))
             return 0

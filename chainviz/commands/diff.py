@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with opened(arguments.old, arguments.format) as old, opened(arguments.new, arguments.format) as new:
+    with opened(arguments.old, arguments) as old, opened(arguments.new, arguments) as new:
         several = max(len(chosen(old, arguments.chain)), len(chosen(new, arguments.chain))) > 1
         for number, diff in enumerate(_diffs(old, new, arguments.chain), 1):
             if arguments.json:

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with opened(arguments.file, arguments.format) as file:
+    with opened(arguments.file, arguments) as file:
         for chain in chosen(file, arguments.chain):
             if arguments.json:
                 print_json(describe(chain.messages, chain.format, file.title(chain)))

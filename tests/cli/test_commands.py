@@ -219,6 +219,19 @@ def test_unknown_words_are_bad_usage(words: list[str], capsys: pytest.CaptureFix
     assert stopped.value.code == 2
 
 
+def test_the_complete_messages_of_a_file_that_is_cut_off_can_be_taken(
+    clean: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, out = clean.read_bytes(), tmp_path / "out.json"
+    clean.write_bytes(whole[:-40])
+    assert main(["show", str(clean)]) == 2
+    assert capsys.readouterr().err.endswith("5 complete messages before it can be kept. Add --salvage to keep them.\n")
+    assert main(["show", str(clean), "--salvage", "--json"]) == 0
+    assert [each["messages"] for each in objects(capsys)] == [5]
+    assert main(["convert", str(clean), "--salvage", "--to", "neutral", "--out", str(out)]) == 0
+    assert len(json.loads(out.read_bytes())) == 5
+
+
 def test_an_error_names_the_file_it_is_about(broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing, folder = tmp_path / "missing", tmp_path / "no" / "out"
     for words in (["diff", broken, missing], ["apply", "repair", broken, "--out", folder], ["show", broken, "--format", "fax"]):
