@@ -97,9 +97,12 @@ def _matches(message: Message, rules: Sequence[Rule]) -> Iterator[object]:
 
 def _spot(path: Path, found: Finding) -> Spot:
     where = str(Path(path.section, path.pair, path.message, found.part))
-    mark = fingerprint(found.value, settings.SECRET_KEY.encode())
     own = found.rule if found.rule.group == "own" else None
-    return Spot(where, found.rule.name, found.place, found.start, found.end, mark, own)
+    return Spot(where, found.rule.name, found.place, found.start, found.end, mark_of(found.value), own)
+
+
+def mark_of(value: str) -> str:
+    return fingerprint(value, settings.SECRET_KEY.encode())
 
 
 def _order(spot: Spot) -> tuple[int, ...]:

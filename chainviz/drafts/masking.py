@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
 
 from chainviz.chains import audit
-from chainviz.chains.secrets import Report
+from chainviz.chains.secrets import CONTEXT, Report
 from chainviz.core import formats
 from chainviz.core.chain import Splice
 from chainviz.core.errors import Refused
@@ -17,7 +18,7 @@ from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision
 from chainviz.core.operations.mask import MASK, MaskOptions, choose, masked
-from chainviz.core.secrets import Values, own_rules
+from chainviz.core.secrets import Finding, Rule, Values, own_rules, scan_text
 from chainviz.drafts.access import Ground
 from chainviz.drafts.models import Draft
 from chainviz.drafts.services import held
@@ -38,10 +39,42 @@ class Prepared:
     surroundings: Surroundings | None
 
 
-def prepare(chain: StoredChain, options: MaskOptions, report: Report = lambda done, text: None) -> Prepared:
-    """Refused where nothing is to be masked."""
-    chosen = choose(chain, options, Context(progress=lambda done, text: report(done / 2, f"Looking: {text}")))
-    if not chosen.accepted:
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a rule finds in the document around its messages: run metadata, lines that are no message."""
+
+    finding: Finding
+    before: str
+    behind: str
+
+
+def beside(chain: StoredChain, rules: Sequence[Rule]) -> list[Beside]:
+    found: list[Beside] = []
+
+    def look(text: str) -> str:
+        for each in scan_text(text, rules):
+            found.append(Beside(each, text[max(0, each.start - CONTEXT) : each.start], text[each.end :][:CONTEXT]))
+        return text
+
+    rewritten(chain.snapshot, look)
+    return found
+
+
+def prepare(
+    chain: StoredChain,
+    options: MaskOptions,
+    report: Report = lambda done, text: None,
+    *,
+    around: bool = True,
+    off: Collection[str] = (),
+) -> Prepared:
+    """Refused where nothing is to be masked. `around`: also what is found beside the messages alone, except by the rules
+    that are `off`."""
+    found = beside(chain, options.chosen()) if around else ()
+    others = [each.finding for each in found if each.finding.rule.name not in off]
+    looking = Context(progress=lambda done, text: report(done / 2, f"Looking: {text}"))
+    chosen = choose(chain, options, looking, others)
+    if not chosen.masker.placeholders:
         raise Refused("Nothing is chosen, so there is nothing to mask.")
     format = formats.get_format(chain.format)
     changes: list[Splice] = []

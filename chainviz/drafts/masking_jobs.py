@@ -23,8 +23,8 @@ WRITING = 0.9
 UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 
 
-def start_masking(ground: Ground, user: Any, options: MaskOptions) -> Job:
-    """The one under way, where there is one for this content."""
+def start_masking(ground: Ground, user: Any, options: MaskOptions, **around: Any) -> Job:
+    """The one under way, where there is one for this content. `around`: as `prepare` takes it."""
     return masking_of(ground, user) or start_job(
         mask_content,
         owner=user,
@@ -33,6 +33,7 @@ def start_masking(ground: Ground, user: Any, options: MaskOptions) -> Job:
         draft=ground.draft.pk if ground.draft else None,
         seen=_content(ground),
         options=options.model_dump(),
+        around=around,
     )
 
 
@@ -49,7 +50,13 @@ def _content(ground: Ground) -> list[Any]:
 
 
 def mask_content(
-    context: JobContext, chain: int, version: int, draft: int | None, seen: list[Any], options: dict[str, Any]
+    context: JobContext,
+    chain: int,
+    version: int,
+    draft: int | None,
+    seen: list[Any],
+    options: dict[str, Any],
+    around: dict[str, Any],
 ) -> dict[str, Any]:
     try:
         ground = _ground(chain, version, draft)
@@ -59,6 +66,7 @@ def mask_content(
             ground.stored,
             MaskOptions.model_validate(options),
             lambda done, text: context.report(done * WRITING, text),
+            **around,
         )
         context.report(WRITING, f"Writing {len(prepared.changes):,} messages")
         with transaction.atomic():

@@ -97,6 +97,22 @@ def test_a_value_can_be_taken_back_in(client: Client, address: str) -> None:
     assert 'data-chosen="none"' not in page
 
 
+@pytest.mark.parametrize("is_ticked", [True, False])
+def test_what_stands_around_the_messages_alone_is_found_and_masked(client: Client, chain: Chain, is_ticked: bool) -> None:
+    whole = {"run": {"env": f"TOKEN={KEY}"}, "messages": [human("Nothing here"), ai("No")]}
+    other = make_chain_of(json.dumps(whole).encode(), "other.json")
+    address = f"/c/{other.pk}/do/mask/"
+    page = client.get(address).content.decode()
+    assert f"<mark>{KEY}</mark>" in page
+    fields = fields_of(page)
+    assert fields["around"] == ["1"]
+    answer = client.post(address, fields | {"around": ["1"] if is_ticked else [], "act": ["apply"]})
+    if is_ticked:
+        assert json.loads(saved(client, other, answer))["run"] == {"env": "TOKEN=[GITHUB_TOKEN_1]"}
+    else:
+        assert answer.status_code == 422
+
+
 def test_rules_can_be_left_out(client: Client, chain: Chain, address: str) -> None:
     fields = fields_of(client.get(address).content.decode())
     rules = [each for each in fields["rule"] if each != "email"]

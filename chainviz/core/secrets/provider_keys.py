@@ -115,7 +115,7 @@ _RANDOM = frozenset(
         "openai-key", "slack-app-token", "tavily-key", "hugging-face-token", "discord-token", "supabase-token",
         "pinecone-key", "nvidia-key", "doppler-token", "planetscale-token", "square-token", "crates-token",
         "azure-client-secret", "resend-key",
-    )  # fmt: skip
+    )
 )
 """Forms that words could fill too."""
 

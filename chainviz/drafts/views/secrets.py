@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Collection, Sequence
+from typing import Any, get_args
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,13 +12,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.chains.secret_scans import latest_scan, scan_of, scan_under_way, spots_of, start_scan
-from chainviz.chains.secrets import Reader, Spot, is_long, scan, with_own
+from chainviz.chains.secrets import Reader, Spot, is_long, mark_of, scan, with_own
 from chainviz.core.errors import ChainError
 from chainviz.core.operations.mask import WARNINGS, MaskOptions
 from chainviz.core.paths import Path
-from chainviz.core.secrets import Strategy, own_rules
+from chainviz.core.secrets import RULES, Strategy, own_rules
 from chainviz.drafts.access import Ground, ground_of
-from chainviz.drafts.masking import prepare, take
+from chainviz.drafts.masking import beside, prepare, take
 from chainviz.drafts.masking_jobs import masking_of, start_masking
 from chainviz.drafts.masking_pages import declined_in, review_of, rules_off
 from chainviz.drafts.models import Draft
@@ -27,6 +28,7 @@ from chainviz.jobs.models import Job
 from chainviz.web.addresses import small_number
 from chainviz.web.htmx import wants_fragment
 
+MOST_BESIDE = 20
 STRATEGIES: dict[Strategy, str] = {
     "pseudonym": "A numbered name a value, such as [EMAIL_1]",
     "replace": "The same word for all of a kind, such as [EMAIL]",
@@ -98,6 +100,7 @@ def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResp
     form = request.POST
     own_patterns = form.get("own_patterns", "")
     spots, used, error = _with_own(ground, known, own_patterns, form.get("own_used", ""))
+    around = request.method != "POST" or "shown" not in form or "around" in form
     declined, off = declined_in(form, spots), rules_off(form, spots)
     asked = form.get("strategy", "")
     strategy: Strategy = next((each for each in get_args(Strategy) if each == asked), "pseudonym")
@@ -108,7 +111,7 @@ def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResp
             gone = declined | {spot.id for spot in spots if spot.rule in off}
             given = {"strategy": strategy, "own_patterns": own_patterns, "decline": tuple(gone)}
             try:
-                return _apply(request, ground, MaskOptions.model_validate(given))
+                return _apply(request, ground, MaskOptions.model_validate(given), around=around, off=sorted(off))
             except ChainError as refused:
                 error = str(refused)
 
@@ -119,14 +122,30 @@ def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResp
     review = review_of(spots, declined, off, strategy, start, Reader(ground.stored), at)
     strategies = [(name, label, name == strategy) for name, label in STRATEGIES.items()]
     page = {**_head(ground), "error": error, "review": review, "strategies": strategies}
+    page |= {"around": around, "beside": _beside(ground, used, spots, off)}
     page |= {"own_patterns": own_patterns, "own_used": used}
     return render(request, "drafts/secrets.html", {"page": page}, status=422 if error else 200)
 
 
-def _apply(request: HttpRequest, ground: Ground, options: MaskOptions) -> HttpResponse:
+def _apply(request: HttpRequest, ground: Ground, options: MaskOptions, **around: Any) -> HttpResponse:
     if is_long(ground.stored):
-        return see_other(f"{_address(ground)}&masking={start_masking(ground, request.user, options).pk}")
-    return to_draft(request, take(ground, request.user, prepare(ground.stored, options)), WARNINGS)
+        job = start_masking(ground, request.user, options, **around)
+        return see_other(f"{_address(ground)}&masking={job.pk}")
+    prepared = prepare(ground.stored, options, **around)
+    return to_draft(request, take(ground, request.user, prepared), WARNINGS)
+
+
+def _beside(ground: Ground, used: str, spots: Sequence[Spot], off: Collection[str]) -> dict[str, object]:
+    """Values that stand beside the messages alone; a long document is looked through only when it is masked."""
+    if is_long(ground.stored):
+        return {"is_known": False}
+    known = {spot.mark for spot in spots}
+    found = [
+        each
+        for each in beside(ground.stored, (*RULES, *own_rules(used)))
+        if each.finding.rule.name not in off and mark_of(each.finding.value) not in known
+    ]
+    return {"is_known": True, "count": len(found), "shown": found[:MOST_BESIDE], "more": max(0, len(found) - MOST_BESIDE)}
 
 
 def _with_own(ground: Ground, spots: list[Spot], patterns: str, used: str) -> tuple[list[Spot], str, str]:

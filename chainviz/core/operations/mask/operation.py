@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chainviz.core.chain import Chain, Splice
@@ -61,7 +61,8 @@ class Masked:
     report: tuple[Decision, ...]
 
 
-def choose(chain: Chain, options: MaskOptions, context: Context) -> Chosen:
+def choose(chain: Chain, options: MaskOptions, context: Context, around: Iterable[Finding] = ()) -> Chosen:
+    """`around`: what was found in the document beside its messages; it is masked too, unless it was declined in them."""
     masker = Masker(options.strategy)
     accepted: dict[int, list[Spotted]] = {}
     declined: set[str] = set()
@@ -71,6 +72,9 @@ def choose(chain: Chain, options: MaskOptions, context: Context) -> Chosen:
         else:
             masker.placeholder(each.finding.rule, each.finding.value)
             accepted.setdefault(each.message, []).append(each)
+    for beside in around:
+        if beside.value not in declined:
+            masker.placeholder(beside.rule, beside.value)
     # a value that is none in one place is masked only where it was found
     values = Values({v: p for v, p in masker.placeholders.items() if v not in declined})
     return Chosen(masker, accepted, values)
