@@ -6,19 +6,24 @@ Those of OpenAI's Responses that are about items of a format not read here (rs_,
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from chainviz.core.content_problems import content_problems
 from chainviz.core.dialects.patching import data_url
 from chainviz.core.messages import Image, Message, Opaque, Text, Thinking
-from chainviz.core.operations.repair import RepairOptions, repaired
+from chainviz.core.operations.repair import CHOICES, RepairOptions, repaired
 from chainviz.core.parse import parse
 from chainviz.core.problems import Problem, tree_problems
 from chainviz.core.providers import provider_problems
 from tests.core.pictures import ai, call, h, result, s, tool
+from tests.core.strategies import messages
 
 GIF = Image(data_url("image/gif", b"GIF89a" + (9000).to_bytes(2, "little") + (20).to_bytes(2, "little")))
 SEARCHED = Opaque("web_search_tool_result", '{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1"}')
 THOUGHT = Thinking("hm", "sig")
+
+SELDOM = [ai(SEARCHED), ai(THOUGHT, call("a")), ai(Thinking("", "sig"), call("b"))]
 
 ERRORS: dict[str, tuple[str, list[Message], str]] = {
     "A1 missing result": ("result-missing", [h(), ai(call("a")), h("go on")], "answer-call"),
@@ -68,3 +73,12 @@ def test_an_error_is_found_mended_and_gone(name: str) -> None:
     after = repaired(chain, RepairOptions(only=(fix,)))
     assert rule not in [problem.rule for problem in problems(after)]
     assert repaired(after, RepairOptions(only=(fix,))) == after
+
+
+@settings(max_examples=300)
+@given(st.lists(messages | st.sampled_from(SELDOM), max_size=9))
+def test_with_all_fixes_no_provider_refuses_any_chain(chain: list[Message]) -> None:
+    every = RepairOptions(only=tuple(CHOICES))
+    after = repaired(chain, every)
+    assert [problem for problem in provider_problems(parse(after)) if problem.severity == "error"] == []
+    assert repaired(after, every) == after

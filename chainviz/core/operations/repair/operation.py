@@ -30,9 +30,10 @@ from chainviz.core.operations.repair.worklist import MOVED, Worklist, splices
 from chainviz.core.pentagi import parsed_by_reference
 
 PASSES = (
-    fix_unknown_roles, fix_user_calls, fix_server_results, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
+    fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
     fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_large_pictures,
-    fix_result_media, fix_thinking, fix_opening, fix_double_humans, fix_ids, fix_names, fix_arguments, fix_end,
+    fix_result_media, fix_thinking, fix_opening, fix_double_humans, fix_server_results, fix_ids, fix_names, fix_arguments,
+    fix_end,
 )  # fmt: skip
 """Each leaves nothing that an earlier one would mend, so one run is enough."""
 OF_CONTENT = (

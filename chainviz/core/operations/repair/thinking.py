@@ -14,24 +14,29 @@ from chainviz.core.reasoning import acts_unthinking, is_emptied, is_unsigned, th
 def fix_thinking(work: Worklist) -> None:
     """Only on demand: what one API refuses, another wants back."""
     ends = list(accumulate(len(section) for section in work.tree.sections))
+    last = len(work.shapes) - 1
     ai = work.read(lambda shape: shape.role == AI)
     for _, found in groupby(ai, lambda item: bisect_right(ends, item[0])):
-        section = list(found)
-        # a call that loses unsigned reasoning has none, so the rest of its section cannot keep any
-        incomplete = any(acts_unthinking(m) or (m.calls and is_unsigned(m.parts[0])) for _, m in section)
-        for place, message in section:
-            if not thinks(message):
-                continue
-            if any(map(is_unsigned, message.parts)):
-                _offer(work, place, message, "thinking-unsigned", "has reasoning without a signature")
-            elif incomplete:
-                what = "reasons, while another message of its section calls tools without signed reasoning"
-                _offer(work, place, message, "thinking-missing", what)
-            elif any(map(is_emptied, message.parts)):
-                _offer(work, place, message, "thinking-emptied", "has signed reasoning without text")
-            elif place == len(work.shapes) - 1:
-                _offer(work, place, message, "thinking-final", "ends the chain with its reasoning")
+        section = [(place, message, _fault(message, place == last)) for place, message in found]
+        # where one call has no reasoning or loses it, the rest of its section cannot keep any
+        incomplete = any(acts_unthinking(message) or (message.calls and fault) for _, message, fault in section)
+        for place, message, fault in section:
+            if fault is None and incomplete and thinks(message):
+                fault = "thinking-missing", "reasons, while another message of its section calls tools without"
+            if fault is not None:
+                _offer(work, place, message, *fault)
     work.settle()
+
+
+def _fault(message: Message, is_last: bool) -> tuple[str, str] | None:
+    """What is wrong with the reasoning of the message itself: rule and words."""
+    if any(map(is_unsigned, message.parts)):
+        return "thinking-unsigned", "has reasoning without a signature"
+    if any(map(is_emptied, message.parts)):
+        return "thinking-emptied", "has signed reasoning without text"
+    if is_last and thinks(message):
+        return "thinking-final", "ends the chain with its reasoning"
+    return None
 
 
 def _offer(work: Worklist, place: int, message: Message, rule: str, what: str) -> None:
