@@ -120,6 +120,6 @@ def _beats(job: Job) -> bool:
     """A database that somebody else writes in for long is no reason to give the lease up."""
     try:
         return lease.beat(job)
-    except DatabaseError:
-        log.warning("job %s could not keep its lease this time", job.pk, exc_info=True)
+    except DatabaseError as error:
+        log.warning("job %s could not keep its lease this time: %s", job.pk, error)
         return True
