@@ -272,6 +272,8 @@ def test_a_hit_far_down_in_a_long_part_is_gone_to(page: Any, live_server: Any) -
     until(page, "document.querySelector('#s1-p1-m30-c0')?.textContent.includes('line 25000 of it')")
     assert "Hit 1 of 1" in page.locator("[data-status]").inner_text()
     assert page.evaluate("document.querySelectorAll('*').length") <= 1_400
+    page.wait_for_selector(".inspector:has-text('30 completed')")
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "only panes scroll"
 
 
 def test_a_page_of_one_node_has_the_same_buttons(page: Any, live_server: Any) -> None:
