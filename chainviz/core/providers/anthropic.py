@@ -212,9 +212,9 @@ def _broken(message: Message, final: bool) -> Iterator[Broken]:
                 yield from _broken_by_call(part, each, message.role)
             case ToolResult() if text_before and message.role == TOOL:
                 yield TEXT_FIRST, part, "has text before a tool result"
-            case Thinking() if is_unsigned(each):
+            case Thinking() if message.role == AI and is_unsigned(each):
                 yield UNSIGNED, part, "has thinking without a signature"
-            case Thinking() if is_emptied(each):
+            case Thinking() if message.role == AI and is_emptied(each):
                 yield EMPTIED, part, "has signed thinking without text"
         for picture in pictures_in(each):
             yield from _broken_by_picture(part, picture)
