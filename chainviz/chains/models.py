@@ -10,8 +10,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from chainviz.chains import staging
 from chainviz.chains.audit import AuditEntry as AuditEntry  # a table of this app
+from chainviz.chains.uploads import staging
 from chainviz.jobs.models import AsciiJSONField, Job
 
 LONGEST_REQUEST = timedelta(minutes=5)

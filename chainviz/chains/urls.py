@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from chainviz.chains.explorer_urls import explorer_urls
+from chainviz.chains.explorer.addresses import explorer_urls
 from chainviz.chains.views import audit, bin, diff, explorer, library, pick, secrets, upload, versions
 
 app_name = "chains"

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 def take_in(paths: Sequence[Path], format: str, url: str) -> bool:
     """Every chain of the files, one line a file. False, and nothing is stored, when one of them cannot be read."""
     from chainviz.accounts.models import local_owner
-    from chainviz.chains.local_files import take_file
+    from chainviz.chains.uploads.local_files import take_file
 
     faults = list(faults_of(paths, format))
     for fault in faults:
@@ -54,7 +54,7 @@ def take_in(paths: Sequence[Path], format: str, url: str) -> bool:
 
 
 def faults_of(paths: Sequence[Path], format: str) -> Iterator[DocumentError]:
-    from chainviz.chains.local_files import look_into
+    from chainviz.chains.uploads.local_files import look_into
 
     for path in paths:
         try:

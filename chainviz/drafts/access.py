@@ -10,8 +10,8 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from chainviz.chains.access import chain_for
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.chains.models import Chain
-from chainviz.chains.subjects import Subject
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored import snapshot_of
 from chainviz.store.chain import StoredChain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainviz.chains.comparing import compare
+from chainviz.chains.diff.comparing import compare
 from chainviz.core.errors import PathError
 from chainviz.core.paths import Path
 from chainviz.store.chain import StoredChain

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from chainviz.chains.comparing import StoredRows, compare
-from chainviz.chains.diff_groups import Compared, count, number_of
-from chainviz.chains.diffs import Asked, diff_view
+from chainviz.chains.diff.comparing import StoredRows, compare
+from chainviz.chains.diff.groups import Compared, count, number_of
+from chainviz.chains.diff.page import Asked, diff_view
 from chainviz.chains.models import Chain
 from chainviz.chains.views.diff import VersionLinks
 from chainviz.core.diff.chains import ChainDiff

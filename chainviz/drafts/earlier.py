@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
-from chainviz.chains.comparing import compare
-from chainviz.chains.diff_groups import WORDS, count, label_of, number_of
+from chainviz.chains.diff.comparing import compare
+from chainviz.chains.diff.groups import WORDS, count, label_of, number_of
 from chainviz.chains.models import Chain
 from chainviz.core.diff.chains import Group
 from chainviz.core.diff.contents import MessageDiff, PartDiff

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chainviz.chains.diff_groups import ROLE_NAMES
+from chainviz.chains.diff.groups import ROLE_NAMES
 from chainviz.core.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.errors import OptionsError, PathError
 from chainviz.core.messages import PART_KINDS, Image, Message, Part, Text, Thinking, ToolCall, ToolResult

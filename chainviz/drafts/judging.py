@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from chainviz.chains.diff_groups import count, number_of
+from chainviz.chains.diff.groups import count, number_of
 from chainviz.core.diff.chains import ChainDiff, Side
 from chainviz.core.paths import Path
 from chainviz.core.problems import Problem

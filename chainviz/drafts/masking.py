@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from chainviz.chains import audit
-from chainviz.chains.secrets import CONTEXT, Report
+from chainviz.chains.secrets.places import CONTEXT, Report
 from chainviz.core import formats
 from chainviz.core.chain import Splice
 from chainviz.core.errors import Refused

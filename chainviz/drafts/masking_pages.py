@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from chainviz.chains.diff_groups import number_of
-from chainviz.chains.secrets import Excerpt, Reader, Spot
+from chainviz.chains.diff.groups import number_of
+from chainviz.chains.secrets.places import Excerpt, Reader, Spot
 from chainviz.core.paths import Path, parse_path
 from chainviz.core.secrets import Masker, Strategy
 from chainviz.core.secrets.rules import RULES

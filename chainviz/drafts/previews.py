@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from chainviz.chains.comparing import StoredRows, compare
-from chainviz.chains.diff_groups import Compared, count, number_of
-from chainviz.chains.diffs import Asked, DiffView, Measure, diff_view, query
+from chainviz.chains.diff.comparing import StoredRows, compare
+from chainviz.chains.diff.groups import Compared, count, number_of
+from chainviz.chains.diff.page import Asked, DiffView, Measure, diff_view, query
 from chainviz.chains.models import Chain
 from chainviz.chains.views.diff import measures_of
 from chainviz.core.formats import get_format

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from chainviz.chains.diff_groups import number_of
+from chainviz.chains.diff.groups import number_of
 from chainviz.core.operations.redact import POLICIES, DecisionTable, RedactOptions, Row
 from chainviz.core.operations.redact.candidates import SKIPS
 from chainviz.core.operations.redact.following import REASONS, MatrixRow

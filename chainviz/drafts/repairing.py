@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from chainviz.chains.diff_groups import count, number_of
+from chainviz.chains.diff.groups import count, number_of
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 from chainviz.core.operations.repair.options import RepairOptions
 from chainviz.core.paths import Path

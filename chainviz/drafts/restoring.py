@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db import transaction
 
-from chainviz.chains.comparing import compare
-from chainviz.chains.diff_groups import count
+from chainviz.chains.diff.comparing import compare
+from chainviz.chains.diff.groups import count
 from chainviz.core.chain import Splice
 from chainviz.core.diff.chains import Group
 from chainviz.core.diff.contents import MessageDiff

@@ -11,7 +11,7 @@ from django.db import models, transaction
 
 from chainviz.chains.heads import HEAD, copy_head
 from chainviz.chains.models import Arrival, Chain
-from chainviz.chains.staging import forget, is_there, path_of
+from chainviz.chains.uploads.staging import forget, is_there, path_of
 from chainviz.drafts.summaries import runs as summaries
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.jobs.models import AsciiJSONField, Job

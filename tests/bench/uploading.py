@@ -71,8 +71,8 @@ def upload(client: Client, file: Path) -> Chain:
     from django.contrib.auth import get_user_model
     from django.core.files.uploadedfile import UploadedFile
 
-    from chainviz.chains import arrivals
     from chainviz.chains.models import Chain
+    from chainviz.chains.uploads import arrivals
 
     client.get("/")
     with file.open("rb") as content:

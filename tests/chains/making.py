@@ -8,8 +8,8 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from chainviz.accounts.models import local_owner
-from chainviz.chains.imports import import_offer, offers_of
 from chainviz.chains.models import Chain
+from chainviz.chains.uploads.imports import import_offer, offers_of
 from chainviz.core.documents.sources import open_source
 
 

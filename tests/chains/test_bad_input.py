@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pytest
 from django.test import Client
 
-from chainviz.chains import staging
 from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads import staging
 from chainviz.store.models import Upload
 from tests.chains.files import chat, send, send_row
 

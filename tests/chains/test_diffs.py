@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.chains.comparing import equal_stretches
-from chainviz.chains.diff_groups import Compared
-from chainviz.chains.diffs import Asked, diff_view, fold_fragment, measures, query
+from chainviz.chains.diff.comparing import equal_stretches
+from chainviz.chains.diff.groups import Compared
+from chainviz.chains.diff.page import Asked, diff_view, fold_fragment, measures, query
 from chainviz.core.chain import MemoryChain
 from chainviz.core.diff.chains import diff_chains
 from chainviz.core.diff.rows import ShapeRows

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains import file_scans
-from chainviz.chains.file_scans import findings_in
 from chainviz.chains.models import Chain
+from chainviz.chains.secrets import files as file_scans
+from chainviz.chains.secrets.files import findings_in
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from tests.chains.making import ai, human, make_chain_of
@@ -54,8 +54,8 @@ def test_every_link_leads_to_the_page_that_tells(client: Client, chain: Chain) -
 
 
 def test_a_long_chain_is_looked_through_by_a_job_first(client: Client, chain: Chain, monkeypatch: Any) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
-    monkeypatch.setattr("chainviz.chains.secret_counts.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.counts.AT_ONCE", 10)
     address = f"/c/{chain.pk}/v/1/export"
     page = client.get(address).content.decode()
     assert "Look for secrets first" in page
@@ -81,7 +81,7 @@ def test_a_long_chain_is_looked_through_by_a_job_first(client: Client, chain: Ch
 
 
 def test_a_scan_that_was_stopped_can_be_started_again(client: Client, chain: Chain, monkeypatch: Any) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
     address = f"/c/{chain.pk}/v/1/export"
     client.post(address, {"act": "scan"})
     client.post(address, {"act": "stop"})

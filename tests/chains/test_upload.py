@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from chainviz.chains import arrivals, staging
 from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads import arrivals, staging
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.store.models import Upload

@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+from chainviz.chains.explorer.replaced import Replacement, replacement_of, version_with
 from chainviz.chains.models import Chain
-from chainviz.chains.replaced import Replacement, replacement_of, version_with
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.options import EditOptions

@@ -139,7 +139,7 @@ def test_the_audit_holds_no_value(client: Client, chain: Chain, address: str) ->
 def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(
     client: Client, chain: Chain, address: str, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
     assert "This chain is long" in client.get(address).content.decode()
     waiting = client.post(address, {"act": "scan"})["Location"]
     assert "Looking through" in client.get(waiting).content.decode()
@@ -159,7 +159,7 @@ def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(
 @pytest.fixture
 def masking(client: Client, chain: Chain, address: str, monkeypatch: Any) -> str:
     """The page of a job that is to mask a long chain; nobody has taken it up yet."""
-    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
     scan = client.post(address, {"act": "scan"})["Location"]
     run_job.call(Job.objects.get().pk)
     answer = send_form(client, scan, act="apply", own_patterns="she pays")
@@ -283,7 +283,7 @@ def test_own_patterns_work_where_nothing_else_is_found(client: Client, chain: Ch
 
 
 def test_own_patterns_that_match_everywhere_are_refused(client: Client, address: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.MOST", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.places.MOST", 10)
     answer = client.post(address, {"own_patterns": "."})
     assert answer.status_code == 422
     assert "narrower" in answer.content.decode()
@@ -292,7 +292,7 @@ def test_own_patterns_that_match_everywhere_are_refused(client: Client, address:
 def test_own_patterns_are_looked_for_beside_what_a_job_found(
     client: Client, chain: Chain, address: str, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
     waiting = client.post(address, {"act": "scan"})["Location"]
     run_job.call(Job.objects.get().pk)
     page = client.post(waiting, {"own_patterns": "she pays"}).content.decode()

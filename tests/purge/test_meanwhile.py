@@ -13,8 +13,9 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
-from chainviz.chains import arrivals, services
+from chainviz.chains import services
 from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads import arrivals
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.edit import Edit
@@ -136,7 +137,7 @@ def test_an_import_of_the_same_file_is_broken_off(
     send(client, ("two.json", json.dumps({"runs": [{"messages": each} for each in lists]}).encode()))
     arrival = Arrival.objects.get()
     first, second = [row["key"] for row in arrival.found]
-    monkeypatch.setattr("chainviz.chains.arrivals.let_go", lambda arrival: None)
+    monkeypatch.setattr("chainviz.chains.uploads.arrivals.let_go", lambda arrival: None)
     arrivals.take_in(arrival, {"picks": [first], "format": "openai_chat"})
     chain = Chain.objects.get()
     purged = []
@@ -145,7 +146,7 @@ def test_an_import_of_the_same_file_is_broken_off(
         if not purged:
             purged.append(purge(chain))
 
-    monkeypatch.setattr("chainviz.chains.staging.note_progress", purge_once)
+    monkeypatch.setattr("chainviz.chains.uploads.staging.note_progress", purge_once)
     arrivals.take_in(arrival, {"picks": [second], "format": "openai_chat"})
     assert purged
     assert Chain.objects.count() == 1

@@ -19,8 +19,9 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from chainviz.chains import audit, staging
+from chainviz.chains import audit
 from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads import staging
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft, SummaryPiece
 from tests.chains.files import lines, send, send_row

@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from chainviz.chains import charts
-from chainviz.chains.subjects import Subject
+from chainviz.chains.explorer import charts
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.web.htmx import wants_fragment
 
 

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from chainviz.chains.access import chain_for
-from chainviz.chains.comparing import StoredRows, compare
-from chainviz.chains.diff_groups import Compared
-from chainviz.chains.diffs import Measure, asked_of, diff_view, fold_fragment, measures, query
+from chainviz.chains.diff.comparing import StoredRows, compare
+from chainviz.chains.diff.groups import Compared
+from chainviz.chains.diff.page import Measure, asked_of, diff_view, fold_fragment, measures, query
 from chainviz.chains.models import Chain
 from chainviz.core.paths import Path
 from chainviz.store.chain import StoredChain

@@ -9,10 +9,10 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from chainviz.chains.access import chain_for
-from chainviz.chains.explorer import explorer_page, repair_url_of
-from chainviz.chains.subjects import Subject
-from chainviz.chains.view_state import ViewState, read_view
-from chainviz.chains.window_pages import asked_window, outline_page, reading_of, window_page
+from chainviz.chains.explorer.page import explorer_page, repair_url_of
+from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.explorer.view_state import ViewState, read_view
+from chainviz.chains.explorer.windows import asked_window, outline_page, reading_of, window_page
 from chainviz.core.paths import parse_path
 from chainviz.store.models import Version
 from chainviz.store.windows import ALL_OPEN

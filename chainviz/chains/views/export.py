@@ -14,12 +14,12 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods
 
-from chainviz.chains.explorer import format_label
-from chainviz.chains.exporting import Export
+from chainviz.chains.explorer.page import format_label
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.chains.exports import FORMS
+from chainviz.chains.exports.choices import Export
 from chainviz.chains.exports.walk import Told
-from chainviz.chains.secret_counts import is_long_around, start_scans, stop_scans, told_before
-from chainviz.chains.subjects import Subject
+from chainviz.chains.secrets.counts import is_long_around, start_scans, stop_scans, told_before
 from chainviz.core.errors import Refused
 from chainviz.store import exports
 from chainviz.store.models import Upload

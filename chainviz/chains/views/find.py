@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.chains.render.visible_text import marks
-from chainviz.chains.subjects import Subject
 from chainviz.store.find import Hit
 from chainviz.store.find import find as find_in
 from chainviz.web.addresses import small_number

@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from chainviz.chains.explorer import edit_url_of
-from chainviz.chains.inspect_pages import node_page
-from chainviz.chains.subjects import Subject
+from chainviz.chains.explorer.inspector import node_page
+from chainviz.chains.explorer.page import edit_url_of
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.core.paths import parse_path
 from chainviz.web.htmx import wants_fragment
 

@@ -6,10 +6,10 @@ from django.db.models import Q, Sum
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.chains.imports import RAW_TEXT
 from chainviz.chains.listing import Filter, Listing, listing, read_filter
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.samples import load_samples
+from chainviz.chains.uploads.imports import RAW_TEXT
 from chainviz.core.formats import FORMATS
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.redirects import see_other

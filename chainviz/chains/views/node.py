@@ -7,18 +7,18 @@ from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
-from chainviz.chains.explorer import edit_url_of, repair_url_of
-from chainviz.chains.inspect_pages import node_page
+from chainviz.chains.explorer.inspector import node_page
+from chainviz.chains.explorer.page import edit_url_of, repair_url_of
+from chainviz.chains.explorer.sources import source_file, source_text
+from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.explorer.view_state import read_view
+from chainviz.chains.explorer.windows import body_html, reading_of
 from chainviz.chains.render.node import Asked
 from chainviz.chains.render.parts import between_html, more_html, shown_text
 from chainviz.chains.render.pictures import picture
 from chainviz.chains.render.stretch import Stretch, stretch
 from chainviz.chains.render.visible_text import safe
-from chainviz.chains.secret_counts import Held, before_source
-from chainviz.chains.sources import source_file, source_text
-from chainviz.chains.subjects import Subject
-from chainviz.chains.view_state import read_view
-from chainviz.chains.window_pages import body_html, reading_of
+from chainviz.chains.secrets.counts import Held, before_source
 from chainviz.core.messages import Binary, Image, Part, ToolResult
 from chainviz.core.paths import Path, parse_path
 from chainviz.store.needles import Needle

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from chainviz.chains import arrivals
 from chainviz.chains.access import arrival_for
 from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads import arrivals
 from chainviz.core.formats import FORMATS
 from chainviz.web.redirects import see_other
 

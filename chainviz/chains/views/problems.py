@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from chainviz.chains.explorer import repair_url_of
-from chainviz.chains.subjects import Subject
+from chainviz.chains.explorer.page import repair_url_of
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.core.paths import Path, parse_path
 from chainviz.core.problems import Problem
 from chainviz.core.providers import PROVIDERS

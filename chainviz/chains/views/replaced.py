@@ -6,8 +6,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from chainviz.chains.replaced import replaced_page, replacement_of
-from chainviz.chains.subjects import Subject
+from chainviz.chains.explorer.replaced import replaced_page, replacement_of
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.core.paths import parse_path
 from chainviz.web.htmx import wants_fragment
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.chains.models import Chain
-from chainviz.chains.secret_scans import LIBRARY, start_library_scan
+from chainviz.chains.secrets.scans import LIBRARY, start_library_scan
 from chainviz.core.secrets import get_rule
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.chains import arrivals
 from chainviz.chains.access import arrival_for
-from chainviz.chains.imports import format_label
 from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads import arrivals
+from chainviz.chains.uploads.imports import format_label
 from chainviz.chains.views.library import library_page
 from chainviz.core.formats import FORMATS
 from chainviz.web.htmx import wants_fragment

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from chainviz.chains.diff_groups import count, number_of
-from chainviz.chains.diffs import Measure, measures
+from chainviz.chains.diff.groups import count, number_of
+from chainviz.chains.diff.page import Measure, measures
 from chainviz.chains.render.numbers import share_text
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.messages import HUMAN, Shape

@@ -9,8 +9,8 @@ from zlib import crc32
 
 from django.urls import reverse
 
-from chainviz.chains.diff_groups import count
-from chainviz.chains.diffs import Measure, measures
+from chainviz.chains.diff.groups import count
+from chainviz.chains.diff.page import Measure, measures
 from chainviz.chains.models import Chain
 from chainviz.core.operations.summarize.facts import KINDS
 from chainviz.core.paths import Path, parse_path

@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.chains.diff_groups import count
-from chainviz.chains.diffs import asked_of, fold_fragment
+from chainviz.chains.diff.groups import count
+from chainviz.chains.diff.page import asked_of, fold_fragment
 from chainviz.core.errors import ChainError
 from chainviz.drafts import services
 from chainviz.drafts.access import draft_for, open_draft_for

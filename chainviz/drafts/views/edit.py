@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from chainviz.chains.diff_groups import ROLE_NAMES, number_of
+from chainviz.chains.diff.groups import ROLE_NAMES, number_of
 from chainviz.core.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.errors import ChainError, PathError
 from chainviz.core.paths import Path, parse_path

@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from chainviz.chains.secret_scans import latest_scan, scan_of, scan_under_way, spots_of, start_scan
-from chainviz.chains.secrets import Reader, Spot, is_long, mark_of, scan, with_own
+from chainviz.chains.secrets.places import Reader, Spot, is_long, mark_of, scan, with_own
+from chainviz.chains.secrets.scans import latest_scan, scan_of, scan_under_way, spots_of, start_scan
 from chainviz.core.errors import ChainError
 from chainviz.core.operations.mask import WARNINGS, MaskOptions
 from chainviz.core.paths import Path

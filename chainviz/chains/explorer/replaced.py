@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from chainviz.chains.explorer.rows import row_view
 from chainviz.chains.models import Chain
 from chainviz.chains.render.rows import Row
-from chainviz.chains.row_views import row_view
 from chainviz.core.paths import Path, parse_path
 from chainviz.store.chain import StoredChain
 from chainviz.store.contents import StoredMessage, pieces_of

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
-from chainviz.chains.subjects import Subject
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.chains.views import bytes, explorer, export, find, inspect, node, problems, replaced
 from chainviz.core.errors import PathError
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chainviz.chains.file_scans import FILE, FileFindings, file_findings_of, findings_in, start_file_scan
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.chains.render.numbers import count_text
-from chainviz.chains.secret_scans import SCAN, scan_args, spots_of, start_scan
-from chainviz.chains.secrets import AT_ONCE, is_long, scan
-from chainviz.chains.subjects import Subject
+from chainviz.chains.secrets.files import FILE, FileFindings, file_findings_of, findings_in, start_file_scan
+from chainviz.chains.secrets.places import AT_ONCE, is_long, scan
+from chainviz.chains.secrets.scans import SCAN, scan_args, spots_of, start_scan
 from chainviz.core.secrets import get_rule
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chainviz.chains.explorer.rows import row_view
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.chains.render.numbers import bar_step, count_text, share_text
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.chains.row_views import row_view
-from chainviz.chains.subjects import Subject
 from chainviz.core.messages import AI
 from chainviz.core.paths import Path
 from chainviz.core.problems import Problem

@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from chainviz.chains import diff_rows
-from chainviz.chains.diff_groups import (
+from chainviz.chains.diff import rows as diff_rows
+from chainviz.chains.diff.groups import (
     WORDS,
     Compared,
     build_alone,
@@ -25,7 +25,7 @@ from chainviz.chains.diff_groups import (
     teaser_of,
     title_of,
 )
-from chainviz.chains.diff_rows import Fold, More
+from chainviz.chains.diff.rows import Fold, More
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.rows import Measure as RowMeasure
 from chainviz.web.byte_text import byte_text

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.minimaps import ROLES
+from chainviz.chains.explorer.minimaps import ROLES
+from chainviz.chains.explorer.subjects import Subject
 from chainviz.chains.render.charts import Slice, ToolBar, icicle_svg, tools_svg
 from chainviz.chains.render.numbers import count_text
-from chainviz.chains.subjects import Subject
 from chainviz.core.paths import Path
 from chainviz.store.outline.charts import unpack_charts
 from chainviz.store.outline.reader import RowPlace, SectionPlace

@@ -10,9 +10,10 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
-from chainviz.chains import staging
-from chainviz.chains.excerpt import excerpt
-from chainviz.chains.imports import (
+from chainviz.chains.models import Arrival
+from chainviz.chains.uploads import staging
+from chainviz.chains.uploads.excerpt import excerpt
+from chainviz.chains.uploads.imports import (
     Offer,
     Report,
     import_offer,
@@ -22,7 +23,6 @@ from chainviz.chains.imports import (
     row_of,
     salvaged_offers,
 )
-from chainviz.chains.models import Arrival
 from chainviz.core.documents.sources import Source, open_source
 from chainviz.core.documents.split import RAW_LIMIT
 from chainviz.core.errors import DocumentError

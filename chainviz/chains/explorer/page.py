@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.inspect_pages import NodePage, earlier_address, node_page
-from chainviz.chains.minimaps import minimap_blocks
+from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
+from chainviz.chains.explorer.minimaps import minimap_blocks
+from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.explorer.view_state import KINDS, ViewState
+from chainviz.chains.explorer.windows import WindowPage, around, reading_of, window_page
 from chainviz.chains.models import Chain
 from chainviz.chains.render.minimap import minimap_svg
 from chainviz.chains.render.numbers import count_text, share_text
-from chainviz.chains.subjects import Subject
-from chainviz.chains.view_state import KINDS, ViewState
-from chainviz.chains.window_pages import WindowPage, around, reading_of, window_page
 from chainviz.core.formats import FORMATS
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.paths import Path

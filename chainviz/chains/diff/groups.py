@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Protocol
 
-from chainviz.chains.diff_rows import Fact, Group, Label, Lines, Listed, More, Row, Said, line_elements
+from chainviz.chains.diff.rows import Fact, Group, Label, Lines, Listed, More, Row, Said, line_elements
 from chainviz.core.chain import Chain
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.contents import MessageDiff, PartDiff, compare_messages

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from chainviz.chains.models import Chain
-from chainviz.chains.secrets import MOST, Spot, scan, unpacked
+from chainviz.chains.secrets.places import MOST, Spot, scan, unpacked
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.chain import StoredChain

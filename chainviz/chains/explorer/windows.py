@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
+from chainviz.chains.explorer.replaced import replaced_line
+from chainviz.chains.explorer.rows import row_view, titled
+from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.explorer.view_state import ViewState
 from chainviz.chains.render.node import ALL, Asked, PairNode, Parted, header_html, pair_html
 from chainviz.chains.render.parts import Reading
 from chainviz.chains.render.rows import Row, outline_html, rows_html
-from chainviz.chains.replaced import replaced_line
-from chainviz.chains.row_views import row_view, titled
-from chainviz.chains.subjects import Subject
-from chainviz.chains.view_state import ViewState
 from chainviz.core.messages import AI, HUMAN, Message
 from chainviz.core.paths import Path, parse_path
 from chainviz.store.chain import StoredChain

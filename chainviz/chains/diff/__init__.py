@@ -1,0 +1,1 @@
+"""The page of changes between two contents of a chain."""

@@ -1,0 +1,1 @@
+"""What the explorer shows of one content of a chain: windows of rows, charts, the inspector."""

@@ -1,0 +1,1 @@
+"""Where chains hold secrets: scans, and what they found in words."""
