@@ -13,6 +13,7 @@ from chainviz.chains import audit
 from chainviz.chains.secrets.places import CONTEXT, Report
 from chainviz.core import formats
 from chainviz.core.chain import Splice
+from chainviz.core.documents.surroundings import Surroundings
 from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import Message
@@ -24,7 +25,7 @@ from chainviz.drafts.models import Draft
 from chainviz.drafts.services import held
 from chainviz.store import drafts as store
 from chainviz.store.chain import StoredChain
-from chainviz.store.surroundings import Surroundings, rewritten
+from chainviz.store.surroundings import rewritten
 
 _BARE = re.compile(r"-?[0-9][0-9.]*")
 

@@ -99,7 +99,7 @@ class _Content:
             size=old.size,
             stored=old.stored,
             operation="copy",
-            options=pack({}),
+            options=pack({"of": old.pk}),
             report=pack([]),
         )
         keep_outline(snapshot, self._listing, self._builder.charts)

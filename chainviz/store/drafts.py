@@ -9,9 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from chainviz.core.chain import Splice
+from chainviz.core.documents.surroundings import Surroundings
 from chainviz.store.models import Draft, Snapshot, Step, Version
 from chainviz.store.steps import Target, take_step
-from chainviz.store.surroundings import Surroundings
 
 
 def start_draft(base: Version, *, author: str, note: str = "") -> Draft:

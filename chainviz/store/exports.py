@@ -8,6 +8,7 @@ from itertools import groupby, islice
 from chainviz.core import formats
 from chainviz.core.documents.assemble import Source, Untouched, assemble, whole_file
 from chainviz.core.documents.sources import written
+from chainviz.core.documents.surroundings import Rewrite, Surroundings, rewritten
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Span
 from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format
@@ -30,12 +31,13 @@ def export(snapshot: Snapshot) -> Iterator[bytes]:
     return written(export_utf8(snapshot), envelope_of(snapshot).encoding)
 
 
-def export_utf8(snapshot: Snapshot) -> Iterator[bytes]:
+def export_utf8(snapshot: Snapshot, around: Surroundings | None = None) -> Iterator[bytes]:
+    """`around`: what stands around its messages instead of what is stored."""
     format = formats.get_format(snapshot.format)
-    envelope, read = envelope_of(snapshot), shell_reader(snapshot)
+    envelope, read = (around.envelope, around.read) if around else (envelope_of(snapshot), shell_reader(snapshot))
     # in an edited chain of linked units each unit is read, so there are no stretches
     links = format.links if snapshot.parent_id is not None else None
-    stretches = None if links else Stretches(snapshot, envelope, read)
+    stretches = None if links or around else Stretches(snapshot, envelope, read)
     return assemble(envelope, sources_of(snapshot, stretches), read, format.blocks_at, links)
 
 
@@ -55,16 +57,21 @@ def export_in(snapshot: Snapshot, format: Format) -> Iterator[bytes]:
     return document_in(format, messages_of(snapshot))
 
 
-def export_whole_file(upload: Upload, documents: Iterable[tuple[Span, Iterable[bytes]]]) -> Iterator[bytes]:
-    """The upload with documents in the places of their chains; the others stay as they were."""
-    return written(whole_file(upload.length, documents, UploadReader(upload.pk)), upload.encoding)
+def export_whole_file(
+    upload: Upload, documents: Iterable[tuple[Span, Iterable[bytes]]], rewrite: Rewrite | None = None
+) -> Iterator[bytes]:
+    """The upload with documents in the places of their chains; the rest stays as it was, or is rewritten."""
+    return written(whole_file(upload.length, documents, UploadReader(upload.pk), rewrite), upload.encoding)
 
 
-def in_its_place(snapshot: Snapshot, place: Place, format: Format | None = None) -> tuple[Span, Iterator[bytes]]:
+def in_its_place(
+    snapshot: Snapshot, place: Place, format: Format | None = None, rewrite: Rewrite | None = None
+) -> tuple[Span, Iterator[bytes]]:
     """The chain for `export_whole_file`, as it is or in a format; Refused where its format cannot stand in a file."""
     own = formats.get_format(snapshot.format)
     if place.is_of_upload and format in (None, own):
-        return place.document, export_utf8(snapshot)
+        around = rewritten(envelope_of(snapshot), shell_reader(snapshot), rewrite) if rewrite else None
+        return place.document, export_utf8(snapshot, around)
     format = format or own
     if format.lines:
         raise Refused(f"{format.label} is a file of lines, which cannot stand inside another file.")

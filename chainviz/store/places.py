@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chainviz.core.documents.envelopes import from_json
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Span
@@ -43,13 +43,15 @@ def place_of(snapshot: Snapshot) -> Place | None:
     if template is None or not _is_of_upload(template) or template.run.upload is None:
         return None
     envelope, upload = envelope_in(template), template.run.upload
-    content = _list_in(envelope, upload)
-    return Place(upload, envelope.region, content, template.pk == snapshot.template.pk)
+    if envelope.home is not None:
+        envelope = replace(envelope, region=envelope.home[0], content=envelope.home[1])
+    return Place(upload, envelope.region, _list_in(envelope, upload), template.pk == snapshot.template.pk)
 
 
 def _is_of_upload(template: Template) -> bool:
     """What a chain moves into has a shell of its own, or none at all."""
-    return not template.shell and envelope_in(template).region.end > 0
+    envelope = envelope_in(template)
+    return envelope.home is not None or (not template.shell and envelope.region.end > 0)
 
 
 def _imported(snapshot: Snapshot) -> Template | None:

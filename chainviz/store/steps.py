@@ -12,6 +12,7 @@ from django.db import transaction
 from chainviz.core import formats
 from chainviz.core.chain import Splice
 from chainviz.core.documents.envelopes import to_json
+from chainviz.core.documents.surroundings import Surroundings
 from chainviz.core.documents.units import Envelope
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import SYSTEM, Message
@@ -23,7 +24,6 @@ from chainviz.store.packed import pack_body
 from chainviz.store.runs import RunWriter
 from chainviz.store.snapshots import Origin, StoredChange, snapshot_after
 from chainviz.store.sources import message_digest
-from chainviz.store.surroundings import Surroundings
 
 NEARBY = 50
 """How far a message of the same role is looked for, as a model of how the document writes."""

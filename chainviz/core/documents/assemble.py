@@ -13,6 +13,7 @@ from itertools import chain as link
 
 from chainviz.core.documents import rawjson
 from chainviz.core.documents.links import Linker, Links
+from chainviz.core.documents.surroundings import Rewrite, between
 from chainviz.core.documents.units import CarriedSpan, Envelope, Pointer, Span
 from chainviz.core.messages import NEW, SLOT, Fragment
 
@@ -297,11 +298,14 @@ def _pieces(span: Span, read: Read, size: int = 1 << 20) -> Iterator[bytes]:
         yield read(start, min(start + size, span.end))
 
 
-def whole_file(size: int, regions: Iterable[tuple[Span, Iterable[bytes]]], read: Read) -> Iterator[bytes]:
-    """The upload with each region replaced by its chain's current document. Regions do not overlap."""
+def whole_file(
+    size: int, regions: Iterable[tuple[Span, Iterable[bytes]]], read: Read, rewrite: Rewrite | None = None
+) -> Iterator[bytes]:
+    """The upload with each region replaced by its chain's current document, and what lies between them as it is or
+    rewritten. Regions do not overlap."""
     place = 0
-    for region, document in sorted(regions, key=lambda item: item[0].start):
-        yield from _pieces(Span(place, region.start), read)
+    for region, document in (*sorted(regions, key=lambda item: item[0].start), (Span(size, size), ())):
+        gap = _pieces(Span(place, region.start), read)
+        yield from between(gap, rewrite) if rewrite else gap
         yield from document
         place = region.end
-    yield from _pieces(Span(place, size), read)

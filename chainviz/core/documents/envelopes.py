@@ -19,6 +19,8 @@ def from_json(text: str) -> Envelope:
     values: dict[str, Any] = json.loads(text)
     for key in ("region", "content", "slot"):
         values[key] = Span(**values[key]) if values[key] is not None else None
+    if values.get("home") is not None:
+        values["home"] = tuple(Span(**span) for span in values["home"])
     for key in ("pointer", "inside", "warnings"):
         values[key] = tuple(values[key])
     values["carried"] = tuple(CarriedSpan(*item) for item in values["carried"])

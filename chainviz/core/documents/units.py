@@ -72,6 +72,8 @@ class Envelope:
     bom: bool = False
     warnings: tuple[str, ...] = ()
     """What was odd while reading, a sentence each: duplicate keys, NaN, lines that are no JSON."""
+    home: tuple[Span, Span] | None = None
+    """Region and content in the upload, of a document whose surroundings were written anew and lie elsewhere since."""
 
 
 @dataclass(frozen=True, slots=True)
