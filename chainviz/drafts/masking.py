@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,8 +25,6 @@ from chainviz.drafts.services import held
 from chainviz.store import drafts as store
 from chainviz.store.chain import StoredChain
 from chainviz.store.surroundings import rewritten
-
-_BARE = re.compile(r"-?[0-9][0-9.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,7 @@ def prepare(
         new = _without(each.new, each.old, chosen.values, format)
         if new is not each.old:
             changes.append(Splice(each.index, 1, (new,)))
-    surroundings = rewritten(chain.snapshot, lambda text: masked_piece(chosen.values, text))
+    surroundings = rewritten(chain.snapshot, chosen.values.mask_piece)
     return Prepared(options, tuple(changes), tuple(rows), surroundings)
 
 
@@ -121,18 +118,3 @@ def _without(new: Message, old: Message, values: Values, format: Format) -> Mess
         new = replace(new, source=format.write(new, Style(near, near.isascii())))
     masked = values.mask_source(new)
     return new if masked is new else format.message(masked.role, masked.source)
-
-
-def masked_piece(values: Values, text: str) -> str:
-    """A piece of a document, which is no JSON by itself: a bare number gives way to a string."""
-    pieces: list[str] = []
-    at = 0
-    for start, end, new in values.spans(text):
-        is_bare = _BARE.fullmatch(text[start:end]) and not (
-            text[start - 1 : start] == '"' or text[end : end + 1] == '"'
-        )
-        before, after = text[at:start].rstrip()[-1:], text[end:].lstrip()[:1]
-        quoted = is_bare and before in (":", ",", "[") and after in (",", "]", "}", "")
-        pieces += (text[at:start], f'"{new}"' if quoted else new)
-        at = end
-    return "".join((*pieces, text[at:]))

@@ -46,6 +46,8 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     target: tuple[str, Any] | None = None
     """(format, template); set by convert only."""
+    around: Callable[[str], str] | None = None
+    """Writes a piece of JSON beside the messages anew, so that it holds nothing of what was taken out of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right, insort
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +13,7 @@ from chainviz.core.secrets.scanning import is_free
 from chainviz.core.secrets.spellings import spelled
 from chainviz.core.secrets.words import Words
 
+_BARE = re.compile(r"-?[0-9][0-9.]*")
 LONG = 12
 """A shorter word goes only as a whole: replacing `ada` inside `adapter` would damage what is no secret."""
 
@@ -53,6 +55,18 @@ class Values:
         """Text that belongs to no part: carried lines, the envelope, members of a unit that no part was read from."""
         spans = self.spans(text)
         return mask_text(text, spans, json=True) if spans else text
+
+    def mask_piece(self, text: str) -> str:
+        """A piece of a JSON document, which is no JSON by itself: a bare number gives way to a string."""
+        pieces: list[str] = []
+        at = 0
+        for start, end, new in self.spans(text):
+            is_bare = _BARE.fullmatch(text[start:end]) and not (text[start - 1 : start] == '"' or text[end : end + 1] == '"')
+            before, after = text[at:start].rstrip()[-1:], text[end:].lstrip()[:1]
+            quoted = is_bare and before in (":", ",", "[") and after in (",", "]", "}", "")
+            pieces += (text[at:start], f'"{new}"' if quoted else new)
+            at = end
+        return "".join((*pieces, text[at:]))
 
     def mask_source(self, message: Message) -> Message:
         """The message with source units that hold no value, in no member; its format has to read it again from them.

@@ -101,7 +101,8 @@ class Mask:
             report += each.report
             if each.new is not each.old:
                 changes.append(Splice(each.index, 1, (each.new,)))
-        return Outcome(tuple(changes), tuple(report), WARNINGS if chosen.accepted else ())
+        warnings = WARNINGS if chosen.accepted else ()
+        return Outcome(tuple(changes), tuple(report), warnings, around=chosen.values.mask_piece)
 
 
 def _messages(chain: Chain, context: Context) -> Iterator[tuple[int, Message]]:

@@ -2,15 +2,17 @@
 
 A copy is a string of the document that holds a redacted text, or is one but for a label before it. Only strings are
 looked at, and short texts only where they are all of a string: replacing `ok` inside of words would damage the rest.
+A string may be JSON itself, so the strings inside of it are looked at too.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from chainviz.core.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.messages import Binary, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 
 SHORT = 8
 """Characters below which a text is no copy of anything."""
@@ -18,7 +20,10 @@ STRIDE = 64
 WINDOW = 40
 LONG = STRIDE + WINDOW
 """From here on a text is found anywhere in a string: some window of it begins at a multiple of the stride."""
-_STRING = re.compile(rf'"(?:[^"\\]|\\.){{{SHORT},}}"', re.DOTALL)
+DEEPEST = 3
+"""How often JSON may stand in a string of JSON."""
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(\s*:)?', re.DOTALL)
+_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def removed_texts(old: Message, new: Message) -> Iterator[str]:
@@ -30,12 +35,36 @@ def _texts(part: Part) -> Iterator[str]:
     match part:
         case Text():
             yield part.text
-        case ToolResult() | Thinking():
+        case ToolResult():
             yield part.content
+            for item in part.media:
+                yield from _texts(item)
+        case Thinking():
+            yield from (part.content, part.signature)
         case ToolCall():
             yield part.arguments
+            yield from _long_strings(part.arguments)
+        case Image():
+            yield from (part.url, part.url.partition(";base64,")[2])
+        case Binary():
+            yield base64.b64encode(part.content).decode()
     if isinstance(part, Text | ToolCall) and part.reasoning is not None:
-        yield part.reasoning.content
+        yield from (part.reasoning.content, part.reasoning.signature)
+
+
+def _long_strings(arguments: str) -> Iterator[str]:
+    """Arguments stand elsewhere as an object. Their short strings, such as paths, mean other things there too."""
+    for found in _STRING.finditer(arguments):
+        text = _read(found[0].rstrip(": \t\r\n"))
+        if text is not None and len(text) >= WINDOW:
+            yield text
+
+
+def _read(spelled: str) -> str | None:
+    try:
+        return str(json.loads(spelled, strict=False))
+    except ValueError:
+        return None
 
 
 class Copies:
@@ -61,22 +90,28 @@ class Copies:
         for offset in range(0, len(text) - WINDOW + 1, STRIDE):
             self._inside.setdefault(text[offset : offset + WINDOW], []).append(text)
 
-    def without(self, piece: str) -> str:
-        """A piece of a JSON document, without copies."""
-        return _STRING.sub(self._string, piece) if self._whole else piece
+    def without(self, piece: str, depth: int = 0) -> str:
+        """A piece of a JSON document, without copies. `depth`: of how many strings it is the text."""
+        return _STRING.sub(lambda found: self._string(found, depth), piece) if self._whole else piece
 
-    def _string(self, found: re.Match[str]) -> str:
-        spelled = found[0]
-        try:
-            text = json.loads(spelled, strict=False)
-        except ValueError:
-            return spelled
-        new = self._new(text)
-        return spelled if new == text else json.dumps(new, ensure_ascii=spelled.isascii())
+    def _string(self, found: re.Match[str], depth: int) -> str:
+        colon = found[1] or ""
+        spelled = found[0][: len(found[0]) - len(colon)]
+        # `"completed":` is a name, whatever was redacted
+        if len(spelled) < (LONG if colon else SHORT) + 2:
+            return found[0]
+        text = _read(spelled)
+        new = text if text is None else self._new(text, depth)
+        if new is None or new == text:
+            return found[0]
+        written = json.dumps(new, ensure_ascii=spelled.isascii())
+        return _LONE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", written) + colon
 
-    def _new(self, text: str) -> str:
+    def _new(self, text: str, depth: int) -> str:
         if text.strip() in self._whole or self._is_inside(text.strip()):
             return self._placeholder
+        if depth < DEEPEST and '"' in text:
+            text = self.without(text, depth + 1)
         at = 0
         while at + WINDOW <= len(text):
             start, length = self._at(text, at)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.operations.redact.copies import LONG, Copies
+from chainviz.core.messages import Image, Message, Reasoning, Text, ToolCall
+from chainviz.core.operations.redact.copies import LONG, Copies, removed_texts
 
 GONE = "the patient is called Ada Lovelace\nand lives in \"London\"\n" * 4
 
@@ -28,6 +29,8 @@ def without(document: Any, *texts: str) -> Any:
         (f"  {GONE}\n", "[redacted]"),
         ("the patient", "the patient"),
         ("the patient is called Ada", "the patient is called Ada"),
+        (json.dumps({"content": GONE}), '{"content": "[redacted]"}'),
+        (json.dumps([json.dumps(GONE)]), json.dumps(['"[redacted]"'])),
     ],
 )
 def test_strings_that_hold_a_redacted_text_hold_it_no_more(held: str, left: str) -> None:
@@ -37,6 +40,30 @@ def test_strings_that_hold_a_redacted_text_hold_it_no_more(held: str, left: str)
 def test_a_short_text_goes_only_where_it_is_the_whole_string() -> None:
     document = ["file updated", "was file updated?", "OK", "OBSERVATION"]
     assert without(document, "OBSERVATION:\nfile updated", "OK") == ["[redacted]", "was file updated?", "OK", "OBSERVATION"]
+
+
+def test_a_name_stays_though_a_short_text_is_spelled_like_it() -> None:
+    assert without({"completed": "completed"}, "completed") == {"completed": "[redacted]"}
+
+
+def test_arguments_pictures_and_signatures_have_copies_too() -> None:
+    long = "a note of some length that was written to a file"
+    old = Message(
+        "ai",
+        (
+            Text("", reasoning=Reasoning("", "signed-with-this")),
+            Image("data:image/png;base64,QUFBQUFBQUFB"),
+            ToolCall("c1", "write", json.dumps({"path": "notes.txt", "text": long})),
+        ),
+    )
+    gone = [*removed_texts(old, Message("ai"))]
+    document = [{"path": "notes.txt", "text": long}, "QUFBQUFBQUFB", "signed-with-this"]
+    assert without(document, *gone) == [{"path": "notes.txt", "text": "[redacted]"}, "[redacted]", "[redacted]"]
+
+
+def test_a_half_character_of_the_document_stays() -> None:
+    piece = f'["é \\ud800 {json.dumps(GONE)[1:-1]}"]'
+    assert Copies([GONE], "[redacted]").without(piece) == '["é \\ud800 [redacted]"]'
 
 
 def test_a_document_without_copies_stays_byte_for_byte() -> None:

@@ -1,4 +1,7 @@
-"""The last n stay, all earlier ones go; each kind of part is counted for itself, and only what is selected counts."""
+"""The last n stay, all earlier ones go; each kind of part is counted for itself, and only what is selected counts.
+
+Pictures count with texts: a picture that went is a text, which must not push out another one in a second run.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,9 @@ class KeepLastN(Policy):
         behind: Counter[str] = Counter()
         found = []
         for each in reversed(candidates):
-            recent = behind[each.kind] < options.keep
-            behind[each.kind] += 1
+            kind = "text" if each.kind == "media" else each.kind
+            recent = behind[kind] < options.keep
+            behind[kind] += 1
             found.append(
                 Verdict(
                     not recent, f"it is one of the last {options.keep}" if recent else f"{options.keep} newer ones stay"
