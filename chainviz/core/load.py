@@ -48,7 +48,7 @@ def load_source(source: Source, format: str | None = None, *, salvage: bool = Fa
     known = [(found, format) for found, format in picked if format is not None]
     if not known:
         choose(seen.lists[0])
-    loaded = [_load(source, found, format, seen, salvage) for found, format in known]
+    loaded = [_load(source, found, format, salvage) for found, format in known]
     if len(known) < len(picked):
         left = next(found for found, format in picked if format is None)
         warning = f"{len(picked) - len(known)} lists are in no known format and were left out, the first at {left.title}."
@@ -84,12 +84,11 @@ def likeliest(found: FoundList) -> Format | None:
     return rated[0][0] if rated and rated[0][1] >= LIKELY else None
 
 
-def _load(source: Source, found: FoundList, format: Format, seen: Survey, salvage: bool) -> LoadedChain:
+def _load(source: Source, found: FoundList, format: Format, salvage: bool) -> LoadedChain:
     reader = read_chain(source, found, format, salvage=salvage)
     messages = tuple(reader)
     envelope = reader.envelope
-    warnings = (*seen.warnings, *envelope.warnings)
-    return LoadedChain(messages, format.name, envelope, found.pointer, found.title, warnings)
+    return LoadedChain(messages, format.name, envelope, found.pointer, found.title, envelope.warnings)
 
 
 def export_chain(messages: Sequence[Message], envelope: Envelope, format: Format | str, read: Read) -> bytes:

@@ -102,7 +102,6 @@ def test_a_refusal_shows_three_lines_and_marks_the_place(client: Client) -> None
         (b'{"items": [1, 2]}', "“items”"),
         (b"only words", "not JSON"),
         (chat()[:-20], "Line 1"),
-        (chat() + chat(), "Line 1"),
         (b"null", "only a single value"),
         (b"\0" * 4000, "zero bytes"),
     ],
@@ -132,6 +131,24 @@ def test_what_is_no_transcript_is_refused_in_a_sentence(client: Client, body: by
 def test_what_is_only_odd_is_taken(client: Client, body: bytes) -> None:
     assert send(client, ("odd.json", body)).status_code == 303
     assert Chain.objects.get().messages >= 1
+
+
+def test_what_is_odd_about_a_file_is_told_on_arrival_and_on_the_page_of_problems(client: Client) -> None:
+    glued = b'{"role": "user", "content": "Hello"}{"role": "assistant", "content": "Hi"}\n'
+    sentence = "Line 1, column 37: a second value stands on the same line."
+    page = client.get(send(client, ("odd.jsonl", glued)).url, follow=True).content.decode()
+    assert sentence in page
+    assert sentence in client.get(f"/c/{Chain.objects.get().pk}/v/1/problems").content.decode()
+
+
+def test_two_chains_on_one_line_and_lists_in_no_format_are_told_before_anybody_picks(client: Client) -> None:
+    send_row(client, "two.json", chat() + chat())
+    page = client.get(f"/pick/{Arrival.objects.get().pk}/").content.decode()
+    assert "a second value stands on the same line" in page
+    Arrival.objects.all().delete()
+    strange = b'{"a": %s, "b": {"messages": [{"role": "model", "parts": [{"text": "x"}]}]}}' % chat()
+    send_row(client, "three.json", strange)
+    assert "in no known format" in client.get(f"/c/{Chain.objects.get().pk}/v/1/problems").content.decode()
 
 
 def test_a_file_that_breaks_off_can_be_kept_as_far_as_it_is_whole(client: Client) -> None:

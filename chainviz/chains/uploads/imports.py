@@ -14,12 +14,13 @@ from chainviz.chains import heads
 from chainviz.chains.models import Chain
 from chainviz.core import formats
 from chainviz.core.documents.sources import Source
-from chainviz.core.documents.survey import raw_list, survey
+from chainviz.core.documents.survey import Survey, raw_list, survey
 from chainviz.core.documents.units import FoundList, Pointer
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.reading import read_chain
 from chainviz.jobs.lease import storable
+from chainviz.store.exports import envelope_of
 from chainviz.store.imports import import_chain
 from chainviz.store.models import Version
 
@@ -55,6 +56,10 @@ class Offer:
         """The same list in a format that a person chose; "" leaves it as it was found."""
         return replace(self, formats=(formats.get_format(name),), is_certain=True) if name else self
 
+    def noted(self, sentence: str) -> Offer:
+        """The same with something that a person should know about the file."""
+        return replace(self, found=replace(self.found, warnings=(*self.found.warnings, sentence)))
+
 
 def pointer_text(pointer: Pointer) -> str:
     """A JSON pointer (RFC 6901)."""
@@ -63,7 +68,7 @@ def pointer_text(pointer: Pointer) -> str:
 
 def offers_of(source: Source, format: str = "") -> list[Offer]:
     """Every message list of the file; DocumentError where there is none, or nothing can read it."""
-    return [_offer(found, format) for found in survey(source).lists]
+    return _offers(survey(source), format)
 
 
 def raw_offer(source: Source) -> Offer:
@@ -72,19 +77,31 @@ def raw_offer(source: Source) -> Offer:
 
 def salvaged_offers(source: Source, format: str = "") -> list[Offer]:
     """The complete messages of a file that breaks off."""
-    return [replace(_offer(found, format), salvage=True) for found in survey(source, salvage=True).lists]
+    return [replace(offer, salvage=True) for offer in _offers(survey(source, salvage=True), format)]
 
 
-def _offer(found: FoundList, format: str) -> Offer:
-    if format:
-        return Offer(found, (formats.get_format(format),), is_certain=True)
-    ranked = formats.detect(found.sample)
-    if not ranked:
+def _offers(seen: Survey, format: str) -> list[Offer]:
+    offers = [offer for found in seen.lists if (offer := _offer(found, format))]
+    if not offers:
         raise DocumentError(
             "There is a list of messages in this file, but no known format writes them like that;"
             " choose the format and upload it again, or keep it as raw text.",
             raw=True,
         )
+    left = len(seen.lists) - len(offers)
+    if left:
+        lists = "1 list of messages is" if left == 1 else f"{left} lists of messages are"
+        offers = [offer.noted(f"{lists} in no known format and not offered.") for offer in offers]
+    return offers
+
+
+def _offer(found: FoundList, format: str) -> Offer | None:
+    """None where no format is likely."""
+    if format:
+        return Offer(found, (formats.get_format(format),), is_certain=True)
+    ranked = formats.detect(found.sample)
+    if not ranked:
+        return None
     ahead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 1.0
     is_certain = ahead >= (AHEAD if ranked[0][1] >= LIKELY else FAR_AHEAD)
     return Offer(found, tuple(each for each, _ in ranked), is_certain)
@@ -100,6 +117,7 @@ def row_of(source: Source, offer: Offer, known: Chain | None, file_name: str) ->
         "messages": count,
         "begins": begins,
         "size": offer.size,
+        "notes": list(offer.found.warnings),
         "chain": known.pk if known is not None else None,
     }
 
@@ -182,6 +200,11 @@ def _import(
         arrived=arrived,
     )
     return Chain.objects.get(history=version.history_id)
+
+
+def file_notes(chain: Chain) -> tuple[str, ...]:
+    """What was odd about its file, a sentence each."""
+    return envelope_of(Version.objects.get(history=chain.history, number=1).snapshot).warnings
 
 
 def format_label(name: str) -> str:

@@ -58,6 +58,7 @@ def _page(request: HttpRequest, arrival: Arrival, error: str = "") -> HttpRespon
         "arrival": arrival,
         "rows": _rows(arrival, labels, set(request.POST.getlist("pick")) if error else None),
         "error": error,
+        "notes": list(dict.fromkeys(note for row in arrival.found for note in row["notes"])),
         "found_label": f"{labels.get(min(found), min(found))} (found)" if len(found) == 1 else "As found, each its own",
         "likely": [(name, labels[name]) for name in likely],
         "others": [(name, labels[name]) for name in others],

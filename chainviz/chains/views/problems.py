@@ -12,6 +12,7 @@ from chainviz.core.paths import Path, parse_path
 from chainviz.core.problems import Problem
 from chainviz.core.providers import PROVIDERS
 from chainviz.store.chain import StoredChain
+from chainviz.store.exports import envelope_of
 from chainviz.store.problems import Wanted, next_problem, previous_problem, problems_of
 from chainviz.store.problems import problems as problems_from
 from chainviz.web.addresses import small_number
@@ -28,6 +29,7 @@ def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
         "provider": wanted.provider,
         "providers": [("", "Structure"), *((each.name, each.label) for each in PROVIDERS)],
         "repair_url": repair_url_of(subject),
+        "notes": envelope_of(subject.snapshot).warnings,
     }
     return render(request, "chains/problems.html", context)
 

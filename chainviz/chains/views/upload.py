@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from chainviz.chains.access import arrival_for
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
-from chainviz.chains.uploads.imports import format_label
+from chainviz.chains.uploads.imports import file_notes, format_label
 from chainviz.chains.views.library import library_page
 from chainviz.core.formats import FORMATS
 from chainviz.web.htmx import wants_fragment
@@ -67,8 +67,18 @@ def _next_page(request: HttpRequest, arrival: Arrival) -> str | None:
         return None
     if chain is not None and arrival.state == State.KNOWN:
         messages.success(request, _known(arrival, chain))
+    elif chain is not None:
+        _tell_oddities(request, chain)
     arrivals.forget(arrival)
     return reverse("chains:chain", args=[chain.pk]) if chain is not None else reverse("chains:library")
+
+
+def _tell_oddities(request: HttpRequest, chain: Chain) -> None:
+    """What the page of problems says of the file, in short."""
+    notes = file_notes(chain)
+    if notes:
+        more = f" {len(notes) - 1} more on the page of problems." if len(notes) > 1 else ""
+        messages.warning(request, f"About the file: {notes[0]}{more}")
 
 
 def _known(arrival: Arrival, chain: Chain) -> str:
@@ -97,6 +107,7 @@ def arrival(request: HttpRequest, arrival_id: int) -> HttpResponse:
         response.status_code = 200
         return response
     if found.state == State.DONE and found.chain is not None:
+        _tell_oddities(request, found.chain)
         return see_other("chains:chain", found.chain.pk)
     return render(request, "chains/arrival.html", {"arrival": found})
 

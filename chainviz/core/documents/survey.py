@@ -22,6 +22,8 @@ CUT = 1 << 12
 MANY = 100
 """Lists beyond these are sampled shortly."""
 PROBE_LINES = 8
+MOST_TOLD = 20
+"""Oddities of a file that are told one by one."""
 _EMPTY = re.compile(rb'\s*(?:\[\s*\]|\{.*"(?:messages|contents|conversations|traj|input|history)"\s*:\s*\[\s*\].*\})\s*', re.DOTALL)
 _NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[(\s*)\]\s*")
 LARGEST_EMPTY = 1 << 16
@@ -34,7 +36,6 @@ class Survey:
     lists: tuple[FoundList, ...]
     lines: bool = False
     """The file is JSON Lines, with messages or with whole chains on its lines."""
-    warnings: tuple[str, ...] = ()
 
 
 def survey(source: Source, *, salvage: bool = False) -> Survey:
@@ -132,7 +133,7 @@ def _broken(source: Source, begin: int, error: DocumentError, salvage: bool) -> 
         _parse_error(source, begin)
         raise error
     if salvage:
-        return Survey((found,), warnings=(str(error),))
+        return Survey((replace(found, warnings=(str(error),)),))
     reader = UnitReader(source, found, salvage=True)
     whole = sum(1 for _ in reader)
     try:
@@ -318,12 +319,18 @@ def _survey_lines(source: Source, begin: int) -> Survey:
         return Survey((replace(found, sample=_sample(source, found)),), lines=True)
     lists: list[FoundList] = []
     warnings: list[str] = []
+    number = 0
     for line in outline_lines(source, begin):
         if not isinstance(line, Line):
             warnings.append(f"{line[1].rstrip('.')}; the line is kept as it is.")
             continue
+        if line.number == number:
+            place, column = source.place(line.region.start)
+            warnings.append(f"Line {place}, column {column}: a second value stands on the same line.")
+        number = line.number
         lists += _describe_line(source, line, SAMPLE_UNITS if len(lists) < MANY else 2)
-    return Survey(tuple(lists), lines=True, warnings=tuple(warnings[:20]))
+    told = (*warnings[:MOST_TOLD], *([f"{len(warnings) - MOST_TOLD} more like these."] if len(warnings) > MOST_TOLD else []))
+    return Survey(tuple(replace(found, warnings=told) for found in lists), lines=True)
 
 
 def _describe_line(source: Source, line: Line, units: int) -> list[FoundList]:

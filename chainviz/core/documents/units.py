@@ -107,6 +107,7 @@ class FoundList:
     raw: bool = False
     sample: Sample = Sample((), {})
     warnings: tuple[str, ...] = ()
+    """What was odd about the file, a sentence each; the envelope has them too."""
 
 
 EMPTY_ENVELOPE = Envelope(Span(0, 0), Span(0, 0), (), lead=",\n  ", first_lead="\n  ")
