@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
-
-from django.db import transaction
 
 from chainviz.chains import audit
 from chainviz.chains.secrets.places import CONTEXT, Report
@@ -21,9 +20,9 @@ from chainviz.core.operations.mask import MASK, MaskOptions, choose, masked
 from chainviz.core.secrets import Finding, Rule, Values, own_rules, scan_text
 from chainviz.drafts.access import Ground
 from chainviz.drafts.models import Draft
-from chainviz.drafts.services import held
-from chainviz.store import drafts as store
+from chainviz.drafts.services import adding
 from chainviz.store.chain import StoredChain
+from chainviz.store.steps import Wanted
 from chainviz.store.surroundings import rewritten
 
 
@@ -86,30 +85,29 @@ def prepare(
     return Prepared(options, tuple(changes), tuple(rows), surroundings)
 
 
-@transaction.atomic
 def take(ground: Ground, user: Any, prepared: Prepared) -> Draft:
     """A step whose export holds none of the masked values."""
+    with taking(ground, user, prepared) as draft:
+        return draft
+
+
+@contextmanager
+def taking(ground: Ground, user: Any, prepared: Prepared) -> Iterator[Draft]:
+    """As `take`; the block is part of the transaction that makes the step."""
     options = prepared.options
     # a pattern may spell out the very value, so it is counted and not kept
     counts = {"declined": len(options.decline), "own_patterns": len(own_rules(options.own_patterns))}
     said = options.model_dump(exclude_defaults=True, exclude={"decline", "own_patterns"}) | counts
-    kept, draft = held(ground, user)
-    store.add_step(
-        kept,
-        prepared.changes,
-        operation=MASK.name,
-        options=said,
-        report=prepared.report,
-        surroundings=prepared.surroundings,
-    )
+    wanted = Wanted(prepared.changes, MASK.name, said, prepared.report, surroundings=prepared.surroundings)
     record = {
         "strategy": options.strategy,
         "look_for": options.look_for,
         **counts,
         "rows": [[row.path, row.reason, row.bytes_before, row.bytes_after] for row in prepared.report],
     }
-    audit.note(ground.chain, user, "mask", record, version=ground.version.number, draft=draft.pk)
-    return draft
+    with adding(ground, user, wanted) as draft:
+        audit.note(ground.chain, user, "mask", record, version=ground.version.number, draft=draft.pk)
+        yield draft
 
 
 def _without(new: Message, old: Message, values: Values, format: Format) -> Message:

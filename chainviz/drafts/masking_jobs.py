@@ -1,16 +1,14 @@
-"""Masking a long chain as a job: prepared without holding anything, then written and finished in one transaction."""
+"""Masking a long chain as a job: prepared and written without holding anything, then shown and finished in one transaction."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
-
 from chainviz.chains.models import Chain
 from chainviz.core.errors import Refused
 from chainviz.core.operations.mask import MaskOptions
 from chainviz.drafts.access import Ground, version_of
-from chainviz.drafts.masking import prepare, take
+from chainviz.drafts.masking import prepare, taking
 from chainviz.drafts.models import Draft
 from chainviz.drafts.services import MovedOn, ground_of_draft
 from chainviz.jobs import lease
@@ -69,8 +67,7 @@ def mask_content(
             **around,
         )
         context.report(WRITING, f"Writing {len(prepared.changes):,} messages")
-        with transaction.atomic():
-            made = take(ground, context.job.owner, prepared)
+        with taking(ground, context.job.owner, prepared) as made:
             # part of the transaction: whoever takes this job over would mask a second time
             if context.is_cancelled() or not lease.finish(context.job, Job.State.DONE, result={"draft": made.pk}):
                 raise Cancelled

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
-
 from chainviz.chains import audit
 from chainviz.core.errors import Refused
 from chainviz.core.operations.redact import REDACT, RedactOptions, audit_record, decide, outcome_of
 from chainviz.drafts.access import Ground
 from chainviz.drafts.models import Draft
 from chainviz.drafts.redacted_marks import marks_of
-from chainviz.drafts.services import held
-from chainviz.store import drafts as store
+from chainviz.drafts.services import adding
+from chainviz.store.steps import Wanted
 from chainviz.store.surroundings import rewritten
 
 
@@ -24,16 +22,9 @@ def redact(ground: Ground, user: Any, options: RedactOptions) -> tuple[Draft, tu
     if not outcome.changes:
         raise Refused("No row is to be redacted with these choices.")
     surroundings = rewritten(ground.stored.snapshot, outcome.around) if outcome.around else None
-    with transaction.atomic():
-        kept, draft = held(ground, user)
-        store.add_step(
-            kept,
-            outcome.changes,
-            operation=REDACT.name,
-            options=options.model_dump(exclude_defaults=True),
-            report=outcome.report,
-            surroundings=surroundings,
-        )
+    said = options.model_dump(exclude_defaults=True)
+    wanted = Wanted(outcome.changes, REDACT.name, said, outcome.report, surroundings=surroundings)
+    with adding(ground, user, wanted) as draft:
         record = audit_record(table, options)
         audit.note(ground.chain, user, REDACT.name, record, version=ground.version.number, draft=draft.pk)
     return draft, outcome.warnings

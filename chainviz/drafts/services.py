@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from random import SystemRandom
 from typing import Any
 
@@ -13,7 +14,6 @@ from django.utils import timezone
 from chainviz.chains.heads import head_moved, store_name
 from chainviz.chains.models import Chain
 from chainviz.chains.services import TITLE_LENGTH, branched
-from chainviz.core.chain import Splice
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.load import blank
@@ -30,12 +30,13 @@ from chainviz.jobs.lease import storable
 from chainviz.store import drafts as store
 from chainviz.store import rebase as rebasing
 from chainviz.store import versions
+from chainviz.store.ahead import written_ahead
 from chainviz.store.chain import StoredChain
 from chainviz.store.editions import held_edition
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Version
 from chainviz.store.places import place_of
-from chainviz.store.steps import Target
+from chainviz.store.steps import Target, Wanted
 from chainviz.web.text_fields import place_in
 
 MOST_NOTE = 500
@@ -85,12 +86,19 @@ def _leaving(ground: Ground, outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-@transaction.atomic
 def take(ground: Ground, user: Any, operation: Operation[Any], options: Options, outcome: Outcome) -> Draft:
     """What an operation proposes for this ground becomes a step of the person's draft."""
-    kept, draft = held(ground, user)
-    _add(kept, operation, options, outcome)
-    return draft
+    with adding(ground, user, _wanted(operation, options, outcome)) as draft:
+        return draft
+
+
+@contextmanager
+def adding(ground: Ground, user: Any, wanted: Wanted) -> Iterator[Draft]:
+    """A step of the person's draft on this ground; the block is part of the transaction that makes it."""
+    with written_ahead(ground.stored.snapshot, ground.edition, wanted) as add, transaction.atomic():
+        kept, draft = held(ground, user)
+        add(kept)
+        yield draft
 
 
 @transaction.atomic
@@ -116,7 +124,7 @@ def _edit(kept: StoreDraft, options: EditOptions) -> tuple[str, ...]:
     except ChainError as refused:
         raise StepRefused(str(refused), options.path) from refused
     if outcome.changes:
-        _add(kept, EDIT, options, outcome)
+        store.add(kept, _wanted(EDIT, options, outcome))
     return outcome.warnings
 
 
@@ -150,12 +158,9 @@ def _begin(ground: Ground, user: Any) -> Draft:
         raise MovedOn("You began to change this version in another window just now; look at that draft.") from error
 
 
-def _add(kept: StoreDraft, operation: Operation[Any], options: Options, outcome: Outcome) -> None:
-    changes: Sequence[Splice] = outcome.changes
+def _wanted(operation: Operation[Any], options: Options, outcome: Outcome) -> Wanted:
     said = {name: _short(value) for name, value in options.model_dump(exclude_defaults=True).items()}
-    store.add_step(
-        kept, changes, operation=operation.name, options=said, report=outcome.report, target=_target(outcome)
-    )
+    return Wanted(outcome.changes, operation.name, said, outcome.report, _target(outcome))
 
 
 def _target(outcome: Outcome) -> Target | None:

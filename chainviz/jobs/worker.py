@@ -11,7 +11,7 @@ from django_tasks_db.management.commands.db_worker import Worker
 
 from chainviz.jobs import lease
 from chainviz.jobs.tasks import enqueue, is_waiting, prune_tasks
-from chainviz.store.unfinished import clear_abandoned
+from chainviz.store.unfinished import clear_abandoned, clear_abandoned_steps
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 0.5
@@ -63,6 +63,7 @@ def _sweep_for_ever() -> None:
         try:
             lease.take_over_expired(enqueue, is_waiting)
             clear_abandoned()
+            clear_abandoned_steps()
             prune_tasks()
         except DatabaseError:
             log.exception("could not look for what was interrupted or has ended")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from chainviz.core.chain import Splice
 from chainviz.core.documents.surroundings import Surroundings
+from chainviz.core.errors import Refused
 from chainviz.store.models import Draft, Snapshot, Step, Version
-from chainviz.store.steps import Target, take_step
+from chainviz.store.steps import Target, Wanted, take_step
 
 
 def start_draft(base: Version, *, author: str, note: str = "") -> Draft:
@@ -30,7 +31,6 @@ def steps(draft: Draft) -> list[Step]:
     return list(draft.steps.select_related("snapshot").order_by("position"))
 
 
-@transaction.atomic
 def add_step(
     draft: Draft,
     changes: Sequence[Splice],
@@ -41,17 +41,26 @@ def add_step(
     target: Target | None = None,
     surroundings: Surroundings | None = None,
 ) -> Snapshot:
+    return add(draft, Wanted(changes, operation, options, report, target, surroundings))
+
+
+@transaction.atomic
+def add(draft: Draft, wanted: Wanted) -> Snapshot:
     """A further step; those that were undone are dropped."""
     held = _hold(draft)
-    snapshot = take_step(
-        current(held),
-        changes,
-        operation=operation,
-        options=options,
-        report=report,
-        target=target,
-        surroundings=surroundings,
-    )
+    snapshot = take_step(current(held), wanted)
+    append(held, snapshot)
+    draft.refresh_from_db()
+    return snapshot
+
+
+@transaction.atomic
+def add_written(draft: Draft, parent: Snapshot, show: Callable[[], Snapshot]) -> Snapshot:
+    """As `add`, a step that is written already; Refused where the draft is no longer at `parent`."""
+    held = _hold(draft)
+    if current(held).pk != parent.pk:
+        raise Refused("The draft changed meanwhile; look at it again.")
+    snapshot = show()
     append(held, snapshot)
     draft.refresh_from_db()
     return snapshot

@@ -53,7 +53,7 @@ class Fsck:
         forget()
         for upload in Upload.objects.order_by("pk"):
             yield from self._guarded(f"Upload {upload.pk} ({upload.filename})", self._upload(upload))
-        for run in Run.objects.filter(history__importing=None).order_by("pk"):
+        for run in Run.objects.filter(history__importing=None, writing=None).order_by("pk"):
             yield from self._guarded(f"Run {run.pk} of chain {run.history_id}", self._run(run))
         for snapshot in Snapshot.objects.order_by("pk"):
             yield from self._guarded(_name(snapshot), self._snapshot(snapshot))

@@ -71,6 +71,17 @@ class Run(models.Model):
         return f"{self.kind} {self.pk}"
 
 
+class Writing(models.Model):
+    """A run that is being written for a step which nobody sees before its end (unfinished.py)."""
+
+    run = models.OneToOneField(Run, models.PROTECT, primary_key=True)
+    alive = models.DateTimeField()
+    """When its writer last gave a sign of life."""
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
 class Template(models.Model):
     """What surrounds the messages of an import: its envelope, and where in the upload each of its messages begins."""
 

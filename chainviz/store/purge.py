@@ -31,6 +31,7 @@ from chainviz.store.models import (
     Upload,
     UploadChunk,
     Version,
+    Writing,
 )
 from chainviz.store.pieces import runs_in
 
@@ -50,6 +51,8 @@ def delete_for_good(history: History, *, reason: str = "deleted for good") -> No
     number = history.pk
     uploads = set(Run.objects.filter(history=number, upload__isnull=False).values_list("upload", flat=True))
     with purging(reason):
+        # first, so that nothing more is written
+        remove(Writing.objects.filter(run__history=number))
         for snapshot_digest in Snapshot.objects.filter(versions__history=number).values_list("digest", flat=True):
             bury(number, "version", bytes(snapshot_digest), reason)
         History.objects.filter(pk=number).update(head=None)
@@ -83,7 +86,7 @@ def collect(history: History) -> int:
         runs |= runs_in(packed, is_key=key is None)
     with purging("steps that were undone"):
         _remove_snapshots(Snapshot.objects.filter(pk__in=gone))
-        _remove_runs(Run.objects.filter(history=history).exclude(pk__in=runs))
+        _remove_runs(Run.objects.filter(history=history, writing=None).exclude(pk__in=runs))
     return len(gone)
 
 

@@ -35,6 +35,7 @@ from chainviz.store.models import (
     Upload,
     UploadChunk,
     Version,
+    Writing,
 )
 from chainviz.store.outline.hashes import BASE, PRIME, concatenate, to_bytes
 from chainviz.store.packed import pack, pack_body, unpack, unpack_body
@@ -150,7 +151,7 @@ def purge_values(histories: Iterable[int], values: Iterable[str], *, reason: str
 
 
 def _hold(histories: Iterable[int]) -> Family:
-    """The family, of which nobody else writes anything until the transaction ends; an import under way is broken off.
+    """The family, of which nobody else writes anything until the transaction ends; imports and steps under way are broken off.
 
     In the order in which steps and saves take their locks: draft, history, upload. Whoever read contents before sees by
     the history's edition that they may not be written any more.
@@ -169,17 +170,18 @@ def _hold(histories: Iterable[int]) -> Family:
     History.objects.filter(pk__in=related.histories).update(edition=F("edition") + 1)
     unfinished = History.objects.filter(pk__in=related.histories, importing__isnull=False)
     gone = frozenset(unfinished.values_list("pk", flat=True))
-    _break_off(gone)
+    _break_off(Run.objects.filter(writing__isnull=False, history__in=related.histories))
+    _break_off(Run.objects.filter(history__in=gone))
+    remove(OutlineBlock.objects.filter(history__in=gone))
+    remove(History.objects.filter(pk__in=gone))
     return Family(related.histories - gone, related.uploads)
 
 
-def _break_off(histories: frozenset[int]) -> None:
-    runs = Run.objects.filter(history__in=histories)
-    for model in (Body, Message):
+def _break_off(unfinished: models.QuerySet[Run]) -> None:
+    runs = list(unfinished.values_list("pk", flat=True))
+    for model in (Body, Message, Writing):
         remove(model._default_manager.filter(run__in=runs))
-    remove(OutlineBlock.objects.filter(history__in=histories))
-    remove(runs)
-    remove(History.objects.filter(pk__in=histories))
+    remove(Run.objects.filter(pk__in=runs))
 
 
 def _chunks(upload: int, told: Callable[[float], None] = lambda done: None) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ from chainviz.store.outline.build import Placed
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.packed import unpack
 from chainviz.store.pieces import Piece, PieceSplice, differences, splice
-from chainviz.store.snapshots import Origin, StoredChange, snapshot_after
+from chainviz.store.snapshots import Origin, StoredChange, following
 from chainviz.store.sources import stored_bytes
 
 
@@ -59,9 +59,8 @@ def _repeat(parent: Snapshot, pieces: Sequence[Piece], step: Snapshot, base: Sna
     changes = [_stored(change) for change in differences(pieces_of(parent), pieces)]
     origin = Origin(step.operation, unpack(step.options), unpack(step.report))
     template = step.template if step.template_id != base.template_id else None
-    return snapshot_after(
-        parent, changes, origin, format=step.format if template is not None else "", template=template
-    )
+    format = step.format if template is not None else ""
+    return following(parent, changes).show(origin, format=format, template=template)
 
 
 def _stored(change: PieceSplice) -> StoredChange:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from chainviz.store.contents import pieces_of, read_rows
 from chainviz.store.models import Snapshot, Template
+from chainviz.store.outline.blocks import Listing
 from chainviz.store.outline.build import Placed
-from chainviz.store.outline.charts import unpack_charts
+from chainviz.store.outline.charts import Charts, unpack_charts
 from chainviz.store.outline.edit import OutlineEditor
 from chainviz.store.outline.hashes import to_bytes
-from chainviz.store.outline.keep import BlockKeeper, BlockReader, keep_outline, listing_of
+from chainviz.store.outline.keep import Batch, BlockKeeper, BlockReader, keep_outline, listing_of
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rebuild import outline_of
 from chainviz.store.outline.recut import Change
@@ -46,41 +48,50 @@ class Origin:
     report: Sequence[Any] = ()
 
 
-def snapshot_after(
-    parent: Snapshot,
-    changes: Sequence[StoredChange],
-    origin: Origin,
-    *,
-    format: str = "",
-    template: Template | None = None,
-) -> Snapshot:
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What follows a snapshot, all but the row that shows it."""
+
+    parent: Snapshot
+    listing: Listing
+    charts: Charts
+    pieces: dict[str, Any]
+    stored: int
+
+    def show(self, origin: Origin, *, format: str = "", template: Template | None = None) -> Snapshot:
+        parent, total = self.parent, self.listing.total
+        snapshot = Snapshot.objects.create(
+            history_id=parent.history_id,
+            parent=parent,
+            **self.pieces,
+            format=format or parent.format,
+            template=template or parent.template,
+            digest=to_bytes(self.listing.hash),
+            messages=total.messages,
+            sections=self.listing.section_count,
+            pairs=total.pairs,
+            size=total.size,
+            stored=self.stored,
+            operation=origin.operation,
+            options=pack(origin.options),
+            report=pack(list(origin.report)),
+        )
+        keep_outline(snapshot, self.listing, self.charts)
+        return snapshot
+
+
+def following(parent: Snapshot, changes: Sequence[StoredChange], batch: Batch = nullcontext) -> Following:
+    """Takes as long as there are changes; `batch` makes the transactions in which blocks of the outline are kept."""
     outline = outline_of(parent)
-    keeper = BlockKeeper(parent.history_id)
+    keeper = BlockKeeper(parent.history_id, batch=batch)
     charts = unpack_charts(outline.charts)
     old = OutlineReader(listing_of(outline), BlockReader(parent.history_id))
     removed = removed_bytes(old, changes)
     listing = OutlineEditor(old, keeper, charts).edit([Change(c.start, c.removed, c.placed) for c in changes])
     keeper.flush()
     splices = [PieceSplice(c.start, c.removed, tuple(join(p.piece for p in c.placed))) for c in changes]
-    total = listing.total
-    snapshot = Snapshot.objects.create(
-        history_id=parent.history_id,
-        parent=parent,
-        **_pieces(parent, splices),
-        format=format or parent.format,
-        template=template or parent.template,
-        digest=to_bytes(listing.hash),
-        messages=total.messages,
-        sections=listing.section_count,
-        pairs=total.pairs,
-        size=total.size,
-        stored=parent.stored - removed + sum(change.stored for change in changes),
-        operation=origin.operation,
-        options=pack(origin.options),
-        report=pack(list(origin.report)),
-    )
-    keep_outline(snapshot, listing, charts)
-    return snapshot
+    stored = parent.stored - removed + sum(change.stored for change in changes)
+    return Following(parent, listing, charts, _pieces(parent, splices), stored)
 
 
 def removed_bytes(outline: OutlineReader, changes: Iterable[StoredChange]) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, is_dataclass
 from itertools import islice
 from typing import Any
@@ -20,9 +21,10 @@ from chainviz.store.chain import StoredChain
 from chainviz.store.contents import StoredMessage, read_rows
 from chainviz.store.exports import envelope_of
 from chainviz.store.models import Run, Snapshot, Template
+from chainviz.store.outline.keep import Batch
 from chainviz.store.packed import pack_body
 from chainviz.store.runs import RunWriter
-from chainviz.store.snapshots import Origin, StoredChange, snapshot_after
+from chainviz.store.snapshots import Origin, StoredChange, following
 from chainviz.store.sources import message_digest
 
 NEARBY = 50
@@ -39,41 +41,56 @@ class Target:
     """What the envelope points into."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an operation wants of a draft. Its changes come in order and do not overlap."""
+
+    changes: Sequence[Splice]
+    operation: str
+    options: dict[str, Any]
+    report: Sequence[Any] = ()
+    target: Target | None = None
+    surroundings: Surroundings | None = None
+    """The same document, but what stands around its messages was written anew."""
+
+
 @transaction.atomic
-def take_step(
-    parent: Snapshot,
-    changes: Sequence[Splice],
-    *,
-    operation: str,
-    options: dict[str, Any],
-    report: Sequence[Any] = (),
-    target: Target | None = None,
-    surroundings: Surroundings | None = None,
-) -> Snapshot:
-    """The snapshot after `changes`; they come in order and do not overlap. `surroundings`: the same document, but what
-    stands around its messages was written anew."""
-    template = parent.template
-    run = Run.objects.create(
+def take_step(parent: Snapshot, wanted: Wanted) -> Snapshot:
+    return write_step(parent, wanted, new_run(parent, wanted))()
+
+
+def new_run(parent: Snapshot, wanted: Wanted) -> Run:
+    return Run.objects.create(
         history_id=parent.history_id,
         kind=Run.EDIT,
-        format=target.format if target is not None else parent.format,
-        upload_id=template.run.upload_id if template is not None else None,
+        format=wanted.target.format if wanted.target is not None else parent.format,
+        upload_id=parent.template.run.upload_id if parent.template is not None else None,
     )
-    writer = RunWriter(run)
+
+
+def write_step(parent: Snapshot, wanted: Wanted, run: Run, batch: Batch = nullcontext) -> Callable[[], Snapshot]:
+    """Writes all that nobody sees; what it gives makes the snapshot that shows it, which is quick. `batch` makes the
+    transactions."""
+    target = wanted.target
+    writer = RunWriter(run, batch)
     stylist = _Stylist(StoredChain(parent), formats.get_format(run.format), target)
     outline = stylist.chain.outline
-    gone = (piece for one in changes for piece in outline.pieces(one.start, one.start + one.removed))
+    gone = (piece for one in wanted.changes for piece in outline.pieces(one.start, one.start + one.removed))
     removed = read_rows(gone) if target is None else iter(())
-    stored = [change for one in changes for change in _stored(one, islice(removed, one.removed), writer, stylist)]
+    stored = [change for one in wanted.changes for change in _stored(one, islice(removed, one.removed), writer, stylist)]
     writer.flush()
-    if target is not None:
-        envelope = pack_body(to_json(target.envelope).encode())
-        template = Template.objects.create(run=run, envelope=envelope, shell=target.shell, starts=writer.starts)
-    elif surroundings is not None:
-        envelope = pack_body(to_json(surroundings.envelope).encode())
-        template = Template.objects.create(run=run, envelope=envelope, shell=surroundings.shell, starts=writer.starts)
-    origin = Origin(operation, options, [_plain(row) for row in report])
-    return snapshot_after(parent, stored, origin, format=run.format, template=template)
+    after = following(parent, stored, batch)
+    origin = Origin(wanted.operation, wanted.options, [_plain(row) for row in wanted.report])
+
+    def show() -> Snapshot:
+        around = target or wanted.surroundings
+        template = None
+        if around is not None:
+            envelope = pack_body(to_json(around.envelope).encode())
+            template = Template.objects.create(run=run, envelope=envelope, shell=around.shell, starts=writer.starts)
+        return after.show(origin, format=run.format, template=template)
+
+    return show
 
 
 def _plain(row: Any) -> Any:

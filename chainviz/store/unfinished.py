@@ -1,6 +1,7 @@
-"""A history while its import runs: written in short transactions so that others can write too, seen by nobody.
+"""A history while its import runs, or a run while its step does: written in short transactions so that others can write
+too, seen by nobody.
 
-Each batch says that the import is alive. One that fell silent was broken off, by a kill or a power cut; like one that
+Each batch says that its writer is alive. One that fell silent was broken off, by a kill or a power cut; like one that
 failed or was cancelled it goes through the purge mechanism, a slice at a time.
 """
 
@@ -15,14 +16,18 @@ from django.db.models import Max
 from django.utils import timezone
 
 from chainviz.core.errors import Refused
-from chainviz.store.models import Body, History, Message, OutlineBlock, Run, Upload, UploadChunk
+from chainviz.store.editions import held_edition
+from chainviz.store.models import Body, History, Message, OutlineBlock, Run, Upload, UploadChunk, Writing
 from chainviz.store.purge import purging, remove
 
 LEASE = timedelta(minutes=1)
 """An import that has written nothing for so long is taken for dead."""
+STEP_BROKEN_OFF = "Values were purged from this chain meanwhile, or this took too long; look at it again."
 CHUNKS, MESSAGES = 64, 2000
 """What goes in one transaction."""
-WHY = "an import that was broken off"
+WHY = "an import or a step that was broken off"
+STEP_LEASE = timedelta(minutes=10)
+"""The same of a step: between two of its batches it may have much to work out, and nobody waits for its room."""
 
 
 class BrokenOff(Refused):
@@ -45,6 +50,47 @@ def _renew(history: History) -> datetime | None:
     """The new sign of life; None where the history is no longer ours."""
     now = timezone.now()
     return now if History.objects.filter(pk=history.pk, importing=history.importing).update(importing=now) else None
+
+
+@contextmanager
+def step_batch(writing: Writing, edition: int) -> Iterator[None]:
+    """A transaction of a living step; `edition`: of the history when its content was read."""
+    with transaction.atomic():
+        now = _renew_step(writing) if held_edition(writing.run.history_id) == edition else None
+        if now is None:
+            raise BrokenOff(STEP_BROKEN_OFF)
+        yield
+    writing.alive = now
+
+
+def end_step(writing: Writing) -> None:
+    """In the transaction that shows what was written."""
+    if not Writing.objects.filter(pk=writing.pk, alive=writing.alive).delete()[0]:
+        raise BrokenOff(STEP_BROKEN_OFF)
+
+
+def _renew_step(writing: Writing) -> datetime | None:
+    now = timezone.now()
+    return now if Writing.objects.filter(pk=writing.pk, alive=writing.alive).update(alive=now) else None
+
+
+def discard_step(writing: Writing) -> bool:
+    """Removes what a step wrote that did not end; False where it is no longer the caller's."""
+    now = _renew_step(writing)
+    if now is None:
+        return False
+    while _remove_messages(writing.run):
+        pass
+    with purging(WHY):
+        remove(Writing.objects.filter(pk=writing.pk))
+        remove(Run.objects.filter(pk=writing.pk))
+    return True
+
+
+def clear_abandoned_steps() -> int:
+    """As `clear_abandoned`, of steps."""
+    silent = Writing.objects.filter(alive__lt=timezone.now() - STEP_LEASE).select_related("run")
+    return sum(discard_step(writing) for writing in silent)
 
 
 def clear_abandoned() -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from chainviz.store.models import Outline, OutlineBlock, Snapshot
@@ -26,30 +27,34 @@ RULES = 1
 """Raise it when rules or the form of blocks change: outlines of another edition are made anew."""
 
 
+Batch = Callable[[], AbstractContextManager[None]]
+
+
 class BlockKeeper:
     """Writes blocks of one history, a batch at a time."""
 
-    def __init__(self, history_id: int, batch: int = 64) -> None:
+    def __init__(self, history_id: int, size: int = 64, batch: Batch = nullcontext) -> None:
+        """`batch` makes the transaction for each batch, which has `size` blocks."""
         self._history_id = history_id
+        self._size = size
         self._batch = batch
         self._waiting: list[PackedBlock] = []
 
     def __call__(self, block: PackedBlock) -> None:
         self._waiting.append(block)
-        if len(self._waiting) >= self._batch:
+        if len(self._waiting) >= self._size:
             self.flush()
 
     def flush(self) -> None:
         rows = {block.entry.digest: block for block in self._waiting}
-        OutlineBlock.objects.bulk_create(
-            [
-                OutlineBlock(
-                    history_id=self._history_id, digest=digest, rows=block.rows, hashes=pack_hashes(block.hashes)
-                )
-                for digest, block in rows.items()
-            ],
-            ignore_conflicts=True,
-        )
+        blocks = [
+            OutlineBlock(
+                history_id=self._history_id, digest=digest, rows=block.rows, hashes=pack_hashes(block.hashes)
+            )
+            for digest, block in rows.items()
+        ]
+        with self._batch():
+            OutlineBlock.objects.bulk_create(blocks, ignore_conflicts=True)
         self._waiting = []
 
 
