@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import reduce
 from itertools import takewhile
 from typing import Any, get_args, get_origin
 
@@ -27,6 +28,7 @@ from chainviz.commands.chain_files import (
 from chainviz.commands.descriptions import describe, print_json
 from chainviz.commands.writing import asking, writers_in_words
 from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.documents.surroundings import Rewrite
 from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.formats.moving import as_held
@@ -196,7 +198,10 @@ def _write(file: ChainFile, done: list[tuple[LoadedChain, Outcome]], arguments: 
     to = arguments.to if arguments.to and arguments.to != "same" else next(iter(targets), None)
     if to is None:
         changed = [(chain, changed_messages(chain, outcome)) for chain, outcome in done if outcome.changes]
-        write_out(arguments.out, whole_document(file, changed))
+        rewrite = _around([outcome for _, outcome in done if outcome.changes])
+        if rewrite is not None:
+            _tell_copies(file, changed, rewrite)
+        write_out(arguments.out, whole_document(file, changed, rewrite))
         return
     converted = []
     for chain, outcome in done:
@@ -206,3 +211,19 @@ def _write(file: ChainFile, done: list[tuple[LoadedChain, Outcome]], arguments: 
             print(f"warning: {warning}", file=sys.stderr)
         converted.append(apply_splices(messages, moved.changes))
     write_out(arguments.out, in_format(to, converted))
+
+
+def _around(outcomes: Sequence[Outcome]) -> Rewrite | None:
+    """What all outcomes do to what no message is; a text that one of them took out is nobody's there."""
+    rewrites = [outcome.around for outcome in outcomes if outcome.around is not None]
+    return (lambda text: reduce(lambda given, rewrite: rewrite(given), rewrites, text)) if rewrites else None
+
+
+def _tell_copies(file: ChainFile, changed: Sequence[tuple[LoadedChain, Sequence[Message]]], rewrite: Rewrite) -> None:
+    """Other chains keep their messages."""
+    now = {id(chain): messages for chain, messages in changed}
+    for chain in file.chains:
+        messages = now.get(id(chain), chain.messages)
+        if any(rewrite(fragment.text) != fragment.text for message in messages for fragment in message.source):
+            what = "still holds some of what was taken out in messages of its own"
+            print(f"warning: {file.title(chain)} {what}.", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from chainviz.core.documents.assemble import whole_file
 from chainviz.core.documents.sources import Source, open_source, written
+from chainviz.core.documents.surroundings import Rewrite, rewritten
 from chainviz.core.errors import DocumentError, OptionsError, Refused
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
@@ -93,27 +95,44 @@ def chosen(file: ChainFile, number: int | None) -> tuple[LoadedChain, ...]:
 
 def apart(chains: Sequence[LoadedChain]) -> list[tuple[LoadedChain, Sequence[Message]]]:
     """Chains, as they are, whose documents do not overlap: two lists of one object share a document."""
+    return apart_from([], chains)
+
+
+def apart_from(
+    taken: Sequence[tuple[LoadedChain, Sequence[Message]]], chains: Sequence[LoadedChain]
+) -> list[tuple[LoadedChain, Sequence[Message]]]:
+    """The same, and they do not overlap with those that are taken either."""
     found: list[tuple[LoadedChain, Sequence[Message]]] = []
-    end = 0
+    spans = sorted((chain.envelope.region.start, chain.envelope.region.end) for chain, _ in taken)
     for chain in sorted(chains, key=lambda chain: chain.envelope.region.start):
-        if chain.envelope.region.start >= end:
+        region = chain.envelope.region
+        at = bisect_right(spans, (region.start, region.end))
+        if (not at or spans[at - 1][1] <= region.start) and (at == len(spans) or region.end <= spans[at][0]):
             found.append((chain, chain.messages))
-            end = chain.envelope.region.end
+            spans.insert(at, (region.start, region.end))
     return found
 
 
-def whole_document(file: ChainFile, changed: Sequence[tuple[LoadedChain, Sequence[Message]]]) -> Iterator[bytes]:
-    """The file with the documents of these chains in their places; everything else is as it was."""
+def whole_document(
+    file: ChainFile, changed: Sequence[tuple[LoadedChain, Sequence[Message]]], rewrite: Rewrite | None = None
+) -> Iterator[bytes]:
+    """The file with the documents of these chains in their places; everything else is as it was. With `rewrite` all but
+    the messages of chains is written anew."""
+    if rewrite is not None:
+        ids = {id(chain) for chain, _ in changed}
+        changed = [*changed, *apart_from(changed, [chain for chain in file.chains if id(chain) not in ids])]
     ordered = sorted(changed, key=lambda item: item[0].envelope.region.start)
     for (one, _), (other, _) in pairwise(ordered):
         if other.envelope.region.start < one.envelope.region.end:
             raise Refused(f"{file.title(one)} and {file.title(other)} share one object; change one of them: --chain N.")
-    regions = [(chain.envelope.region, [_document(file, chain, messages)]) for chain, messages in ordered]
-    return written(whole_file(file.source.size, regions, file.source.read), file.source.encoding)
+    regions = [(chain.envelope.region, [_document(file, chain, messages, rewrite)]) for chain, messages in ordered]
+    return written(whole_file(file.source.size, regions, file.source.read, rewrite), file.source.encoding)
 
 
-def _document(file: ChainFile, chain: LoadedChain, messages: Sequence[Message]) -> bytes:
-    document = export_chain(messages, chain.envelope, chain.format, file.source.read)
+def _document(file: ChainFile, chain: LoadedChain, messages: Sequence[Message], rewrite: Rewrite | None) -> bytes:
+    around = rewritten(chain.envelope, file.source.read, rewrite) if rewrite else None
+    envelope, read = (around.envelope, around.read) if around else (chain.envelope, file.source.read)
+    document = export_chain(messages, envelope, chain.format, read)
     if chain.envelope.encoding == "utf-8":
         return document
     return document.decode(chain.envelope.encoding, "surrogatepass").encode("utf-8", "surrogatepass")

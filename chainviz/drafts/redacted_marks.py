@@ -12,6 +12,7 @@ from typing import Any
 
 from chainviz.core.operations.redact import REDACT
 from chainviz.core.operations.redact.decide import Place
+from chainviz.core.operations.redact.operation import CLEAN
 from chainviz.core.paths import parse_path
 from chainviz.store.chain import StoredChain
 from chainviz.store.contents import pieces_of
@@ -37,13 +38,15 @@ def _run_of(step: Snapshot) -> int | None:
 
 
 def _parts_by_message(report: list[dict[str, Any]]) -> list[list[int]]:
-    """For each message of the step's run, in order, which of its parts were redacted."""
+    """For each message of the step's run, in order, which of its parts were redacted; none where it was cleaned."""
     messages: dict[str, list[int]] = {}
     for row in report:
-        if row["action"] == "redact":
-            path = parse_path(row["path"])
-            assert path.part is not None
-            messages.setdefault(str(replace(path, part=None)), []).append(path.part)
+        if row["action"] not in ("redact", CLEAN):
+            continue
+        path = parse_path(row["path"])
+        parts = messages.setdefault(str(replace(path, part=None)), [])
+        if path.part is not None:
+            parts.append(path.part)
     return list(messages.values())
 
 

@@ -11,8 +11,11 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from chainviz.core.messages import Binary, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.documents.assemble import with_blocks
+from chainviz.core.formats.contract import Format, Style
+from chainviz.core.messages import SLOT, Binary, Fragment, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 
 SHORT = 8
 """Characters below which a text is no copy of anything."""
@@ -133,3 +136,37 @@ class Copies:
             return False
         windows = (text[offset : offset + WINDOW] for offset in range(STRIDE))
         return any(text in each for window in windows for each in self._inside.get(window, ()))
+
+
+def without_copies(old: Message, message: Message, format: Format, copies: Copies) -> Message:
+    """What became of the old message, with a source that holds none beside its parts; the same object where it holds
+    none already, or where it is no source of this format."""
+    source = []
+    for fragment in message.source:
+        own = _own(fragment, format)
+        text = own.text if own.ordinal == SLOT else copies.without(own.text)
+        source.append(fragment if text == own.text else replace(own, text=text, start=-1))
+    if all(new is old for new, old in zip(source, message.source, strict=True)):
+        return message
+    if format.message(old.role, old.source) != old:
+        return message
+    near = source[0].text
+    written = format.write(replace(message, source=tuple(source)), Style(near, near.isascii()))
+    # where only parts held it, all is as it was but for the spelling
+    is_same = [_value(each) for each in written] == [_value(_own(each, format)) for each in message.source]
+    return message if is_same else format.message(message.role, written)
+
+
+def _value(fragment: Fragment) -> object:
+    try:
+        return json.loads(fragment.text)
+    except (ValueError, RecursionError):
+        return fragment.text
+
+
+def _own(fragment: Fragment, format: Format) -> Fragment:
+    """Without what other messages have in the same unit."""
+    if fragment.blocks is None:
+        return fragment
+    text = with_blocks(fragment.text, format.blocks_at, list(fragment.blocks))
+    return replace(fragment, text=text, blocks=tuple(range(len(fragment.blocks))))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chainviz.core.chain import Chain, Splice
+from chainviz.core.formats import get_format
+from chainviz.core.message_paths import message_paths
 from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision, Outcome
 from chainviz.core.operations.redact.bodies import read_bodies
-from chainviz.core.operations.redact.copies import Copies, removed_texts
+from chainviz.core.operations.redact.copies import Copies, removed_texts, without_copies
 from chainviz.core.operations.redact.decide import decide
 from chainviz.core.operations.redact.following import MatrixRow
 from chainviz.core.operations.redact.options import RedactOptions
@@ -16,6 +18,9 @@ from chainviz.core.operations.redact.placeholder import DEFAULT
 from chainviz.core.operations.redact.policies.contract import Candidate
 from chainviz.core.operations.redact.rewriting import rewritten_message
 from chainviz.core.operations.redact.table import DecisionTable, Row
+
+CLEAN = "clean"
+"""A message of which no part was redacted."""
 
 
 class Redact:
@@ -28,23 +33,43 @@ class Redact:
 
 
 def outcome_of(chain: Chain, table: DecisionTable, options: RedactOptions) -> Outcome:
-    splices: list[Splice] = []
+    new: dict[int, Message] = {}
     gone: dict[str, None] = {}
-    for splice, old in _changes(chain, table, options):
-        splices.append(splice)
-        gone.update(dict.fromkeys(removed_texts(old, splice.messages[0])))
+    for place, old in read_bodies(chain, sorted(wanted := _wanted(table))):
+        new[place] = rewritten_message(old, wanted[place], options.placeholder)
+        gone.update(dict.fromkeys(removed_texts(old, new[place])))
     copies = Copies(gone, DEFAULT)
-    return Outcome(tuple(splices), tuple(map(_decision, table.rows)), table.warnings, around=copies.without)
+    changes = list(_changes(chain, new, copies)) if new else []
+    cleaned = [change.start for change in changes if change.start not in new]
+    report = _report(chain, table, cleaned)
+    return Outcome(tuple(changes), tuple(report), table.warnings, around=copies.without)
 
 
-def _changes(chain: Chain, table: DecisionTable, options: RedactOptions) -> Iterator[tuple[Splice, Message]]:
-    """The splices that carry out the table, each with the message that it replaces."""
+def _wanted(table: DecisionTable) -> dict[int, list[Candidate]]:
     wanted: dict[int, list[Candidate]] = {}
     for row in table.rows:
         if row.redact:
             wanted.setdefault(row.message, []).append(row.candidate)
-    for place, message in read_bodies(chain, sorted(wanted)):
-        yield Splice(place, 1, (rewritten_message(message, wanted[place], options.placeholder),)), message
+    return wanted
+
+
+def _changes(chain: Chain, new: dict[int, Message], copies: Copies) -> Iterator[Splice]:
+    """What is redacted, and messages that hold a copy of it in a field that is no part."""
+    format = get_format(chain.format)
+    for place, old in read_bodies(chain, range(len(chain))):
+        message = without_copies(old, new.get(place, old), format, copies)
+        if message is not old:
+            yield Splice(place, 1, (message,))
+
+
+def _report(chain: Chain, table: DecisionTable, cleaned: list[int]) -> Iterator[Decision]:
+    """In the order of the chain."""
+    rows = [(row.message, _decision(row)) for row in table.rows]
+    if cleaned:
+        paths = list(message_paths(chain.tree))
+        rows += [(place, Decision(str(paths[place]), CLEAN, "a field beside its parts held a copy")) for place in cleaned]
+        rows.sort(key=lambda row: row[0])
+    return (decision for _, decision in rows)
 
 
 _IN_MATRIX = frozenset(row for row in MatrixRow if row.value.isdigit())

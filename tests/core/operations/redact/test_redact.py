@@ -346,7 +346,9 @@ ANTHROPIC_CHAIN = {
 def test_an_export_of_a_redacted_chain_holds_nothing_of_it() -> None:
     raw = json.dumps(ANTHROPIC_CHAIN).encode()
     loaded = load_file(raw)[0]
-    after = redacted(loaded.messages, parts=("result", "arguments", "reasoning"))
+    options = RedactOptions(parts=("result", "arguments", "reasoning"))
+    outcome = REDACT.run(MemoryChain(loaded.messages, loaded.format), options, Context())
+    after = apply_splices(loaded.messages, outcome.changes)
     written = tuple(
         message if message is old else apply.restyle(after, i, message, loaded.format, loaded.envelope)
         for i, (old, message) in enumerate(zip(loaded.messages, after, strict=True))
