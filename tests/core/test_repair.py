@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import re
+from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from chainviz.core.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain import MemoryChain, apply_splices
 from chainviz.core.content_problems import content_problems
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.messages import Message, Text, ToolCall, ToolResult
+from chainviz.core.messages import Message, Shape, Text, ToolCall, ToolResult
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import CHOICES, OPERATION, RepairOptions, propose, repaired
 from chainviz.core.operations.repair.humans import OPENING
@@ -21,6 +23,7 @@ from chainviz.core.parse import parse
 from chainviz.core.pentagi import parsed_by_reference
 from chainviz.core.problems import tree_problems
 from chainviz.core.tree import SUMMARIZATION_TOOL
+from chainviz.store.skeletons import shape_of
 from tests.core.pictures import ai, call, h, odd, result, s, tool
 from tests.core.strategies import chains
 
@@ -240,3 +243,44 @@ def test_every_fix_named_by_a_problem_exists() -> None:
     chain = [odd("x"), ai(call("a"), call("a")), h(), h(), s(), tool("q"), ai("y"), tool("a"), tool("a")]
     for problem in tree_problems(parse(chain)):
         assert set(problem.fixes) <= set(CHOICES)
+
+
+class Counted(MemoryChain):
+    """A chain whose shapes say as little as those of a stored chain, and that counts what is read of it."""
+
+    def __init__(self, messages: tuple[Message, ...]) -> None:
+        super().__init__(messages)
+        object.__setattr__(self, "read", Counter())
+
+    def shapes(self) -> Sequence[Shape]:
+        return [shape_of(message) for message in self.messages]
+
+    def __getitem__(self, index: int) -> Message:
+        return self.slice(index, index + 1)[0]
+
+    def slice(self, start: int, stop: int) -> Sequence[Message]:
+        self.read.update(range(start, min(stop, len(self))))  # type: ignore[attr-defined]
+        return self.messages[start:stop]
+
+
+def test_each_message_is_read_once_and_again_only_near_what_is_odd() -> None:
+    plain = tuple(message for i in range(200) for message in (h(), ai(call(f"c{i}")), tool(f"c{i}")))
+    chain = Counted(plain)
+    assert not propose(chain)
+    assert chain.read == Counter(dict.fromkeys(range(600), 1))
+    chain = Counted((*plain[:300], h(""), *plain[301:]))
+    assert [fix.rule for fix in propose(chain)] == ["empty-content"]
+    assert [place for place, times in chain.read.items() if times > 1] == [300]
+    chain = Counted(plain)
+    assert not propose(chain, RepairOptions(content=False))
+    assert not chain.read
+
+
+@settings(max_examples=300)
+@given(chains)
+def test_a_stored_chain_is_mended_as_one_in_memory(messages: list[Message]) -> None:
+    everything = RepairOptions(only=tuple(CHOICES))
+    stored, whole = Counted(tuple(messages)), MemoryChain(tuple(messages))
+    assert propose(stored, everything) == propose(whole, everything)
+    changes = [OPERATION.run(chain, everything, Context()).changes for chain in (stored, whole)]
+    assert apply_splices(messages, changes[0]) == apply_splices(messages, changes[1])

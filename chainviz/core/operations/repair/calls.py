@@ -8,9 +8,9 @@ from functools import cached_property
 
 from chainviz.core.build import FALLBACK_RESPONSE_CONTENT, tool_message
 from chainviz.core.formats import get_format
-from chainviz.core.messages import HUMAN, SYSTEM, TOOL, CallRef, Part, Text, ToolCall, ToolResult
+from chainviz.core.messages import HUMAN, SYSTEM, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.results import Turn, turns
+from chainviz.core.operations.repair.turns import Turn
 from chainviz.core.operations.repair.wording import call_text, detached
 from chainviz.core.operations.repair.worklist import Worklist
 from chainviz.core.problems import is_terminal
@@ -20,7 +20,7 @@ from chainviz.core.tree import SUMMARIZATION_TOOL
 def fix_shared_ids(work: Worklist) -> None:
     """The second and later calls of a turn that share an id; a single result may be meant for all of them."""
     names = _Names(work)
-    for turn in turns(work):
+    for turn in work.turns:
         for id, calls in _by_id(turn).items():
             if len(calls) < 2:
                 continue
@@ -35,7 +35,7 @@ def fix_reused_ids(work: Worklist) -> None:
     """Calls with the id of an earlier turn. Only on demand: most APIs want ids apart within a turn, Anthropic's in the request."""
     names = _Names(work)
     seen: set[str] = set()
-    for turn in turns(work):
+    for turn in work.turns:
         for id, calls in _by_id(turn).items():
             if id in seen:
                 problem = f"uses the call id “{id}” of an earlier turn again."
@@ -98,7 +98,7 @@ def _rename(
 
 def fix_pending(work: Worklist) -> None:
     last = len(work.shapes)
-    for turn in turns(work):
+    for turn in work.turns:
         if not turn.calls:
             continue
         answered = {ref.id for place in turn.rest for ref in work.shapes[place].results}
@@ -134,9 +134,13 @@ def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) ->
             work.edit(turn.ai).parts[same.part] = (Text(call_text(told)),)
 
 
+def calls_by_user(message: Message) -> bool:
+    return message.role in (SYSTEM, HUMAN) and any(isinstance(part, ToolCall) for part in message.parts)
+
+
 def fix_user_calls(work: Worklist) -> None:
     """Only on demand: calls that are not the model's are matched with nothing, and refused by most APIs."""
-    for place, message in work.read(lambda shape: shape.role in (SYSTEM, HUMAN)):
+    for place, message in work.read(calls_by_user):
         for i, part in enumerate(message.parts):
             if not isinstance(part, ToolCall):
                 continue
@@ -156,7 +160,7 @@ def fix_summaries(work: Worklist) -> None:
     """
     if not get_format(work.chain.format).packs:
         return
-    for turn in turns(work):
+    for turn in work.turns:
         if len(turn.rest) < 2 or not turn.calls or turn.calls[0].name != SUMMARIZATION_TOOL:
             continue
         if any(work.shapes[place].role != TOOL for place in turn.rest):

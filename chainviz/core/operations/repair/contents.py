@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from chainviz.core.arguments import is_json, is_json_object, mend
@@ -10,16 +11,24 @@ from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.worklist import Worklist
 
 
+def has_odd_arguments(message: Message) -> bool:
+    return next(_odd_arguments(message), None) is not None
+
+
+def _odd_arguments(message: Message) -> Iterator[tuple[int, ToolCall]]:
+    for call in message.calls:
+        part = message.parts[call.part]
+        if isinstance(part, ToolCall) and not is_json_object(part.arguments):
+            yield call.part, part
+
+
 def fix_arguments(work: Worklist) -> None:
-    for place, message in work.read(lambda shape: bool(shape.calls)):
-        for call in message.calls:
-            part = message.parts[call.part]
-            if not isinstance(part, ToolCall):
-                continue
-            if not is_json(part.arguments):
-                _mend(work, place, call.part, part)
-            elif not is_json_object(part.arguments):
-                _wrap(work, place, call.part, part)
+    for place, message in work.read(has_odd_arguments):
+        for index, call in _odd_arguments(message):
+            if is_json(call.arguments):
+                _wrap(work, place, index, call)
+            else:
+                _mend(work, place, index, call)
     work.settle()
 
 
@@ -50,16 +59,21 @@ def _wrap(work: Worklist, place: int, index: int, call: ToolCall) -> None:
         work.edit(place).parts[index] = (new,)
 
 
+def says_nothing(message: Message) -> bool:
+    """Somewhere in it, or with all that it holds."""
+    if message.role not in (SYSTEM, HUMAN, AI):
+        return False
+    return any(map(is_blank, message.parts)) or all(isinstance(part, Thinking) for part in message.parts)
+
+
 def fix_empty(work: Worklist) -> None:
     """Only on demand: most APIs take empty texts, Anthropic's refuses them. OpenAI's refuses a message of reasoning alone."""
-    for place, message in work.read(lambda shape: shape.role in (SYSTEM, HUMAN, AI)):
+    for place, message in work.read(says_nothing):
         blank = [i for i, part in enumerate(message.parts) if is_blank(part)]
         what = "has a text that says nothing" if len(blank) < len(message.parts) else "says nothing at all"
         if message.parts and all(is_blank(part) or isinstance(part, Thinking) for part in message.parts):
             what = what if len(blank) == len(message.parts) else "holds reasoning and says nothing"
             blank = list(range(len(message.parts)))
-        if not blank and message.parts:
-            continue
         about = work.about[place]
         left = tuple(part for i, part in enumerate(message.parts) if i not in blank)
         proposal = Proposal(

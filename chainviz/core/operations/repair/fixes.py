@@ -116,35 +116,18 @@ class Fix:
     accepted: bool
     default: bool
     """Whether it is accepted unless told otherwise."""
-    before: tuple[Part, ...]
-    """The parts it touches."""
-    after: tuple[Part, ...]
-    """What becomes of them."""
+    bytes_before: int
+    """Of the parts it touches."""
+    bytes_after: int
+    """Of what becomes of them."""
 
     @property
     def name(self) -> str:
         return self.choices[0]
 
     @property
-    def label(self) -> str:
-        return CHOICES[self.choice][0]
-
-    @property
     def explanation(self) -> str:
         return CHOICES[self.choice][1]
-
-    @property
-    def bytes_before(self) -> int:
-        return sum(part.size for part in self.before)
-
-    @property
-    def bytes_after(self) -> int:
-        return sum(part.size for part in self.after)
-
-    @property
-    def alternatives(self) -> tuple[tuple[str, str, str], ...]:
-        """The other choices as (name, label, explanation)."""
-        return tuple((name, *CHOICES[name]) for name in self.choices if name != self.choice)
 
 
 @dataclass(frozen=True, slots=True)

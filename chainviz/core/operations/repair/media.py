@@ -6,14 +6,17 @@ from dataclasses import replace
 
 from chainviz.core.messages import HUMAN, TOOL, Message, Part, Text, ToolResult, is_blank
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.results import turns
 from chainviz.core.operations.repair.wording import detached
 from chainviz.core.operations.repair.worklist import Worklist
 from chainviz.core.pictures import Picture, bytes_and_sides, is_too_large, pictures_in
 
 
+def has_pictures(message: Message) -> bool:
+    return message.role in (HUMAN, TOOL) and any(map(pictures_in, message.parts))
+
+
 def fix_large_pictures(work: Worklist) -> None:
-    for place, message in work.read(lambda shape: shape.role in (HUMAN, TOOL)):
+    for place, message in work.read(has_pictures):
         for i, part in enumerate(message.parts):
             large = [picture for picture in pictures_in(part) if is_too_large(picture)]
             if large:
@@ -35,10 +38,14 @@ def _in_words(picture: Picture) -> str:
     return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes stood here]"
 
 
+def has_result_media(message: Message) -> bool:
+    return bool(message.results) and any(isinstance(part, ToolResult) and part.media for part in message.parts)
+
+
 def fix_result_media(work: Worklist) -> None:
     """OpenAI's tool messages hold text only."""
-    ends = {place: turn.end for turn in turns(work) for place in turn.rest}
-    for place, message in work.read(lambda shape: bool(shape.results)):
+    ends = {place: turn.end for turn in work.turns for place in turn.rest}
+    for place, message in work.read(has_result_media):
         for i, part in enumerate(message.parts):
             if not isinstance(part, ToolResult) or not part.media:
                 continue
@@ -50,9 +57,13 @@ def fix_result_media(work: Worklist) -> None:
     work.settle()
 
 
+def has_texts_in_results(message: Message) -> bool:
+    return message.role == TOOL and any(isinstance(part, Text) for part in message.parts)
+
+
 def fix_texts_in_results(work: Worklist) -> None:
     """Texts of a tool message go behind its results; blank ones go."""
-    for place, message in work.read(lambda shape: shape.role == TOOL):
+    for place, message in work.read(has_texts_in_results):
         last = max((result.part for result in message.results), default=-1)
         for i, part in enumerate(message.parts):
             if is_blank(part):

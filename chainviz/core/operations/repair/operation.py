@@ -9,25 +9,34 @@ from chainviz.core.chain import Chain, MemoryChain, Splice, apply_splices
 from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision, Outcome
 from chainviz.core.operations.repair.calls import (
+    calls_by_user,
     fix_pending,
     fix_reused_ids,
     fix_shared_ids,
     fix_summaries,
     fix_user_calls,
-)  # fmt: skip
-from chainviz.core.operations.repair.contents import fix_arguments, fix_empty, fix_end
+)
+from chainviz.core.operations.repair.contents import fix_arguments, fix_empty, fix_end, has_odd_arguments, says_nothing
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 from chainviz.core.operations.repair.humans import fix_double_humans, fix_opening
-from chainviz.core.operations.repair.media import fix_large_pictures, fix_result_media, fix_texts_in_results
+from chainviz.core.operations.repair.media import (
+    fix_large_pictures,
+    fix_result_media,
+    fix_texts_in_results,
+    has_pictures,
+    has_result_media,
+    has_texts_in_results,
+)
 from chainviz.core.operations.repair.options import RepairOptions
 from chainviz.core.operations.repair.places import Places
 from chainviz.core.operations.repair.results import fix_results
 from chainviz.core.operations.repair.roles import fix_mid_systems, fix_trailing_roles, fix_unknown_roles
-from chainviz.core.operations.repair.server_results import fix_server_results
+from chainviz.core.operations.repair.server_results import fix_server_results, has_lone_results
 from chainviz.core.operations.repair.spelling import fix_ids, fix_names
-from chainviz.core.operations.repair.thinking import fix_thinking
-from chainviz.core.operations.repair.worklist import MOVED, Worklist, splices
+from chainviz.core.operations.repair.thinking import fix_thinking, reasons
+from chainviz.core.operations.repair.worklist import MOVED, Progress, Worklist, splices
 from chainviz.core.pentagi import parsed_by_reference
+from chainviz.core.reasoning import acts_unthinking
 
 PASSES = (
     fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
@@ -43,9 +52,18 @@ OF_CONTENT = (
 """Those that read messages whose shape tells nothing."""
 
 
-def propose(chain: Chain, options: RepairOptions | None = None) -> tuple[Fix, ...]:
+LOOKS = (
+    calls_by_user, has_lone_results, says_nothing, has_texts_in_results, has_pictures, has_result_media, reasons,
+    acts_unthinking, has_odd_arguments,
+)  # fmt: skip
+"""What these look for."""
+
+
+def propose(
+    chain: Chain, options: RepairOptions | None = None, progress: Progress = lambda done, text: None
+) -> tuple[Fix, ...]:
     """Every fix that a repair with these options would make or leave, in the order of their messages."""
-    return tuple(_worked(chain, options or RepairOptions()).fixes)
+    return tuple(_worked(chain, options or RepairOptions(), progress).fixes)
 
 
 def repaired(messages: Sequence[Message], options: RepairOptions | None = None) -> tuple[Message, ...]:
@@ -53,8 +71,8 @@ def repaired(messages: Sequence[Message], options: RepairOptions | None = None) 
     return apply_splices(messages, _worked(MemoryChain(tuple(messages)), options or RepairOptions()).splices())
 
 
-def _worked(chain: Chain, options: RepairOptions) -> Worklist:
-    work = Worklist(chain, options)
+def _worked(chain: Chain, options: RepairOptions, progress: Progress = lambda done, text: None) -> Worklist:
+    work = Worklist(chain, options, LOOKS if options.content else (), progress)
     for fix in PASSES:
         if options.content or fix not in OF_CONTENT:
             fix(work)
@@ -70,7 +88,7 @@ class Repair:
     def run(self, chain: Chain, options: RepairOptions, context: Context) -> Outcome:
         if options.preset == "pentagi":
             return _as_reference(chain)
-        work = _worked(chain, options)
+        work = _worked(chain, options, context.progress)
         report = tuple(_row(fix) for fix in work.fixes)
         return Outcome(work.splices(), report, (*work.warnings, *_unknown_names(options, work.fixes)))
 

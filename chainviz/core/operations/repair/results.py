@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from chainviz.core.build import FALLBACK_REQUEST_ARGUMENTS
 from chainviz.core.messages import AI, HUMAN, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.turns import Turn
 from chainviz.core.operations.repair.wording import as_human, detached, readable
 from chainviz.core.operations.repair.worklist import Worklist
 
 UNNAMED_TOOL = "unknown_tool"
-
-
-@dataclass(slots=True)
-class Turn:
-    """One body pair as places in the worklist."""
-
-    ai: int | None
-    rest: range
-    calls: tuple[CallRef, ...]
-    end: int
-    """The place after which new messages of this pair go: its last tool message, before any message of another role."""
 
 
 @dataclass(slots=True)
@@ -75,22 +64,10 @@ def _become_duplicate(stray: Stray, stayed: dict[tuple[int, str], tuple[int, int
         stray.first, stray.rule = first, "duplicate-result"
 
 
-def turns(work: Worklist) -> Iterator[Turn]:
-    place = 0
-    for section in work.tree.sections:
-        place += len(section.header)
-        for pair in section.body:
-            ai = None if pair.ai is None else place
-            start = place + (pair.ai is not None)
-            place = start + len(pair.rest)
-            tools = next((i for i, message in enumerate(pair.rest) if message.role != TOOL), len(pair.rest))
-            yield Turn(ai, range(start, place), pair.ai.calls if pair.ai is not None else (), start + tools - 1)
-
-
 def _find(work: Worklist) -> Found:
     found = Found()
     answered: dict[str, tuple[int, int]] = {}
-    for number, turn in enumerate(turns(work)):
+    for number, turn in enumerate(work.turns):
         found.turns.append(turn)
         if not turn.calls and not turn.rest:
             continue

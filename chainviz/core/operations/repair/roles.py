@@ -6,7 +6,6 @@ from collections import deque
 
 from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.results import turns
 from chainviz.core.operations.repair.wording import as_human, detached
 from chainviz.core.operations.repair.worklist import Worklist
 
@@ -23,7 +22,7 @@ def fix_unknown_roles(work: Worklist) -> None:
 def fix_trailing_roles(work: Worklist) -> None:
     """A run that ends with an unanswered call and its exit marker is complete as it is: nothing is done by default."""
     ended = False
-    for last in deque(turns(work), maxlen=1):
+    for last in deque(work.turns, maxlen=1):
         results = {ref.id for place in last.rest for ref in work.shapes[place].results}
         ended = any(call.id not in results for call in last.calls)
     for place in range(_trailing(work), len(work.shapes)):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from chainviz.core.messages import AI, Part, Text
+from chainviz.core.messages import AI, Message, Part, Text
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.worklist import Worklist
 from chainviz.core.server_tools import lone_results
 
 
+def has_lone_results(message: Message) -> bool:
+    return message.role == AI and next(lone_results(message), None) is not None
+
+
 def fix_server_results(work: Worklist) -> None:
     """Only on demand: other APIs do not know these parts."""
-    for place, message in work.read(lambda shape: shape.role == AI):
+    for place, message in work.read(has_lone_results):
         if place and work.shapes[place - 1].role == AI:
             continue
         for i, part in lone_results(message):

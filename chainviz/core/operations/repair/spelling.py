@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chainviz.core.messages import CallRef, Part, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.results import Turn, turns
+from chainviz.core.operations.repair.turns import Turn
 from chainviz.core.operations.repair.worklist import Worklist
 
 ID, LONGEST_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}"), 40
@@ -40,7 +40,7 @@ _NAMES = Spelling(
 def fix_ids(work: Worklist) -> None:
     """An id gets a new spelling in its pair alone, one that no other call of the chain has."""
     taken: set[str] | None = None
-    for turn in turns(work):
+    for turn in work.turns:
         for old in dict.fromkeys(call.id for call in turn.calls if not ID.fullmatch(call.id)):
             if taken is None:
                 taken = {call.id for shape in work.shapes for call in shape.calls}
@@ -52,7 +52,7 @@ def fix_ids(work: Worklist) -> None:
 
 def fix_names(work: Worklist) -> None:
     """One tool keeps one name: the same new spelling everywhere."""
-    for turn in turns(work):
+    for turn in work.turns:
         for old in dict.fromkeys(call.name for call in turn.calls if not NAME.fullmatch(call.name)):
             _respell(work, turn, _NAMES, old, _REFUSED.sub("_", old)[:LONGEST_NAME] or "unknown_tool")
     work.settle()

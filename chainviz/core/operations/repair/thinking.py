@@ -11,17 +11,21 @@ from chainviz.core.operations.repair.worklist import Worklist
 from chainviz.core.reasoning import acts_unthinking, is_emptied, is_unsigned, thinks
 
 
+def reasons(message: Message) -> bool:
+    return message.role == AI and thinks(message)
+
+
 def fix_thinking(work: Worklist) -> None:
     """Only on demand: what one API refuses, another wants back."""
     ends = list(accumulate(len(section) for section in work.tree.sections))
     last = len(work.shapes) - 1
-    ai = work.read(lambda shape: shape.role == AI)
-    for _, found in groupby(ai, lambda item: bisect_right(ends, item[0])):
+    unthinking = {bisect_right(ends, place) for place in work.places(acts_unthinking)}
+    for number, found in groupby(work.read(reasons), lambda item: bisect_right(ends, item[0])):
         section = [(place, message, _fault(message, place == last)) for place, message in found]
         # where one call has no reasoning or loses it, the rest of its section cannot keep any
-        incomplete = any(acts_unthinking(message) or (message.calls and fault) for _, message, fault in section)
+        incomplete = number in unthinking or any(message.calls and fault for _, message, fault in section)
         for place, message, fault in section:
-            if fault is None and incomplete and thinks(message):
+            if fault is None and incomplete:
                 fault = "thinking-missing", "reasons, while another message of its section calls tools without"
             if fault is not None:
                 _offer(work, place, message, *fault)

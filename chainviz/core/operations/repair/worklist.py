@@ -1,11 +1,12 @@
 """The chain while it is being repaired: passes read its tree, offer fixes, note edits, and settle them in one go.
 
-Messages stay unread until a fix touches them, so a long stored chain costs only its shapes.
+Messages stay unread until a fix touches them, so a long stored chain costs only its shapes. What only contents show is
+looked for beforehand: each message is read once, and all looks see it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -14,11 +15,18 @@ from chainviz.core.messages import Message, Part, Shape
 from chainviz.core.operations.repair.fixes import Fix, Proposal
 from chainviz.core.operations.repair.options import RepairOptions
 from chainviz.core.operations.repair.places import Places
+from chainviz.core.operations.repair.turns import Turn, turns_of
 from chainviz.core.parse import parse
 from chainviz.core.tree import ChainAST
 
 MOVED = -1
 WINDOW = 256
+GAP = 16
+"""So many messages between two that are wanted are read too, rather than to ask once more."""
+
+Look = Callable[[Message], bool]
+"""Whether a message by itself could be of interest to a pass."""
+Progress = Callable[[float, str], None]
 
 
 @dataclass(slots=True)
@@ -50,7 +58,9 @@ class Edit:
 
 
 class Worklist:
-    def __init__(self, chain: Chain, options: RepairOptions) -> None:
+    def __init__(
+        self, chain: Chain, options: RepairOptions, looks: Iterable[Look] = (), progress: Progress = lambda done, text: None
+    ) -> None:
         self.chain = chain
         self.options = options
         self.fixes: list[Fix] = []
@@ -64,28 +74,60 @@ class Worklist:
         self._edits: dict[int, Edit] = {}
         self._chosen = options.chosen()
         self._ids: dict[str, int] = {}
+        self._found: dict[Look, set[int]] = {look: set() for look in looks}
+        if self._found:
+            self._look(progress)
+
+    def _look(self, progress: Progress) -> None:
+        count = len(self.shapes)
+        for start in range(0, count, WINDOW):
+            for original, message in enumerate(self.chain.slice(start, min(start + WINDOW, count)), start):
+                for look, found in self._found.items():
+                    if look(message):
+                        found.add(original)
+            read = min(start + WINDOW, count)
+            progress(read / count, f"{read:,} of {count:,} messages read")
 
     @cached_property
     def tree(self) -> ChainAST[Shape]:
         return parse(self.shapes)
 
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        return tuple(turns_of(self.tree))
+
     def message(self, place: int) -> Message:
         shape = self.shapes[place]
         return shape if isinstance(shape, Message) else self.chain[self.kept[place]]
 
-    def read(self, wanted: Callable[[Shape], bool]) -> Iterator[tuple[int, Message]]:
-        """The messages whose shape is wanted; those of a stored chain are read a window at a time."""
-        window: dict[int, Message] = {}
-        for place, shape in enumerate(self.shapes):
-            if not wanted(shape):
-                continue
+    def places(self, look: Look) -> Iterator[int]:
+        """Where the messages stand that the look is after."""
+        found = self._found[look]
+        for place, original in enumerate(self.kept):
+            if original in found if original != MOVED else look(self.message(place)):
+                yield place
+
+    def read(self, look: Look) -> Iterator[tuple[int, Message]]:
+        """Those messages with their places; the ones of a stored chain are read a stretch at a time."""
+        stretch: dict[int, Message] = {}
+        for place in self.places(look):
+            shape = self.shapes[place]
             if isinstance(shape, Message):
                 yield place, shape
                 continue
             original = self.kept[place]
-            if original not in window:
-                window = dict(enumerate(self.chain.slice(original, original + WINDOW), original))
-            yield place, window[original]
+            if original not in stretch:
+                stretch = self._stretch(original, self._found[look])
+            yield place, stretch[original]
+
+    def _stretch(self, start: int, wanted: Container[int]) -> dict[int, Message]:
+        end = start + 1
+        for place in range(end, min(start + WINDOW, len(self.chain))):
+            if place in wanted:
+                end = place + 1
+            elif place - end >= GAP:
+                break
+        return dict(enumerate(self.chain.slice(start, end), start))
 
     def edit(self, place: int) -> Edit:
         return self._edits.setdefault(place, Edit())
@@ -99,10 +141,10 @@ class Worklist:
         if self._ids[id] > 1:
             id = f"{id}#{self._ids[id]}"
         choice = self._choice(id, choices, proposal.rule)
+        sizes = (sum(part.size for part in parts) for parts in (proposal.before, proposal.outcomes[choice]))
         fix = Fix(
-            id, proposal.rule, path, proposal.about, proposal.problem, choices, choice, True,
-            proposal.default, proposal.before, proposal.outcomes[choice],
-        )  # fmt: skip
+            id, proposal.rule, path, proposal.about, proposal.problem, choices, choice, True, proposal.default, *sizes
+        )
         fix = replace(fix, accepted=self.options.accepts(fix))
         self.fixes.append(fix)
         return choice if fix.accepted else None
@@ -144,7 +186,8 @@ class Worklist:
             about + self.about[start:],
         )
         self._edits = {}
-        self.__dict__.pop("tree", None)
+        for made_of_shapes in ("tree", "turns"):
+            self.__dict__.pop(made_of_shapes, None)
 
     def _apply(self, place: int, edit: Edit, shapes: list[Shape], kept: list[int], about: list[int]) -> None:
         if not (edit.parts or edit.added or edit.whole or edit.removed):
