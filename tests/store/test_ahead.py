@@ -1,0 +1,225 @@
+"""Long steps, written ahead of their draft: others write meanwhile, nothing half is ever seen, nothing stays of what fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from chainviz.core import formats
+from chainviz.core.chain import Splice
+from chainviz.core.errors import Refused
+from chainviz.store import ahead, runs, unfinished
+from chainviz.store.ahead import written_ahead
+from chainviz.store.chain import StoredChain
+from chainviz.store.drafts import add_step, current, redo, start_draft, undo
+from chainviz.store.exports import export
+from chainviz.store.models import Body, Draft, Message, Run, Snapshot, Version, Writing
+from chainviz.store.outline.keep import BlockKeeper
+from chainviz.store.purge import collect, delete_for_good
+from chainviz.store.purge_values import purge_values
+from chainviz.store.steps import Wanted
+from chainviz.store.versions import save
+from tests import ROOT
+from tests.bench.made_chains import write_chain
+from tests.jobs.test_killed_worker import database_url
+from tests.store.test_unfinished import errors, imported
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+COUNT = 3000
+MODELS = (Run, Message, Body, Snapshot, Writing)
+
+
+@pytest.fixture
+def version(tmp_path: Path, monkeypatch: Any) -> Version:
+    monkeypatch.setattr(runs, "BATCH", 500)
+    return imported(write_chain(tmp_path / "made.json", COUNT))
+
+
+def wanted(snapshot: Snapshot) -> Wanted:
+    """Every message says something else."""
+    chain = StoredChain(snapshot)
+    format = formats.get_format(chain.format)
+    changes = []
+    for index, message in enumerate(chain.slice(0, len(chain))):
+        text = message.source[0].text.replace("budget", "[WORD]").replace('"role"', f'"n": {index}, "role"')
+        source = (replace(message.source[0], text=text, start=-1),)
+        changes.append(Splice(index, 1, (format.message(message.role, source),)))
+    return Wanted(tuple(changes), "mask", {}, ["told"])
+
+
+def rows() -> list[int]:
+    return [model._default_manager.count() for model in MODELS]
+
+
+def take(draft: Draft, step: Wanted) -> Snapshot:
+    with written_ahead(draft.base.snapshot, 0, step) as add, transaction.atomic():
+        return add(draft)
+
+
+def test_it_is_the_step_that_a_short_one_would_be(version: Version) -> None:
+    step = wanted(version.snapshot)
+    short = add_step(start_draft(version, author="me"), step.changes, operation="mask", options={}, report=["told"])
+    draft = start_draft(version, author="me")
+    long = take(draft, step)
+    names = ("digest", "messages", "sections", "pairs", "size", "stored", "operation", "options", "report", "format")
+    assert [getattr(long, name) for name in names] == [getattr(short, name) for name in names]
+    content = b"".join(export(long))
+    assert content == b"".join(export(short)) and b"[WORD]" in content and b"budget" not in content
+    assert undo(draft) and current(draft) == version.snapshot
+    assert redo(draft) and current(draft) == long
+    assert b"".join(export(save(draft, author="me").snapshot)) == content
+    assert not Writing.objects.exists() and errors() == []
+
+
+def test_others_write_while_it_is_written(version: Version, monkeypatch: Any) -> None:
+    """What another connection writes in its middle is written: it waits for nothing."""
+    step = wanted(version.snapshot)
+    draft = start_draft(version, author="me")
+    busy = threading.Event()
+
+    def write() -> None:
+        with closing(connection):
+            Draft.objects.create(history=version.history, base=version, author="other")
+
+    def meanwhile(original: Callable[..., None]) -> Callable[..., None]:
+        def one(self: Any, *given: Any) -> None:
+            original(self, *given)
+            if not busy.is_set():
+                assert not connection.in_atomic_block
+                other = threading.Thread(target=write)
+                other.start()
+                other.join()
+
+        return one
+
+    monkeypatch.setattr(runs.RunWriter, "flush", meanwhile(runs.RunWriter.flush))
+    monkeypatch.setattr(BlockKeeper, "flush", meanwhile(BlockKeeper.flush))
+    with written_ahead(version.snapshot, 0, step) as add:
+        busy.set()
+        assert Draft.objects.filter(author="other").count() > COUNT / 500
+        assert Snapshot.objects.count() == 1, "nothing shows before the end"
+        with transaction.atomic():
+            add(draft)
+    assert errors() == []
+
+
+def test_a_small_step_is_one_transaction(version: Version) -> None:
+    with written_ahead(version.snapshot, 0, replace(wanted(version.snapshot), changes=(Splice(1, 1),))) as add:
+        assert Run.objects.count() == 1, "all of it is written with the draft"
+        assert add(start_draft(version, author="me")).messages == COUNT - 1
+
+
+def discarded(draft: Draft) -> None:
+    raise KeyboardInterrupt
+
+
+def another_step(draft: Draft) -> None:
+    add_step(draft, [Splice(1, 1)], operation="edit", options={})
+
+
+def purged(draft: Draft) -> None:
+    purge_values([draft.history_id], ["retry"], reason="a test")
+
+
+def deleted(draft: Draft) -> None:
+    delete_for_good(draft.history)
+
+
+@pytest.mark.parametrize("meanwhile", [discarded, another_step, purged, deleted])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_what_does_not_end_leaves_nothing(version: Version, meanwhile: Any, is_late: bool, monkeypatch: Any) -> None:
+    """In its middle, or when all but its last transaction is written."""
+    step = wanted(version.snapshot)
+    draft = start_draft(version, author="me")
+    add = runs.RunWriter.add
+
+    def strike() -> None:
+        assert Message.objects.count() > COUNT, "batches are written"
+        monkeypatch.setattr(runs.RunWriter, "add", add)
+        meanwhile(draft)
+
+    def add_or_strike(self: Any, message: Any) -> Any:
+        if self.count == COUNT - 100 and not is_late:
+            strike()
+        return add(self, message)
+
+    monkeypatch.setattr(runs.RunWriter, "add", add_or_strike)
+    with pytest.raises((Refused, KeyboardInterrupt)), written_ahead(version.snapshot, 0, step) as end:
+        if is_late:
+            strike()
+        with transaction.atomic():
+            end(draft)
+    is_gone = meanwhile is deleted
+    assert Message.objects.count() == (0 if is_gone else COUNT)
+    assert Run.objects.count() == (0 if is_gone else 2 if meanwhile is another_step else 1)
+    assert not Writing.objects.exists() and errors() == []
+
+
+KILLED = """
+import os, signal, sys
+from chainviz.commands.start_up import set_up_django
+set_up_django()
+from chainviz.store import runs
+from chainviz.store.models import Draft
+from chainviz.store.outline.keep import BlockKeeper
+from tests.store.test_ahead import take, wanted
+runs.BATCH = 500
+def die(self, *given):
+    os.kill(os.getpid(), signal.SIGKILL)
+add = runs.RunWriter.add
+def add_or_die(self, message):
+    return die(self) if self.count == 1700 else add(self, message)
+draft = Draft.objects.get()
+step = wanted(draft.base.snapshot)
+if sys.argv[1] == "messages":
+    runs.RunWriter.add = add_or_die
+else:
+    BlockKeeper.flush = die
+take(draft, step)
+"""
+
+
+def test_kill_9_leaves_nothing_that_is_seen_and_then_nothing(version: Version, tmp_path: Path, monkeypatch: Any) -> None:
+    draft = start_draft(version, author="me")
+    before = rows()
+    environment = {**os.environ, "CHAINVIZ_DATABASE_URL": database_url(), "CHAINVIZ_DATA": str(tmp_path)}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    for place in ("messages", "outline"):
+        killed = subprocess.run([sys.executable, "-c", KILLED, place], cwd=ROOT, env=environment)
+        assert killed.returncode == -signal.SIGKILL
+    assert Writing.objects.count() == 2 and Message.objects.count() >= COUNT + 1500 + COUNT
+    assert errors() == [] and current(draft) == version.snapshot
+    assert collect(version.history) == 0
+    assert unfinished.clear_abandoned_steps() == 0, "it may still be alive"
+    monkeypatch.setattr(unfinished, "STEP_LEASE", timedelta(0))
+    assert unfinished.clear_abandoned_steps() == 2
+    assert rows() == before and errors() == []
+    assert take(draft, wanted(version.snapshot)) == current(draft)
+
+
+def test_steps_that_were_undone_are_collected_beside_one_that_is_written(version: Version) -> None:
+    draft = start_draft(version, author="me")
+    add_step(draft, [Splice(0, 1)], operation="edit", options={})
+    draft.delete()
+    draft = start_draft(version, author="me")
+    with written_ahead(version.snapshot, 0, wanted(version.snapshot)) as add:
+        assert collect(version.history) == 1
+        assert add(draft).messages == COUNT
+    assert errors() == []
+
+
+def test_a_deletion_of_many_messages_is_long_too() -> None:
+    assert ahead._is_long(Wanted((Splice(0, 2000),), "redact", {}))
+    assert not ahead._is_long(Wanted((Splice(0, 20),), "redact", {}))
