@@ -16,14 +16,14 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision
-from chainviz.core.operations.mask import MASK, MaskOptions, choose, masked
+from chainviz.core.operations.mask import MASK, Chosen, MaskOptions, choose, masked
 from chainviz.core.secrets import Finding, Rule, Values, own_rules, scan_text
 from chainviz.drafts.access import Ground
 from chainviz.drafts.models import Draft
 from chainviz.drafts.services import adding
 from chainviz.store.chain import StoredChain
 from chainviz.store.steps import Wanted
-from chainviz.store.surroundings import rewritten
+from chainviz.store.surroundings import pieces_around, rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,9 @@ class Prepared:
     changes: tuple[Splice, ...]
     report: tuple[Decision, ...]
     surroundings: Surroundings | None
+    places: tuple[tuple[str | int, ...], ...]
+    """Of each value its placeholder and one place where it stood: which of the changed messages, part, text, from, to; or
+    -1, which of the pieces around them, "", from, to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +44,17 @@ class Beside:
     """What a rule finds in the document around its messages: run metadata, lines that are no message."""
 
     finding: Finding
+    piece: int
     before: str
     behind: str
 
 
 def beside(chain: StoredChain, rules: Sequence[Rule]) -> list[Beside]:
     found: list[Beside] = []
-
-    def look(text: str) -> str:
+    for piece, text in enumerate(pieces_around(chain.snapshot)):
         for each in scan_text(text, rules):
-            found.append(Beside(each, text[max(0, each.start - CONTEXT) : each.start], text[each.end :][:CONTEXT]))
-        return text
-
-    rewritten(chain.snapshot, look)
+            near = text[max(0, each.start - CONTEXT) : each.start], text[each.end :][:CONTEXT]
+            found.append(Beside(each, piece, *near))
     return found
 
 
@@ -82,7 +83,19 @@ def prepare(
         if new is not each.old:
             changes.append(Splice(each.index, 1, (new,)))
     surroundings = rewritten(chain.snapshot, chosen.values.mask_piece)
-    return Prepared(options, tuple(changes), tuple(rows), surroundings)
+    places = _places(chosen, [change.start for change in changes], found)
+    return Prepared(options, tuple(changes), tuple(rows), surroundings, tuple(places))
+
+
+def _places(chosen: Chosen, changed: Sequence[int], around: Sequence[Beside]) -> Iterator[tuple[str | int, ...]]:
+    told: set[str] = set()
+    at = {index: number for number, index in enumerate(changed)}
+    inside = [(each.finding, at[index], each.finding.part) for index in at for each in chosen.accepted.get(index, ())]
+    for finding, number, part in (*inside, *((each.finding, -1, each.piece) for each in around)):
+        placeholder = chosen.masker.placeholders.get(finding.value)
+        if placeholder is not None and finding.value not in told:
+            told.add(finding.value)
+            yield placeholder, number, part, finding.place, finding.start, finding.end
 
 
 def take(ground: Ground, user: Any, prepared: Prepared) -> Draft:
@@ -98,6 +111,7 @@ def taking(ground: Ground, user: Any, prepared: Prepared) -> Iterator[Draft]:
     # a pattern may spell out the very value, so it is counted and not kept
     counts = {"declined": len(options.decline), "own_patterns": len(own_rules(options.own_patterns))}
     said = options.model_dump(exclude_defaults=True, exclude={"decline", "own_patterns"}) | counts
+    said["places"] = prepared.places
     wanted = Wanted(prepared.changes, MASK.name, said, prepared.report, surroundings=prepared.surroundings)
     record = {
         "strategy": options.strategy,

@@ -14,6 +14,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from chainviz.core.errors import Refused
+from chainviz.store.ancestry import COPY, copy_options
 from chainviz.store.exports import messages_of
 from chainviz.store.imports import first_version
 from chainviz.store.models import History, Run, Snapshot, Template, Version
@@ -98,8 +99,8 @@ class _Content:
             pairs=old.pairs,
             size=old.size,
             stored=old.stored,
-            operation="copy",
-            options=pack({"of": old.pk}),
+            operation=COPY,
+            options=pack(copy_options(old)),
             report=pack([]),
         )
         keep_outline(snapshot, self._listing, self._builder.charts)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import PurePath
 
 from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.exports.taken_out import rewrite_of
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.render.numbers import count_text
+from chainviz.core.documents.surroundings import Rewrite
 from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import FORMATS, get_format
@@ -18,7 +20,7 @@ from chainviz.core.formats.moving import Losses
 from chainviz.core.load import document_in
 from chainviz.core.messages import Message
 from chainviz.store import exports
-from chainviz.store.models import Upload, Version
+from chainviz.store.models import Snapshot, Upload, Version
 from chainviz.store.places import Place, place_of
 
 LOOKED_AT = 8_000_000
@@ -32,6 +34,23 @@ class Trial:
     size: int
     losses: tuple[str, ...]
     left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What the whole file holds beside the chain."""
+
+    is_clean: bool = False
+    """Something was taken out, also there."""
+    holding: tuple[Chain, ...] = ()
+    """Chains that hold some of it in messages of their own, which stay."""
+    left_out: str = ""
+    refused: str = ""
+
+
+def _holds(snapshot: Snapshot, rewrite: Rewrite) -> bool:
+    sources = (fragment.text for message in exports.messages_of(snapshot) for fragment in message.source)
+    return any(rewrite(text) != text for text in sources)
 
 
 @dataclass(frozen=True)
@@ -98,20 +117,45 @@ class Export:
         return exports.export_in(self.subject.snapshot, self.format)
 
     def whole_file(self) -> Iterator[bytes]:
-        """This chain in its place, and the newest version of every other chain of the file."""
+        """This chain in its place, and the newest version of every other chain of the file. What was taken out of one of
+        them stands nowhere else but in messages of another."""
         if self.place is None:
             raise Refused("The file this chain came in is not kept.")
-        documents = [exports.in_its_place(self.subject.snapshot, self.place, self.format)]
-        return exports.export_whole_file(self.place.upload, [*documents, *self._others()])
+        own = exports.in_its_place(self.subject.snapshot, self.place, self.format, self.rewrite)
+        return exports.export_whole_file(self.place.upload, [own, *self._others()], self.rewrite)
 
     def _others(self) -> Iterable[tuple[Span, Iterator[bytes]]]:
-        for chain in self.siblings:
-            version = Version.objects.select_related("snapshot__template__run__upload").get(
-                history=chain.history, number=chain.version
-            )
-            place = place_of(version.snapshot)
-            if place is not None and (place.is_of_upload or not get_format(version.snapshot.format).lines):
-                yield exports.in_its_place(version.snapshot, place)
+        for _, snapshot in self._newest:
+            place = place_of(snapshot)
+            if place is not None and (place.is_of_upload or not get_format(snapshot.format).lines):
+                yield exports.in_its_place(snapshot, place, rewrite=self.rewrite)
+
+    @cached_property
+    def _newest(self) -> list[tuple[Chain, Snapshot]]:
+        """Of each sibling."""
+        chains = {chain.history: chain for chain in self.siblings}
+        versions = Version.objects.select_related("snapshot__template__run__upload").filter(history__in=chains)
+        newest = {version.history_id: version for version in versions.order_by("number")}
+        return [(chains[history], version.snapshot) for history, version in newest.items()]
+
+    @cached_property
+    def rewrite(self) -> Rewrite | None:
+        """How text of the file that is no message is written without what was taken out of its chains."""
+        snapshots = [self.subject.snapshot, *(snapshot for chain, snapshot in self._newest if chain.version > 1)]
+        rewrites = [rewrite for rewrite in map(rewrite_of, snapshots) if rewrite is not None]
+        return (lambda text: reduce(lambda given, rewrite: rewrite(given), rewrites, text)) if rewrites else None
+
+    @cached_property
+    def rest(self) -> Rest:
+        try:
+            rewrite = self.rewrite
+        except Refused as refused:
+            return Rest(refused=str(refused))
+        if rewrite is None:
+            return Rest()
+        if sum(snapshot.stored for _, snapshot in self._newest) > LOOKED_AT:
+            return Rest(is_clean=True, left_out="They are too long to be looked through while a page is made.")
+        return Rest(is_clean=True, holding=tuple(chain for chain, held in self._newest if _holds(held, rewrite)))
 
     @property
     def siblings(self) -> ChainQuerySet:

@@ -30,8 +30,12 @@ _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def removed_texts(old: Message, new: Message) -> Iterator[str]:
-    kept = {text for part in new.parts for text in _texts(part)}
-    yield from (text for part in old.parts for text in _texts(part) if text not in kept)
+    kept = set(texts_in(new))
+    yield from (text for text in texts_in(old) if text not in kept)
+
+
+def texts_in(message: Message) -> Iterator[str]:
+    return (text for part in message.parts for text in _texts(part))
 
 
 def _texts(part: Part) -> Iterator[str]:
