@@ -14,6 +14,7 @@ from chainviz.core.errors import DocumentError
 
 MAX_DEPTH = 256
 """Deeper nesting is refused: no transcript needs it, and it is how parsers are brought down."""
+TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep"
 
 SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
@@ -141,7 +142,7 @@ def skip_value(window: Window, position: int, depth: int = 0) -> int:
 
 def check_depth(window: Window, position: int, depth: int) -> None:
     if depth > MAX_DEPTH:
-        fault(window.source, window.offset(position), f"values are nested more than {MAX_DEPTH} deep")
+        fault(window.source, window.offset(position), TOO_DEEP)
 
 
 _SHOWN = {
@@ -169,7 +170,7 @@ def fault(source: Source, offset: int, what: str, salvage: int = 0) -> NoReturn:
     if salvage:
         kept = f" {salvage} complete message{'s' if salvage > 1 else ''} before it can be kept."
     raise DocumentError(
-        f"Line {line}, column {column}: {what}.{kept}", line, column, offset, salvage=salvage, raw=True
+        f"Line {line}, column {column}: {what}.{kept}", line, column, offset, salvage=salvage, raw=True, what=what
     )
 
 

@@ -64,6 +64,10 @@ class Source:
         self._file.seek(start)
         return self._file.read(max(0, end - start))
 
+    def text(self, start: int, end: int) -> str:
+        """Bytes that are no UTF-8 become surrogate escapes."""
+        return self.read(start, end).decode("utf-8", "surrogateescape")
+
     def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
         """The whole UTF-8 form in pieces of `size` bytes."""
         for start in range(0, self.size, size):

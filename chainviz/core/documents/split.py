@@ -105,7 +105,7 @@ class UnitReader:
     def _whole(self) -> Iterator[Unit]:
         if self.source.size > RAW_LIMIT:
             fault(self.source, 0, f"the file is too long to be kept as one raw text (over {RAW_LIMIT >> 20} MB)")
-        text = self.source.read(0, self.source.size).decode("utf-8", "surrogateescape")
+        text = self.source.text(0, self.source.size)
         self._end = self.source.size
         yield Unit(0, "", text, text, 0)
 
@@ -114,8 +114,8 @@ class UnitReader:
         region, found = self.found.region, self.found
         if found.single or not self._has_shell or region.end - region.start - (found.end - found.start) > MAX_SHELL:
             return
-        head = self.source.read(region.start, found.start).decode("utf-8", "surrogateescape")
-        tail = self.source.read(found.end, region.end).decode("utf-8", "surrogateescape")
+        head = self.source.text(region.start, found.start)
+        tail = self.source.text(found.end, region.end)
         mark = 1 if head.startswith("\ufeff") else 0
         self._check_shell(head, tail, mark)
         if not self._slot_key:
@@ -156,7 +156,7 @@ class UnitReader:
 
     def _single(self) -> Iterator[Unit]:
         found = self.found
-        text = self.source.read(found.start, found.end).decode("utf-8", "surrogateescape")
+        text = self.source.text(found.start, found.end)
         window = Window(self.source, found.start, found.end)
         try:
             value, _, _ = self._values.read(window, 0)

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
 from chainviz.core.documents import rawjson
-from chainviz.core.documents.outline import Line, Nested, Place, looks_like_message, outline, outline_lines, shallow
-from chainviz.core.documents.scanning import Window, byte_length, fault, in_words, skip_space
+from chainviz.core.documents.cut_off import open_list
+from chainviz.core.documents.outline import SNIFF, Line, Place, outline, outline_lines, shallow
+from chainviz.core.documents.refusals import CHECKED, PROBE_LINES, has_lines, refuse_strangers, refuse_without_messages
+from chainviz.core.documents.samples import SAMPLE_UNITS, take_sample
+from chainviz.core.documents.scanning import Window, byte_length, fault, skip_space
 from chainviz.core.documents.sources import Source
 from chainviz.core.documents.split import UnitReader
 from chainviz.core.documents.units import FoundList, Pointer, Sample, Span
 from chainviz.core.errors import DocumentError
 
-SAMPLE_UNITS = 16
-SAMPLE_BYTES = 1 << 22
-CUT = 1 << 12
 MANY = 100
 """Lists beyond these are sampled shortly."""
-PROBE_LINES = 8
 MOST_TOLD = 20
 """Oddities of a file that are told one by one."""
-_EMPTY = re.compile(rb'\s*(?:\[\s*\]|\{.*"(?:messages|contents|conversations|traj|input|history)"\s*:\s*\[\s*\].*\})\s*', re.DOTALL)
 _NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[(\s*)\]\s*")
 LARGEST_EMPTY = 1 << 16
-CHECKED = 1 << 23
-"""A document without message lists is parsed up to this size to say what is wrong in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +40,26 @@ def survey(source: Source, *, salvage: bool = False) -> Survey:
     window = Window(source, 0, source.size)
     start = 1 if window.text.startswith("\ufeff") else 0
     begin = window.offset(skip_space(window, start))
-    _refuse_strangers(source, begin)
+    refuse_strangers(source, begin)
     try:
         places, end = outline(source, begin)
     except DocumentError as error:
-        return _broken(source, begin, error, salvage)
+        if has_lines(source, begin):
+            return _survey_lines(source, begin)
+        return Survey((open_list(source, begin, error, salvage=salvage),))
     rest = Window(source, end, source.size)
     after = skip_space(rest, 0)
     if after < len(rest.text):
         offset = rest.offset(after)
         first = source.read(begin, begin + 1).decode()
-        if (first == "{" and rest.text[after] == "[") or first == rest.text[after] or _has_lines(source, begin):
+        if (first == "{" and rest.text[after] == "[") or first == rest.text[after] or has_lines(source, begin):
             return _survey_lines(source, begin)
         fault(source, offset, "something follows where the document has ended")
     places = places or _system_alone(source, begin, end)
     if not places:
         if _is_event_line(source, begin, end):
             return _survey_lines(source, begin)
-        _nothing_found(source, begin)
+        refuse_without_messages(source, begin)
     return Survey(tuple(_describe(source, places)))
 
 
@@ -79,116 +75,6 @@ def empty_list(source: Source) -> FoundList | None:
     return FoundList((), "", Span(0, source.size), found.start(1), found.end(1)) if found else None
 
 
-def _refuse_strangers(source: Source, begin: int) -> None:
-    head = source.read(begin, begin + 512)
-    if not head:
-        raise DocumentError("The file is empty: there is nothing to show.")
-    line, column = source.place(begin)
-    where = f"Line {line}, column {column}"
-    if head[:1] in b"{[":
-        return
-    if head[:1] == b"<":
-        raise DocumentError(
-            f"{where}: this is HTML or XML, not JSON; export the transcript as JSON, or keep it as raw text.",
-            line, column, begin, raw=True,
-        )  # fmt: skip
-    if b"\0" in head:
-        raise DocumentError(f"{where}: this is binary, not text; upload the transcript as JSON.", line, column, begin)
-    if _has_lines(source, begin):
-        return
-    if source.size < CHECKED and _is_json(source.read(begin, source.size)):
-        raise DocumentError(
-            f"{where}: the file is JSON, but only a single value; a list of messages is needed.",
-            line, column, begin, raw=True,
-        )  # fmt: skip
-    raise DocumentError(
-        f"{where}: this is not JSON: it begins with “{head[:20].decode('utf-8', 'replace').split(chr(10))[0]}” where "
-        "a “{” or “[” is expected; upload JSON or JSON Lines, or keep it as raw text.",
-        line, column, begin, raw=True,
-    )  # fmt: skip
-
-
-def _has_lines(source: Source, begin: int) -> bool:
-    """Whether lines after the first are JSON objects of their own."""
-    lines = source.read(begin, begin + (1 << 20)).split(b"\n")[1:PROBE_LINES]
-    return any(line.startswith(b"{") and len(line) > 2 and _is_json(line) for line in lines)
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line.decode("utf-8", "surrogateescape"), strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _broken(source: Source, begin: int, error: DocumentError, salvage: bool) -> Survey:
-    """The document cannot be walked to its end: are these lines, or can a part be kept?"""
-    if _has_lines(source, begin):
-        return _survey_lines(source, begin)
-    if "nested" in str(error):
-        raise error
-    found = _open_list(source, begin)
-    if found is None:
-        _parse_error(source, begin)
-        raise error
-    if salvage:
-        return Survey((replace(found, warnings=(str(error),)),))
-    reader = UnitReader(source, found, salvage=True)
-    whole = sum(1 for _ in reader)
-    try:
-        for _ in UnitReader(source, found, shell=False):
-            pass
-    except DocumentError as exact:
-        error = exact
-    if error.salvage == whole:
-        raise error
-    fault(source, error.offset, str(error).split(": ", 1)[1].split(". ")[0].rstrip("."), whole)
-    return None
-
-
-def _open_list(source: Source, begin: int) -> FoundList | None:
-    """The message list that is cut off or broken: the first one that looks like it."""
-    head = source.read(begin, begin + CHECKED).decode("utf-8", "surrogateescape")
-    at = 0
-    while (at := head.find("[", at)) >= 0:
-        inner = at + 1 + (len(head[at + 1 :]) - len(head[at + 1 :].lstrip()))
-        if head[inner : inner + 1] == "{" and looks_like_message(shallow(head[inner : inner + (1 << 18)], 0)):
-            start = begin + len(head[: at + 1].encode("utf-8", "surrogateescape"))
-            key = head[:at].rstrip().removesuffix(":").rstrip().rpartition('"')[0].rpartition('"')[2]
-            pointer: Pointer = (key,) if at and key else ()
-            found = FoundList(pointer, "", Span(0, source.size), start, source.size, pointer)
-            return replace(found, sample=_sample(source, found))
-        at += 1
-    return None
-
-
-def _parse_error(source: Source, begin: int) -> None:
-    """Say exactly what is wrong in a document of ordinary size."""
-    text = source.read(begin, begin + CHECKED).decode("utf-8", "surrogateescape")
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        if begin + CHECKED >= source.size or error.pos < len(text) - 64:
-            fault(source, begin + len(text[: error.pos].encode("utf-8", "surrogateescape")), in_words(error.msg))
-    except (ValueError, RecursionError):
-        pass
-
-
-def _nothing_found(source: Source, begin: int) -> None:
-    _parse_error(source, begin)
-    if source.size < CHECKED and _EMPTY.fullmatch(source.read(begin, source.size)):
-        raise DocumentError("The list of messages is empty: there is nothing to show.", raw=True)
-    head = shallow(source.read(begin, begin + (1 << 16)).decode("utf-8", "surrogateescape"), 0)
-    keys = ", ".join(f"“{key[:30]}”" for key in list(head)[:6])
-    raise DocumentError(
-        "The file is JSON, but there is no list of messages in it"
-        + (f" (its keys are {keys})" if keys else "")
-        + "; upload a transcript, choose its format, or keep it as raw text.",
-        raw=True,
-    )
-
-
 def _describe(source: Source, places: list[Place]) -> list[FoundList]:
     found = []
     places = _without_answers(sorted(places, key=lambda place: place.start))
@@ -198,7 +84,7 @@ def _describe(source: Source, places: list[Place]) -> list[FoundList]:
         else:
             region, inside = _own_region(places, number)
         item = FoundList(place.pointer, "", region, place.start, place.end, inside, single=place.single)
-        sample = _sample(source, item, SAMPLE_UNITS if number < MANY else 2)
+        sample = take_sample(source, item, SAMPLE_UNITS if number < MANY else 2)
         if len(places) == 1 and not sample.values:
             next(iter(UnitReader(source, item, shell=False)), None)
         title = "" if len(places) == 1 else _title(place.pointer, inside, sample)
@@ -247,63 +133,23 @@ def pointer_text(pointer: Pointer) -> str:
     return text
 
 
-def _sample(source: Source, found: FoundList, units: int = SAMPLE_UNITS) -> Sample:
-    values: list[Any] = []
-    first = found.start
-    try:
-        # broken lines give no units: do not look for good ones through the whole file
-        near = Span(found.region.start, min(found.region.end, first + 4 * SAMPLE_BYTES)) if found.lines else found.region
-        item = replace(found, inside=(), region=near)
-        for unit in islice(UnitReader(source, item, salvage=not found.lines), units):
-            values.append(unit.value if len(unit.text) < CUT else _cut(unit.value))
-            if unit.start - first > SAMPLE_BYTES:
-                break
-    except DocumentError:
-        pass
-    key = next((step for step in found.pointer[::-1] if isinstance(step, str)), "") if not found.lines else ""
-    return Sample(tuple(values), {} if found.lines else _beside(source, found), key, found.lines)
-
-
-def _cut(value: Any) -> Any:
-    """The value with long texts cut: a sample tells the shape only."""
-    if isinstance(value, str):
-        return value[:CUT]
-    if isinstance(value, list):
-        return [_cut(item) for item in value]
-    return {key: _cut(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def _beside(source: Source, found: FoundList) -> dict[str, Any]:
-    """The members beside the list; {} where there are none or they are too many to look at."""
-    region = found.region
-    if found.single or not found.inside or region.end - region.start - (found.end - found.start) > SAMPLE_BYTES:
-        return {}
-    text = (source.read(region.start, found.start) + source.read(found.end, region.end)).decode("utf-8", "replace")
-    try:
-        value = json.loads(text.removeprefix("\ufeff"), strict=False)
-    except (ValueError, RecursionError):
-        return {}
-    for step in found.inside[:-1]:
-        value = value[step]
-    return {key: item for key, item in value.items() if key != found.inside[-1]} if isinstance(value, dict) else {}
-
-
 def _system_alone(source: Source, begin: int, end: int) -> list[Place]:
     """A request whose list of messages is empty may still hold a system text beside it."""
-    text = source.read(begin, min(end, begin + (1 << 18))).decode("utf-8", "surrogateescape")
-    members = shallow(text, 0)
-    if not members.get("system") or not isinstance(members.get("messages"), Nested):
+    text = source.text(begin, min(end, begin + CHECKED))
+    try:
+        value = rawjson.parse(text)
+    except (ValueError, RecursionError):
+        return []
+    if type(value) is not dict or not value.get("system") or value.get("messages") != []:
         return []
     start, stop = rawjson.span_of(text, ("messages",)) or (0, 0)
-    if text[start:stop].strip("[] \t\r\n"):
-        return []
     first, last = (begin + byte_length(text[:at]) for at in (start + 1, stop - 1))
     return [Place(("messages",), first, last, Span(begin, end))]
 
 
 def _is_event_line(source: Source, begin: int, end: int) -> bool:
     """One line that is no message may still be a log of one event."""
-    members = shallow(source.read(begin, min(end, begin + (1 << 18))).decode("utf-8", "surrogateescape"), 0)
+    members = shallow(source.text(begin, min(end, begin + SNIFF)), 0)
     return "message" in members and "type" in members and not isinstance(members["message"], str)
 
 
@@ -316,7 +162,7 @@ def _survey_lines(source: Source, begin: int) -> Survey:
         found = FoundList((), "", Span(0, source.size), 0, source.size, lines=True)
         start = len("\ufeff".encode()) if source.bom else 0
         found = replace(found, start=start)
-        return Survey((replace(found, sample=_sample(source, found)),), lines=True)
+        return Survey((replace(found, sample=take_sample(source, found)),), lines=True)
     lists: list[FoundList] = []
     warnings: list[str] = []
     number = 0
@@ -343,7 +189,7 @@ def _describe_line(source: Source, line: Line, units: int) -> list[FoundList]:
             region, inside = _own_region(places, at)
         title = f"line {line.number}" + (f": {pointer_text(place.pointer[1:])}" if len(places) > 1 else "")
         item = FoundList(place.pointer, title, region, place.start, place.end, inside, single=place.single)
-        found.append(replace(item, sample=_sample(source, item, units)))
+        found.append(replace(item, sample=take_sample(source, item, units)))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from chainviz.core.errors import DocumentError
 from chainviz.core.load import load_file
 from tests.core.formats.chains import all_documents, exported
+from tests.cpu import cpu_seconds
 
 ONE = '{"role":"user","content":"hello"}'
 
@@ -37,6 +39,8 @@ REFUSED = {
     "behind": (f'{{"messages": [{ONE}],\n"a": }}'.encode(), "Line 2, column 6"),
     "more": (f"[{ONE}]\nx".encode(), "Line 2, column 1: something follows"),
     "quotes": (b"[{'role':'user'}]", "Line 1, column 3"),
+    "control character": (b'{"system": "a", "messages": [\0 1]}', "Line 1"),
+    "too many lists": (b"[" + b",".join([b'{"messages":[%s]}' % ONE.encode()] * 20_001) + b"]", "more than 20000 message lists"),
     "unknown": (b'[{"role":"user","parts":[{"foo":1}]}]', "no known format"),
     "odd UTF-16": ('[{"role":"user"}]'.encode("utf-16") + b"\x00", "UTF-16"),
 }
@@ -52,6 +56,15 @@ def test_refused_in_a_sentence(name: str) -> None:
     assert len(str(caught.value)) < 400
     if caught.value.line:
         assert str(caught.value).startswith(f"Line {caught.value.line}, column {caught.value.column}: ")
+
+
+def test_a_cut_off_document_without_messages_is_refused_in_linear_time() -> None:
+    def refused(count: int) -> None:
+        with pytest.raises(DocumentError):
+            load_file(b'{"x": [' + b"[1]," * count)
+
+    small, large = (cpu_seconds(partial(refused, count)) for count in (10_000, 300_000))
+    assert large < 75 * max(small, 0.001)  # usually 30; looking to the end from every list, 200
 
 
 ODD = {
