@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import SystemRandom
 from typing import Any
@@ -43,6 +43,7 @@ MOST_NOTE = 500
 MOST_KEPT = 300
 """Characters of an option that a step keeps: a long new text is in the chain already."""
 EDIT = Edit()
+Report = Callable[[float, str], None]
 
 
 class MovedOn(Refused):
@@ -68,10 +69,18 @@ def ground_of_draft(draft: Draft) -> Ground:
 
 def change(ground: Ground, user: Any, operation: Operation[Any], options: Options) -> tuple[Draft, tuple[str, ...]]:
     """One step of an operation; its draft and what the person should know. The work is done before anything is held."""
-    outcome = operation.run(ground.stored, options, Context(random=SystemRandom()))
+    outcome = worked_out(ground, operation, options)
+    return take(ground, user, operation, options, outcome), (*outcome.warnings, *_leaving(ground, outcome))
+
+
+def worked_out(
+    ground: Ground, operation: Operation[Any], options: Options, progress: Report = lambda done, text: None
+) -> Outcome:
+    """What the operation proposes; Refused where that is nothing."""
+    outcome = operation.run(ground.stored, options, Context(random=SystemRandom(), progress=progress))
     if not outcome.changes:
         raise Refused(" ".join(outcome.warnings) or "There is nothing to change with these choices.")
-    return take(ground, user, operation, options, outcome), (*outcome.warnings, *_leaving(ground, outcome))
+    return outcome
 
 
 def _leaving(ground: Ground, outcome: Outcome) -> tuple[str, ...]:
@@ -88,8 +97,17 @@ def _leaving(ground: Ground, outcome: Outcome) -> tuple[str, ...]:
 
 def take(ground: Ground, user: Any, operation: Operation[Any], options: Options, outcome: Outcome) -> Draft:
     """What an operation proposes for this ground becomes a step of the person's draft."""
-    with adding(ground, user, _wanted(operation, options, outcome)) as draft:
+    with taking(ground, user, operation, options, outcome) as draft:
         return draft
+
+
+@contextmanager
+def taking(
+    ground: Ground, user: Any, operation: Operation[Any], options: Options, outcome: Outcome
+) -> Iterator[Draft]:
+    """As `take`; the block is part of the transaction that makes the step."""
+    with adding(ground, user, _wanted(operation, options, outcome)) as draft:
+        yield draft
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft
 from chainviz.drafts.repairing import MOST_CARDS
 from chainviz.drafts.stored import snapshot_of
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import run_job
 from chainviz.store.chain import StoredChain
 from tests.chains.files import send
 from tests.drafts.pages import fields_of, send_form
@@ -100,16 +102,101 @@ def test_fixes_of_one_kind_stay_those_of_the_draft(client: Client) -> None:
     assert len(fields_of(one_by_one.content.decode())["fix"]) == MOST_CARDS
 
 
-def test_of_a_long_chain_the_page_says_what_was_read(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    messages = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": ""}]
+@pytest.fixture
+def long_chain(client: Client, monkeypatch: pytest.MonkeyPatch) -> Chain:
+    """A call without result, and a message that says nothing; too long to be read while a page is made."""
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Go"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "user", "content": " "},
+    ]
     send(client, ("long.json", json.dumps(messages).encode()))
-    chain = Chain.objects.get()
-    monkeypatch.setattr("chainviz.drafts.views.repair.READ_AT_ONCE", 1)
-    page = client.get(f"/c/{chain.pk}/repair/").content.decode()
-    assert "Only the structure was checked" in page and "Nothing to repair in its structure" in page
-    whole = client.get(f"/c/{chain.pk}/repair/?v=1&content=1").content.decode()
-    assert "Only the structure was checked" not in whole and "empty-content" not in whole
-    assert "says nothing" in whole
+    monkeypatch.setattr("chainviz.drafts.repair_jobs.MESSAGES_AT_ONCE", 1)
+    return Chain.objects.get()
+
+
+def read_all(client: Client, chain: Chain) -> None:
+    client.post(f"/c/{chain.pk}/repair/?v=1", {"act": "read"})
+    run_job.call(Job.objects.latest("pk").pk)
+
+
+def test_of_a_long_chain_the_structure_is_shown_at_once(client: Client, long_chain: Chain) -> None:
+    page = client.get(f"/c/{long_chain.pk}/repair/?v=1").content.decode()
+    assert "Only the structure was checked" in page and "Answer the call" in page
+    assert "says nothing" not in page
+    assert not Job.objects.exists()
+
+
+def test_a_long_chain_is_read_by_a_job_that_can_be_left_and_found_again(client: Client, long_chain: Chain) -> None:
+    address = f"/c/{long_chain.pk}/repair/?v=1"
+    assert client.post(address, {"act": "read"}).status_code == 303
+    client.post(address, {"act": "read"})
+    job = Job.objects.get()
+    page = client.get(address).content.decode()
+    assert "are being read" in page and "Answer the call" in page
+    assert "being read" in client.get(address, headers={"HX-Request": "true"}).content.decode()
+    run_job.call(job.pk)
+    done = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "Show all fixes" in done and "<html" not in done
+    page = client.get(address).content.decode()
+    assert "says nothing" in page and "Answer the call" in page and "Only the structure" not in page
+
+
+def test_reading_can_be_stopped_and_begun_again(client: Client, long_chain: Chain) -> None:
+    address = f"/c/{long_chain.pk}/repair/?v=1"
+    client.post(address, {"act": "read"})
+    client.post(address, {"act": "stop"})
+    assert Job.objects.get().state == Job.State.CANCELLED
+    assert "Only the structure was checked" in client.get(address).content.decode()
+    read_all(client, long_chain)
+    assert "says nothing" in client.get(address).content.decode()
+
+
+def test_fixes_of_a_long_chain_are_carried_out_by_a_job(client: Client, long_chain: Chain) -> None:
+    address = f"/c/{long_chain.pk}/repair/?v=1"
+    read_all(client, long_chain)
+    offered = re.findall('name="fix" value="([^"]*)"', client.get(address).content.decode())
+    answer = send_form(client, address, fix=[unescape(fix) for fix in offered])
+    job = Job.objects.latest("pk")
+    assert answer.status_code == 303 and answer.url == f"{address}&mending={job.pk}"
+    assert "Repairing the chain" in client.get(answer.url).content.decode()
+    assert client.get(address).content.decode().count("Repairing the chain") == 1
+    run_job.call(job.pk)
+    draft = Draft.objects.get()
+    assert client.get(answer.url).url == f"/c/{long_chain.pk}/d/{draft.pk}/"
+    assert roles(draft) == ["human", "ai", "tool"]
+
+
+def test_what_was_chosen_of_the_structure_leaves_contents_alone(client: Client, long_chain: Chain) -> None:
+    address = f"/c/{long_chain.pk}/repair/?v=1"
+    form = fields_of(client.get(address).content.decode())
+    read_all(client, long_chain)
+    answer = client.post(address, form)
+    run_job.call(Job.objects.latest("pk").pk)
+    assert client.get(answer.url).status_code == 303
+    assert roles(Draft.objects.get()) == ["human", "ai", "tool", "human"]
+
+
+def test_mending_a_long_chain_can_be_stopped(client: Client, long_chain: Chain) -> None:
+    address = f"/c/{long_chain.pk}/repair/?v=1"
+    waiting = send_form(client, address).url
+    assert client.post(waiting, {"act": "stop"}).url == address
+    run_job.call(Job.objects.latest("pk").pk)
+    assert not Draft.objects.exists()
+    assert client.get(waiting).url == address
+    refused = send_form(client, address, fix=None)
+    run_job.call(Job.objects.latest("pk").pk)
+    assert client.get(refused.url).url == address
+    assert "nothing to change" in client.get(address).content.decode()
+
+
+def test_a_form_about_contents_that_were_not_read_is_refused(client: Client, long_chain: Chain) -> None:
+    address = f"/c/{long_chain.pk}/repair/?v=1"
+    form = fields_of(client.get(address).content.decode())
+    answer = client.post(address, {**form, "content": "1"})
+    assert answer.status_code == 422
+    assert client.get(f"{address}&mending=99").status_code == 404
 
 
 def test_every_other_operation_has_a_page_from_its_options(client: Client, chain: Chain) -> None:

@@ -1,78 +1,127 @@
-"""The repair page: what could be mended, chosen fix by fix; the answer is a step of a draft."""
+"""The repair page: what could be mended, chosen fix by fix; the answer is a step of a draft.
+
+Of a long chain the structure is judged at once. Reading all its messages for what only contents show is a job, and so is
+carrying out what was chosen.
+"""
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from collections.abc import Sequence
+
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from chainviz.core.errors import ChainError
-from chainviz.core.operations.repair import CHOICES, Repair, RepairOptions, propose
+from chainviz.core.errors import ChainError, Refused
+from chainviz.core.operations.repair import CHOICES, Fix, RepairOptions, propose
 from chainviz.core.paths import Path
 from chainviz.drafts import services
 from chainviz.drafts.access import Ground, ground_of
+from chainviz.drafts.repair_jobs import (
+    REPAIR,
+    fixes_of,
+    is_long,
+    mending_of,
+    reading_of,
+    start_mending,
+    start_reading,
+)
 from chainviz.drafts.repairing import Cards, cards_of, options_in
-from chainviz.drafts.views.answers import begun_draft, moved_on, to_draft
+from chainviz.drafts.views.answers import begun_draft, moved_on, see_other, to_draft
+from chainviz.drafts.views.waiting import waiting
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
 from chainviz.web.addresses import small_number
-
-REPAIR = Repair()
-READ_AT_ONCE = 4_000
-"""Messages of a chain whose contents are checked unasked; in a longer one that takes seconds and is a link."""
-READ_IN_SECONDS = 40_000
-"""Messages; beyond, a person is told to expect a longer wait."""
+from chainviz.web.htmx import wants_fragment
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def repair(request: HttpRequest, chain_id: int) -> HttpResponse:
     ground = ground_of(request, chain_id)
+    asked = small_number(request.GET.get("mending", ""))
+    mending = mending_of(ground, request.user, asked) if asked or is_long(ground.stored) else None
+    if asked and mending is None:
+        raise Http404
+    if mending is not None:
+        head = {**_head(ground), "name": "Repair", "heading": "Repair", "doing": "Repairing the chain"}
+        return waiting(request, mending, _address(ground), f"{_address(ground)}&mending={mending.pk}", head)
     if request.method != "POST":
         begun = begun_draft(request, ground)
         if begun is not None:
             return redirect(reverse("drafts:repair", args=[chain_id]) + f"?draft={begun.pk}")
-    content = "content" in request.GET or len(ground.stored) <= READ_AT_ONCE
-    fixes = propose(ground.stored, RepairOptions.model_validate({"content": content}))
+    reading = reading_of(ground, request.user) if is_long(ground.stored) else None
+    act = request.POST.get("act", "")
+    if act == "read":
+        start_reading(ground, request.user)
+        return see_other(_address(ground))
+    if act == "stop" and reading is not None:
+        lease.cancel(reading)
+        return see_other(_address(ground))
+    if wants_fragment(request) and reading is not None and request.method != "POST":
+        return render(request, "drafts/_reading.html", {"page": {**_head(ground), "reading": reading}})
+    return _choice(request, ground, reading)
+
+
+def _choice(request: HttpRequest, ground: Ground, reading: Job | None) -> HttpResponse:
     kind = request.GET.get("kind", "")
     kind = kind if kind in CHOICES else ""
     error = ""
+    content = not is_long(ground.stored) or (reading is not None and reading.state == Job.State.DONE)
     if request.method == "POST":
-        if request.POST.get("seen") != ground.seen:
-            error = moved_on(ground)
-        else:
-            try:
-                options = options_in(request.POST, fixes, kind, content=content)
-                return to_draft(request, *services.change(ground, request.user, REPAIR, options))
-            except ChainError as refused:
-                error = str(refused)
+        # what a form offered is what it answers, also where the messages were read in the meantime
+        content = content and "content" in request.POST
+    fixes = _fixes(ground, reading, content=content)
+    if request.method == "POST":
+        try:
+            if request.POST.get("seen") != ground.seen or ("content" in request.POST and not content):
+                raise Refused(moved_on(ground))
+            return _apply(request, ground, options_in(request.POST, fixes, kind, content=content))
+        except ChainError as refused:
+            error = str(refused)
 
     def at(path: Path) -> str:
         return f"{ground.explorer}at/{path}#{path.node.dom_id}"
 
-    query = ground.query + ("&content=1" if "content" in request.GET else "")
-    cards = cards_of(fixes, kind, small_number(request.GET.get("from", "")) or 0, at, query)
-    return render(
-        request,
-        "drafts/repair.html",
-        {"page": _page(request, ground, cards, error, content)},
-        status=422 if error else 200,
-    )
+    cards = cards_of(fixes, kind, small_number(request.GET.get("from", "")) or 0, at, ground.query)
+    page = {**_head(ground), **_of_cards(request, ground, cards), "error": error, "content": content, "reading": reading}
+    return render(request, "drafts/repair.html", {"page": page}, status=422 if error else 200)
 
 
-def _page(request: HttpRequest, ground: Ground, cards: Cards, error: str, content: bool) -> dict[str, object]:
+def _fixes(ground: Ground, reading: Job | None, *, content: bool) -> Sequence[Fix]:
+    if content and reading is not None:
+        return fixes_of(reading)
+    return propose(ground.stored, RepairOptions(content=content))
+
+
+def _apply(request: HttpRequest, ground: Ground, options: RepairOptions) -> HttpResponse:
+    if is_long(ground.stored):
+        return see_other(f"{_address(ground)}&mending={start_mending(ground, request.user, options).pk}")
+    return to_draft(request, *services.change(ground, request.user, REPAIR, options))
+
+
+def _head(ground: Ground) -> dict[str, object]:
     href, words = ground.back
     return {
         "chain": ground.chain,
         "source_words": ground.words,
+        "back_href": href,
+        "back_words": words,
+        "address": _address(ground),
+        "messages": f"{len(ground.stored):,}",
+    }
+
+
+def _of_cards(request: HttpRequest, ground: Ground, cards: Cards) -> dict[str, object]:
+    return {
         "seen": ground.seen,
         "fixes": cards.cards,
         "cards": cards,
         "lead": cards.lead,
-        "error": error,
-        "back_href": href,
-        "back_words": words,
         "post_href": f"{reverse('drafts:repair', args=[ground.chain.pk])}?{request.GET.urlencode()}",
         "problems_href": f"{ground.explorer}problems",
-        "content_href": "" if content else f"{ground.query}&content=1",
-        "messages": f"{len(ground.stored):,}",
-        "reading_time": "some seconds" if len(ground.stored) <= READ_IN_SECONDS else "a minute or more",
     }
+
+
+def _address(ground: Ground) -> str:
+    return reverse("drafts:repair", args=[ground.chain.pk]) + ground.query

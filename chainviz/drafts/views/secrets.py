@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, get_args
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -21,8 +20,8 @@ from chainviz.drafts.access import Ground, ground_of
 from chainviz.drafts.masking import beside, prepare, take
 from chainviz.drafts.masking_jobs import masking_of, start_masking
 from chainviz.drafts.masking_pages import declined_in, review_of, rules_off
-from chainviz.drafts.models import Draft
 from chainviz.drafts.views.answers import begun_draft, moved_on, see_other, to_draft
+from chainviz.drafts.views.waiting import waiting
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.web.addresses import small_number
@@ -55,22 +54,8 @@ def secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 
 def _of_masking(request: HttpRequest, ground: Ground, job: Job) -> HttpResponse:
-    """Masking that a worker does: how far it is, then the draft it made."""
-    address = f"{_address(ground)}&masking={job.pk}"
-    if request.method == "POST" and request.POST.get("act") == "stop":
-        lease.cancel(job)
-        return see_other(_address(ground))
-    if not job.is_finished:
-        page = {**_head(ground), "job": job, "job_href": address, "doing": "Masking"}
-        return render(request, "drafts/_scan.html" if wants_fragment(request) else "drafts/scan.html", {"page": page})
-    if wants_fragment(request):
-        return HttpResponse(status=204, headers={"HX-Redirect": address})
-    draft = Draft.objects.open().filter(pk=job.result["draft"]).first() if job.state == Job.State.DONE else None
-    if draft is not None:
-        return to_draft(request, draft, WARNINGS)
-    if job.state != Job.State.CANCELLED and job.message:
-        messages.error(request, job.message)
-    return see_other(_address(ground))
+    head = {**_head(ground), "name": "Secrets", "heading": "Secrets and personal data", "doing": "Masking"}
+    return waiting(request, job, _address(ground), f"{_address(ground)}&masking={job.pk}", head, WARNINGS)
 
 
 def _of_job(request: HttpRequest, ground: Ground) -> HttpResponse:
