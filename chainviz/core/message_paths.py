@@ -1,4 +1,4 @@
-"""The paths of all messages of a tree, for whoever walks a whole chain."""
+"""The paths of all messages of a tree or section, for whoever walks the whole of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from chainviz.core.messages import Shape
 from chainviz.core.paths import Path
-from chainviz.core.tree import ChainAST
+from chainviz.core.tree import ChainAST, Section
 
 M = TypeVar("M", bound=Shape)
 
@@ -15,9 +15,13 @@ M = TypeVar("M", bound=Shape)
 def message_paths(tree: ChainAST[M]) -> Iterator[Path]:
     """The path of each message, in the order of `flatten`."""
     for s, section in enumerate(tree.sections, 1):
-        for m in range(len(section.header)):
-            yield Path(s, 0, m)
-        for p, pair in enumerate(section.body, 1):
-            first = 0 if pair.ai is not None else 1
-            for m in range(first, first + len(pair.messages)):
-                yield Path(s, p, m)
+        yield from section_paths(section, s)
+
+
+def section_paths(section: Section[M], number: int) -> Iterator[Path]:
+    for m in range(len(section.header)):
+        yield Path(number, 0, m)
+    for p, pair in enumerate(section.body, 1):
+        first = 0 if pair.ai is not None else 1
+        for m in range(first, first + len(pair.messages)):
+            yield Path(number, p, m)

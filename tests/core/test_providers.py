@@ -9,9 +9,8 @@ from chainviz.core.dialects.patching import data_url
 from chainviz.core.messages import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.operations.repair import CHOICES
 from chainviz.core.parse import parse
-from chainviz.core.problems import section_problems
 from chainviz.core.providers import PROVIDERS, verdicts
-from chainviz.core.providers.contract import calls_of, check, neighbours
+from chainviz.core.providers.contract import calls_of, check, excerpts
 from tests.core.pictures import ai, call, h, odd, s, tool
 from tests.core.strategies import chains
 
@@ -115,13 +114,7 @@ def test_places_exist_and_fixes_are_known(messages: list[Message]) -> None:
 def test_sections_alone_give_the_same_as_the_whole(messages: list[Message]) -> None:
     tree = parse(messages)
     for provider in PROVIDERS:
-        apart = [
-            problem
-            for number, index, section, before, after in neighbours(tree)
-            for problem in provider.check_section(
-                section, number, index, before, after, list(section_problems(section, number, index, after is not None))
-            )
-        ]
+        apart = [problem for excerpt in excerpts(tree) for problem in provider.check_section(excerpt)]
         assert [*apart, *provider.check_ids(calls_of(tree))] == list(check(provider, tree))
 
 

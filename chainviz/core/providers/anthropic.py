@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
@@ -14,7 +14,6 @@ from chainviz.core.messages import (
     SYSTEM,
     TOOL,
     Message,
-    Shape,
     Text,
     Thinking,
     ToolCall,
@@ -24,7 +23,7 @@ from chainviz.core.messages import (
 from chainviz.core.paths import Path
 from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE, Picture, bytes_and_sides, is_too_large, pictures_in
 from chainviz.core.problems import Problem
-from chainviz.core.providers.contract import Broken, Called, Rule, Speaker, repeated
+from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, repeated
 from chainviz.core.reasoning import acts_unthinking, is_emptied, is_unsigned, thinks
 from chainviz.core.server_tools import lone_results
 from chainviz.core.tree import Section
@@ -152,39 +151,30 @@ class Anthropic:
     label = "Anthropic Messages"
     _speaker = Speaker(name, "Anthropic")
 
-    def check_section(
-        self,
-        section: Section[Message],
-        number: int,
-        first_message: int,
-        before: Shape | None,
-        after: Shape | None,
-        problems: Sequence[Problem],
-    ) -> Iterator[Problem]:
-        say = self._speaker
-        follows = after is not None
-        end = None if follows else first_message + len(section) - 1
-        yield from say.reworded(problems, lambda problem: _rule_for(problem, end))
-        if first_message == 0 and section.header and section.header[0].role == SYSTEM and _opens_with_ai(section):
-            yield say.problem(FIRST_ROLE, Path(number, 0, 0), 0, None, "is followed by an AI message")
-        roles = [before.role if before else "", *(message.role for message in section.messages)]
+    def check_section(self, excerpt: Excerpt) -> Iterator[Problem]:
+        say, section, end = self._speaker, excerpt.section, excerpt.end
+        yield from say.reworded(excerpt.problems, lambda problem: _rule_for(problem, end))
+        if excerpt.first_message == 0 and section.header and section.header[0].role == SYSTEM and _opens_with_ai(section):
+            yield say.problem(FIRST_ROLE, Path(excerpt.number, 0, 0), 0, None, "is followed by an AI message")
+        roles = [excerpt.before, *(message.role for message in section.messages)]
 
         def rules(message: Message, index: int) -> Iterable[Broken]:
-            follows_ai = roles[index - first_message] == AI
+            follows_ai = roles[index - excerpt.first_message] == AI
             return chain(_broken(message, index == end), () if follows_ai else _lone_results(message))
 
-        yield from say.broken(section, number, first_message, rules)
-        if not follows:
-            yield from self._thinking(section, number, first_message)
+        yield from say.broken(excerpt, rules)
+        if excerpt.is_last:
+            yield from self._thinking(excerpt)
 
-    def _thinking(self, section: Section[Message], number: int, first_message: int) -> Iterator[Problem]:
+    def _thinking(self, excerpt: Excerpt) -> Iterator[Problem]:
         """The last tool turn lacks thinking although its section has some: it was probably cut out."""
+        section = excerpt.section
         if not section.body or section.body[-1].ai is None:
             return
         ai = section.body[-1].ai
         if acts_unthinking(ai) and any(pair.ai is not None and thinks(pair.ai) for pair in section.body):
-            index = first_message + len(section) - len(section.body[-1].messages)
-            path = Path(number, len(section.body), 0)
+            index = excerpt.first_message + len(section) - len(section.body[-1].messages)
+            path = Path(excerpt.number, len(section.body), 0)
             yield self._speaker.problem(NO_THINKING, path, index, None, "calls tools without the thinking of its turn")
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:

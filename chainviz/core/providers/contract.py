@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from chainviz.core.messages import CallRef, Message, Shape
+from chainviz.core.message_paths import section_paths
+from chainviz.core.messages import CallRef, Message, Role, Shape
 from chainviz.core.paths import Path
 from chainviz.core.problems import Problem, Severity, place_in_words, section_problems
 from chainviz.core.tree import ChainAST, Section
@@ -40,6 +41,27 @@ class Called:
     part: int
 
 
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A section and what a provider has to know of the chain around it."""
+
+    section: Section[Message]
+    number: int
+    """Its place in the chain, from 1."""
+    first_message: int
+    """The index of its first message in the chain."""
+    before: Role
+    """Role of the message right before it; "" where it begins the chain."""
+    is_last: bool
+    problems: Sequence[Problem]
+    """What the tree says of it."""
+
+    @property
+    def end(self) -> int | None:
+        """The index of the chain's last message, if it is in here."""
+        return self.first_message + len(self.section) - 1 if self.is_last else None
+
+
 class Provider(Protocol):
     @property
     def name(self) -> str: ...
@@ -47,16 +69,8 @@ class Provider(Protocol):
     @property
     def label(self) -> str: ...
 
-    def check_section(
-        self,
-        section: Section[Message],
-        number: int,
-        first_message: int,
-        before: Shape | None,
-        after: Shape | None,
-        problems: Sequence[Problem],
-    ) -> Iterator[Problem]:
-        """All rules that one section and its neighbouring messages decide; `problems` are what the tree says of it."""
+    def check_section(self, excerpt: Excerpt) -> Iterator[Problem]:
+        """All rules that one section and its neighbouring messages decide."""
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
         """Rules about ids in the whole request; `calls` are all calls of the chain in order."""
@@ -93,31 +107,13 @@ class Speaker:
             if rule is not None:
                 yield self.reword(problem, rule)
 
-    def broken(
-        self,
-        section: Section[Message],
-        number: int,
-        first_message: int,
-        rules: Callable[[Message, int], Iterable[Broken]],
-    ) -> Iterator[Problem]:
+    def broken(self, excerpt: Excerpt, rules: Callable[[Message, int], Iterable[Broken]]) -> Iterator[Problem]:
         """What is wrong in each message alone; `rules` are asked with the message and its index."""
-        for offset, message in enumerate(section.messages):
-            index = first_message + offset
+        paths = section_paths(excerpt.section, excerpt.number)
+        messages = enumerate(excerpt.section.messages, excerpt.first_message)
+        for path, (index, message) in zip(paths, messages, strict=True):
             for rule, part, what in rules(message, index):
-                yield self.problem(rule, _path(section, number, offset), index, part, what)
-
-
-def _path(section: Section[M], number: int, offset: int) -> Path:
-    """Of a message by its place in the section."""
-    if offset < len(section.header):
-        return Path(number, 0, offset)
-    offset -= len(section.header)
-    for p, pair in enumerate(section.body, 1):
-        count = len(pair.rest) + (pair.ai is not None)
-        if offset < count:
-            return Path(number, p, offset + (pair.ai is None))
-        offset -= count
-    raise IndexError(offset)
+                yield self.problem(rule, path, index, part, what)
 
 
 def calls_of(tree: ChainAST[M]) -> Iterator[Called]:
@@ -140,32 +136,20 @@ def repeated(calls: Iterable[Called]) -> Iterator[tuple[Called, Called]]:
         seen[call.id] = call
 
 
-def neighbours(tree: ChainAST[M]) -> Iterator[tuple[int, int, Section[M], M | None, M | None]]:
-    """Each section with its number, its first message's index, and the messages right before and after it."""
+def excerpts(tree: ChainAST[Message], *, ends: bool = True) -> Iterator[Excerpt]:
+    """The sections of a chain, or of its beginning where it does not end with them."""
     index = 0
-    before: M | None = None
-    for i, section in enumerate(tree.sections):
-        following = tree.sections[i + 1] if i + 1 < len(tree.sections) else None
-        # only the first section can be without header, so the next one begins with its header
-        after = following.header[0] if following is not None else None
-        yield i + 1, index, section, before, after
+    before: Role = ""
+    for number, section in enumerate(tree.sections, 1):
+        is_last = ends and number == len(tree.sections)
+        problems = tuple(section_problems(section, number, index, not is_last))
+        yield Excerpt(section, number, index, before, is_last, problems)
         index += len(section)
-        before = _last(section)
-
-
-def _last(section: Section[M]) -> M:
-    if not section.body:
-        return section.header[-1]
-    pair = section.body[-1]
-    if pair.rest:
-        return pair.rest[-1]
-    assert pair.ai is not None
-    return pair.ai
+        before = section.messages[-1].role
 
 
 def check(provider: Provider, tree: ChainAST[Message]) -> Iterator[Problem]:
     """Everything a provider would say about a chain; ids come last."""
-    for number, index, section, before, after in neighbours(tree):
-        problems = list(section_problems(section, number, index, after is not None))
-        yield from provider.check_section(section, number, index, before, after, problems)
+    for excerpt in excerpts(tree):
+        yield from provider.check_section(excerpt)
     yield from provider.check_ids(calls_of(tree))

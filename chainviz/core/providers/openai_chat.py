@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from chainviz.core.arguments import is_json, is_json_object
-from chainviz.core.messages import AI, FREE_FORM, HUMAN, SYSTEM, TOOL, Message, Shape, Thinking, ToolCall, ToolResult
+from chainviz.core.messages import AI, FREE_FORM, HUMAN, SYSTEM, TOOL, Message, Thinking, ToolCall, ToolResult
 from chainviz.core.problems import Problem
-from chainviz.core.providers.contract import Broken, Called, Rule, Speaker, repeated
+from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, repeated
 from chainviz.core.reasoning import thinks
 from chainviz.core.tree import Section
 
@@ -90,20 +91,12 @@ class OpenAIChat:
     label = "OpenAI Chat Completions"
     _speaker = Speaker(name, "OpenAI")
 
-    def check_section(
-        self,
-        section: Section[Message],
-        number: int,
-        first_message: int,
-        before: Shape | None,
-        after: Shape | None,
-        problems: Sequence[Problem],
-    ) -> Iterator[Problem]:
-        say = self._speaker
-        yield from say.reworded(problems, lambda problem: _rule_for(problem, section))
-        yield from say.broken(section, number, first_message, lambda message, _: _broken(message))
+    def check_section(self, excerpt: Excerpt) -> Iterator[Problem]:
+        say, section = self._speaker, excerpt.section
+        yield from say.reworded(excerpt.problems, lambda problem: _rule_for(problem, section))
+        yield from say.broken(excerpt, lambda message, _: _broken(message))
         if any(pair.ai is not None and thinks(pair.ai) for pair in section.body):
-            yield from say.broken(section, number, first_message, lambda message, _: _unthinking(message))
+            yield from say.broken(excerpt, lambda message, _: _unthinking(message))
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
         for call, _ in repeated(calls):
@@ -155,7 +148,8 @@ def _answered_twice(section: Section[Message], problem: Problem) -> bool:
     pair = section.body[(problem.path.pair or 1) - 1]
     assert pair.ai is not None
     id = next(call.id for call in pair.ai.calls if call.part == problem.part)
-    return sum(result.id == id for message in pair.rest for result in message.results) > 1
+    results = (result for message in pair.rest for result in message.results if result.id == id)
+    return len(list(islice(results, 2))) > 1
 
 
 PROVIDER = OpenAIChat()

@@ -18,7 +18,7 @@ from chainviz.core.messages import AI, CallRef, Message, Shape
 from chainviz.core.paths import Path
 from chainviz.core.problems import Problem, section_problems, tree_problems
 from chainviz.core.providers import PROVIDERS
-from chainviz.core.providers.contract import Called
+from chainviz.core.providers.contract import Called, Excerpt, excerpts
 from chainviz.core.tree import BodyPair, ChainAST, Section
 from chainviz.store.outline.rows import OPENING, Row, Stretch, pack_problem
 
@@ -92,27 +92,24 @@ class _Judge:
                 here.add(call.id)
 
     def _together(self, rows: Sequence[Stretch[Message]]) -> Iterator[Problem]:
-        index = 0
-        messages = [message for row in self.rows for message in row.messages]
-        for number, section in enumerate(_sections(rows), 1):
-            end = index + len(section)
-            before = messages[index - 1] if index else None
-            after = messages[end] if end < len(messages) else self.around.after
-            problems = list(section_problems(section, number, index, after is not None))
-            for provider in PROVIDERS:
-                yield from provider.check_section(section, number, index, before, after, problems)
-            index = end
+        ends = self.around.after is None and len(rows) == len(self.rows)
+        for excerpt in excerpts(ChainAST(tuple(_sections(rows))), ends=ends):
+            yield from _said(excerpt)
 
     def _alone(self, i: int, is_suspect: bool) -> Iterator[Problem]:
         """A row that does not begin the chain; the tree has something to say of it only where it has in its context."""
         row = self.rows[i]
         index = self.starts[i + self.context]
         section = Section(row.messages) if row.is_header else Section((), (row.pair,))
-        before = self.seen[i + self.context - 1].messages[-1]
-        after = self.rows[i + 1].messages[0] if i + 1 < len(self.rows) else self.around.after
-        problems = list(section_problems(section, 2, index, after is not None)) if is_suspect else []
-        for provider in PROVIDERS:
-            yield from provider.check_section(section, 2, index, before, after, problems)
+        before = self.seen[i + self.context - 1].messages[-1].role
+        is_last = self.around.after is None and i + 1 == len(self.rows)
+        problems = tuple(section_problems(section, 2, index, not is_last)) if is_suspect else ()
+        yield from _said(Excerpt(section, 2, index, before, is_last, problems))
+
+
+def _said(excerpt: Excerpt) -> Iterator[Problem]:
+    for provider in PROVIDERS:
+        yield from provider.check_section(excerpt)
 
 
 def _opening(section: Section[Any]) -> Iterator[Problem]:
