@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -49,6 +49,47 @@ def add(entry_key: int, **more: Any) -> None:
     for entry in AuditEntry.objects.filter(pk=entry_key):
         entry.packed = pack({**entry.record, **more})
         entry.save(update_fields=["packed"])
+
+
+def took_place(draft_key: int, step: int) -> None:
+    """Which step of its draft the newest act is."""
+    for entry in AuditEntry.objects.filter(draft_key=draft_key).order_by("-pk")[:1]:
+        if "step" not in entry.record:
+            add(entry.pk, step=step)
+
+
+def draft_saved(draft_key: int, version: int, steps: Sequence[str]) -> None:
+    """`steps`: operations of the draft that were saved, in order; an act that is none of them was undone before."""
+    last: dict[int, int] = {}
+    entries = list(AuditEntry.objects.filter(draft_key=draft_key).order_by("pk"))
+    for entry in entries:
+        step = entry.record.get("step", -1)
+        if step < len(steps) and (step < 0 or steps[step] == entry.act):
+            last[step] = entry.pk
+    for entry in entries:
+        is_kept = last.get(entry.record.get("step", -1)) == entry.pk
+        add(entry.pk, became={"saved_as": version} if is_kept else {"undone": True})
+
+
+def draft_became(draft_key: int, **what: Any) -> None:
+    """`discarded=True`, `branch=` a chain's key; nothing where it is open again."""
+    for key in AuditEntry.objects.filter(draft_key=draft_key).values_list("pk", flat=True):
+        add(key, became=what)
+
+
+def whereabouts(entry: AuditEntry) -> str:
+    """Of which version, and what became of the draft it was done in."""
+    of = f"of version {entry.version}" if entry.version else ""
+    if not entry.draft_key:
+        return of
+    became = entry.record.get("became", {})
+    if "saved_as" in became:
+        return f"{of}, saved as version {became['saved_as']}"
+    if "undone" in became:
+        return f"{of}, undone before the draft was saved"
+    if "branch" in became:
+        return f"{of}, saved as version 1 of a branch"
+    return f"{of}, in a draft that was discarded" if "discarded" in became else f"{of}, in a draft that is open"
 
 
 WORDS = {"redact": ("redacted", "Redaction"), "mask": ("shield", "Secrets masked"), "purge": ("trash", "Purge")}

@@ -31,5 +31,6 @@ urlpatterns = [
     path("c/<int:chain_id>/versions/<int:number>/branch/", versions.branch, name="branch"),
     path("c/<int:chain_id>/audit/", audit.audit, name="audit"),
     path("c/<int:chain_id>/audit/<int:entry_id>/", audit.entry, name="audit_entry"),
+    path("c/<int:chain_id>/audit/<int:entry_id>/decisions", audit.decisions, name="audit_decisions"),
     path("c/<int:chain_id>/rename/", versions.rename, name="rename"),
 ]

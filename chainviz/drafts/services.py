@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.http import QueryDict
 from django.utils import timezone
 
+from chainviz.chains import audit
 from chainviz.chains.heads import head_moved, store_name
 from chainviz.chains.models import Chain
 from chainviz.chains.services import TITLE_LENGTH, branched
@@ -117,6 +118,7 @@ def adding(ground: Ground, user: Any, wanted: Wanted) -> Iterator[Draft]:
         kept, draft = held(ground, user)
         add(kept)
         yield draft
+        audit.took_place(draft.pk, kept.cursor - 1)
 
 
 @transaction.atomic
@@ -212,6 +214,8 @@ def save(draft: Draft, *, note: str, by: Any) -> Version:
     with transaction.atomic():
         version = versions.save(kept, author=store_name(by))
         _done(draft, version.number)
+        operations = [step.snapshot.operation for step in store.steps(kept)[: kept.cursor]]
+        audit.draft_saved(draft.pk, version.number, operations)
         chain = Chain.objects.select_for_update().get(pk=draft.chain_id)
         head_moved(chain, version, by)
     return version
@@ -227,9 +231,11 @@ def _done(draft: Draft, number: int) -> None:
     draft.save(update_fields=["saved_as"])
 
 
+@transaction.atomic
 def discard(draft: Draft) -> None:
     draft.discarded_at = timezone.now()
     draft.save(update_fields=["discarded_at"])
+    audit.draft_became(draft.pk, discarded=True)
 
 
 def bring_back(draft: Draft) -> None:
@@ -238,6 +244,7 @@ def bring_back(draft: Draft) -> None:
     try:
         with transaction.atomic():
             draft.save(update_fields=["discarded_at"])
+            audit.draft_became(draft.pk)
     except IntegrityError as error:
         raise Refused("You have begun another draft of this version; discard that one first.") from error
 
@@ -269,4 +276,5 @@ def branch(draft: Draft, *, title: str, note: str, by: Any) -> Chain:
         made.title = storable(title)[:TITLE_LENGTH]
         made.save(update_fields=["title"])
         discard(draft)
+        audit.draft_became(draft.pk, branch=made.pk)
     return made

@@ -101,6 +101,50 @@ def test_a_row_decided_by_hand_goes_into_the_draft_and_the_audit(client: Client,
     assert record["record"]["policy"] == "seed"
 
 
+def listed(client: Client, chain: Chain) -> str:
+    return str(client.get(f"/c/{chain.pk}/audit/").content.decode())
+
+
+def test_the_audit_says_what_became_of_the_draft(client: Client, chain: Chain, address: str) -> None:
+    draft = send_form(client, address, act="apply")["Location"]
+    assert "of version 1, in a draft that is open" in listed(client, chain)
+    client.post(f"{draft}discard")
+    assert "of version 1, in a draft that was discarded" in listed(client, chain)
+    client.post(f"{draft}restore")
+    assert "of version 1, in a draft that is open" in listed(client, chain)
+    client.post(f"{draft}save", {"note": ""})
+    assert "of version 1, saved as version 2" in listed(client, chain)
+
+
+def test_a_redaction_that_was_undone_was_not_saved(client: Client, chain: Chain, address: str) -> None:
+    draft = send_form(client, address, act="apply")["Location"]
+    again = f"{address}?draft={Draft.objects.get().pk}"
+    assert send_form(client, again, policy="reference", act="apply").status_code == 303
+    client.post(f"{draft}undo")
+    client.post(f"{draft}save", {"note": ""})
+    page = listed(client, chain)
+    assert page.index("undone before the draft was saved") < page.index("saved as version 2")
+    assert "policy reference" in page[: page.index("saved as version 2")]
+
+
+def test_decisions_of_the_audit_are_a_table_of_pages(client: Client, chain: Chain) -> None:
+    messages = [human("Read all")]
+    for n in range(120):
+        messages += [ai(None, (f"m{n}", "read_file", {"path": n})), result(f"m{n}", f"line {n}\n" * 9), ai("Read."), human("Next")]
+    made = make_chain(messages, "long.json")
+    send_form(client, f"/c/{made.pk}/do/redact/", **{"row-s2.p1.m1.c0": "keep", "act": "apply"})
+    page = listed(client, made)
+    first = client.get(re.findall(r'href="(/c/\d+/audit/\d+/decisions)"', page)[0]).content.decode()
+    assert first.count("<tr") == 1 + 100
+    assert "1 to 100 of 120" in first
+    assert "by hand" in first
+    assert f'href="/c/{made.pk}/v/1/at/s1.p1.m1"' in first
+    assert "line 3" not in first
+    last = client.get(f"/c/{made.pk}/audit/{AuditEntry.objects.get().pk}/decisions?from=100").content.decode()
+    assert last.count("<tr") == 1 + 20
+    assert "s120.p1.m1.c0" in last
+
+
 def test_copies_around_the_messages_go_with_what_was_redacted(client: Client, chain: Chain) -> None:
     document = {"trajectory": [{"observation": SECRET_LOOKING, "query": f"Seen: {SECRET_LOOKING}!"}], "messages": MESSAGES}
     made = make_chain_of(json.dumps(document, indent=1).encode())
