@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from chainviz.chains import audit
-from chainviz.chains.secrets.places import CONTEXT, Report
+from chainviz.chains.secrets.around import Beside, Report, beside
 from chainviz.core import formats
 from chainviz.core.chain import Splice
 from chainviz.core.documents.surroundings import Surroundings
@@ -17,13 +17,13 @@ from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision
 from chainviz.core.operations.mask import MASK, Chosen, MaskOptions, choose, masked
-from chainviz.core.secrets import Finding, Rule, Values, own_rules, scan_text
+from chainviz.core.secrets import Values, own_rules
 from chainviz.drafts.access import Ground
 from chainviz.drafts.models import Draft
 from chainviz.drafts.services import adding
 from chainviz.store.chain import StoredChain
 from chainviz.store.steps import Wanted
-from chainviz.store.surroundings import pieces_around, rewritten
+from chainviz.store.surroundings import rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,45 +39,19 @@ class Prepared:
     -1, which of the pieces around them, "", from, to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What a rule finds in the document around its messages: run metadata, lines that are no message."""
-
-    finding: Finding
-    piece: int
-    before: str
-    behind: str
-
-
-def beside(chain: StoredChain, rules: Sequence[Rule]) -> list[Beside]:
-    found: list[Beside] = []
-    for piece, text in enumerate(pieces_around(chain.snapshot)):
-        for each in scan_text(text, rules):
-            near = text[max(0, each.start - CONTEXT) : each.start], text[each.end :][:CONTEXT]
-            found.append(Beside(each, piece, *near))
-    return found
-
-
-def prepare(
-    chain: StoredChain,
-    options: MaskOptions,
-    report: Report = lambda done, text: None,
-    *,
-    around: bool = True,
-    off: Collection[str] = (),
-) -> Prepared:
-    """Refused where nothing is to be masked. `around`: also what is found beside the messages alone, except by the rules
-    that are `off`."""
-    found = beside(chain, options.chosen()) if around else ()
-    others = [each.finding for each in found if each.finding.rule.name not in off]
-    looking = Context(progress=lambda done, text: report(done / 2, f"Looking: {text}"))
+def prepare(chain: StoredChain, options: MaskOptions, report: Report = lambda done, text: None) -> Prepared:
+    """Refused where nothing is to be masked."""
+    rules = options.chosen()
+    found = list(beside(chain, rules, lambda done, text: report(done * 0.2, f"Looking around: {text}")))
+    others = [each.finding for each in found if each.id not in options.decline]
+    looking = Context(progress=lambda done, text: report(0.2 + done * 0.4, f"Looking: {text}"))
     chosen = choose(chain, options, looking, others)
     if not chosen.masker.placeholders:
         raise Refused("Nothing is chosen, so there is nothing to mask.")
     format = formats.get_format(chain.format)
     changes: list[Splice] = []
     rows: list[Decision] = []
-    for each in masked(chain, chosen, Context(progress=lambda done, text: report((1 + done) / 2, f"Masking: {text}"))):
+    for each in masked(chain, chosen, Context(progress=lambda done, text: report(0.6 + done * 0.4, f"Masking: {text}"))):
         rows += each.report
         new = _without(each.new, each.old, chosen.values, format)
         if new is not each.old:
@@ -91,7 +65,7 @@ def _places(chosen: Chosen, changed: Sequence[int], around: Sequence[Beside]) ->
     told: set[str] = set()
     at = {index: number for number, index in enumerate(changed)}
     inside = [(each.finding, at[index], each.finding.part) for index in at for each in chosen.accepted.get(index, ())]
-    for finding, number, part in (*inside, *((each.finding, -1, each.piece) for each in around)):
+    for finding, number, part in (*inside, *((each.finding, -1, each.piece) for each in around if each.piece >= 0)):
         placeholder = chosen.masker.placeholders.get(finding.value)
         if placeholder is not None and finding.value not in told:
             told.add(finding.value)

@@ -16,10 +16,10 @@ MASKING = f"{__name__}.mask_content"
 WRITING = 0.9
 
 
-def start_masking(ground: Ground, user: Any, options: MaskOptions, **around: Any) -> Job:
-    """The one under way, where there is one for this content. `around`: as `prepare` takes it."""
+def start_masking(ground: Ground, user: Any, options: MaskOptions) -> Job:
+    """The one under way, where there is one for this content."""
     return masking_of(ground, user) or start_job(
-        mask_content, owner=user, **named(ground), options=options.model_dump(), around=around
+        mask_content, owner=user, **named(ground), options=options.model_dump()
     )
 
 
@@ -34,7 +34,6 @@ def mask_content(
     draft: int | None,
     seen: list[int],
     options: dict[str, Any],
-    around: dict[str, Any],
 ) -> dict[str, Any]:
     try:
         ground = ground_of_job(chain, version, draft, seen)
@@ -42,7 +41,6 @@ def mask_content(
             ground.stored,
             MaskOptions.model_validate(options),
             lambda done, text: context.report(done * WRITING, text),
-            **around,
         )
         context.report(WRITING, f"Writing {len(prepared.changes):,} messages")
         with taking(ground, context.job.owner, prepared) as made:

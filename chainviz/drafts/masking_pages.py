@@ -27,6 +27,8 @@ class Occurrence:
     place: str
     excerpt: Excerpt
     is_chosen: bool
+    is_beside: bool
+    """It has no tick of its own: it goes with its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,16 @@ def declined_in(form: QueryDict, spots: Sequence[Spot]) -> frozenset[str]:
                 declined.add(spot.id)
             elif back or spot.id in singles:
                 declined.discard(spot.id)
+    _settle_beside(declined, spots)
     return frozenset(declined & {spot.id for spot in spots})
+
+
+def _settle_beside(declined: set[str], spots: Sequence[Spot]) -> None:
+    """What lies outside of parts goes with its value, which is masked there only where it is declined nowhere."""
+    inside = {spot.mark for spot in spots if not spot.is_beside}
+    declined -= {spot.id for spot in spots if spot.is_beside and spot.mark in inside}
+    kept = {spot.mark for spot in spots if spot.id in declined}
+    declined |= {spot.id for spot in spots if spot.is_beside and spot.mark in kept}
 
 
 def _values_gone(spots: Sequence[Spot], declined: set[str]) -> set[str]:
@@ -138,7 +149,7 @@ def review_of(
         chosen=sum(spot.rule not in off and spot.id not in declined for spot in spots),
         start=start,
         declined=" ".join(sorted(declined)),
-        shown=" ".join(window) + ";" + " ".join(each.id for card in cards for each in card.occurrences),
+        shown=" ".join(window) + ";" + " ".join(each.id for card in cards for each in card.occurrences if not each.is_beside),
     )
 
 
@@ -177,7 +188,13 @@ def _card(
 
 
 def _occurrence(spot: Spot, declined: frozenset[str], reader: Reader, at: Callable[[Path], str]) -> Occurrence:
-    path = parse_path(spot.path)
+    path = parse_path(spot.path) if spot.path else None
     return Occurrence(
-        spot.id, at(path), number_of(path), spot.place, reader.excerpt(spot), is_chosen=spot.id not in declined
+        id=spot.id,
+        href=at(path) if path else "",
+        number=number_of(path) if path else "around",
+        place=reader.place(spot),
+        excerpt=reader.excerpt(spot),
+        is_chosen=spot.id not in declined,
+        is_beside=spot.is_beside,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from typing import Any
 
 import pytest
@@ -56,7 +58,7 @@ def saved(client: Client, chain: Chain, answer: Any) -> bytes:
 def test_findings_stand_in_their_context(client: Client, address: str) -> None:
     page = client.get(address).content.decode()
     assert f"Write to <mark>{MAIL}</mark>, she pays" in page
-    assert "3 times" in page
+    assert "4 times" in page, "one of them around the messages"
     assert "[EMAIL_1]" in page
 
 
@@ -91,26 +93,60 @@ def test_a_declined_finding_stays_alone(client: Client, chain: Chain, address: s
 def test_a_value_can_be_taken_back_in(client: Client, address: str) -> None:
     fields = fields_of(client.get(address).content.decode())
     without = client.post(address, fields | {"value": fields["value"][1:], "act": ["look"]}).content.decode()
-    assert "Preview with 2 masked" in without or "Preview with 3 masked" in without
+    assert re.search("Preview with [345] masked", without)
     again = fields_of(without)
     page = client.post(address, again | {"value": fields["value"], "act": ["look"]}).content.decode()
     assert 'data-chosen="none"' not in page
 
 
+@pytest.mark.parametrize("is_long", [False, True])
 @pytest.mark.parametrize("is_ticked", [True, False])
-def test_what_stands_around_the_messages_alone_is_found_and_masked(client: Client, chain: Chain, is_ticked: bool) -> None:
-    whole = {"run": {"env": f"TOKEN={KEY}"}, "messages": [human("Nothing here"), ai("No")]}
+def test_what_stands_around_the_messages_alone_is_listed_and_masked(
+    client: Client, chain: Chain, is_ticked: bool, is_long: bool, monkeypatch: Any
+) -> None:
+    """Each value can be declined: in run metadata and in fields of a message that no part was read from."""
+    told = [human("Nothing here"), ai("No") | {"metadata": {"sent": [f"to {MAIL}"]}}]
+    whole = {"run": {"env": f"TOKEN={KEY}"}, "messages": told, "owner": {"card": int(CARD)}}
     other = make_chain_of(json.dumps(whole).encode(), "other.json")
     address = f"/c/{other.pk}/do/mask/"
+    if is_long:
+        address = scanned(client, address, monkeypatch)
     page = client.get(address).content.decode()
-    assert f"<mark>{KEY}</mark>" in page
+    for value, place in ((KEY, "/run/env"), (MAIL, "/metadata/sent/0"), (CARD, "/owner/card")):
+        assert re.search(f">{place}</span>[^/]*<mark>{value}</mark>", page)
     fields = fields_of(page)
-    assert fields["around"] == ["1"]
-    answer = client.post(address, fields | {"around": ["1"] if is_ticked else [], "act": ["apply"]})
-    if is_ticked:
-        assert json.loads(saved(client, other, answer))["run"] == {"env": "TOKEN=[GITHUB_TOKEN_1]"}
-    else:
-        assert answer.status_code == 422
+    assert len(fields["value"]) == 3 and "finding" not in fields
+    values = fields["value"] if is_ticked else []
+    answer = client.post(address, fields | {"value": values, "act": ["apply"]})
+    if not is_ticked:
+        assert answer.status_code == 422 or "Nothing is chosen" in ended(client, answer)
+        return
+    document = json.loads(saved(client, other, made(client, answer) if is_long else answer))
+    assert document["run"] == {"env": "TOKEN=[GITHUB_TOKEN_1]"}
+    assert document["owner"] == {"card": "[CARD_1]"}
+    assert document["messages"][1]["metadata"] == {"sent": ["to [EMAIL_1]"]}
+
+
+def test_one_value_around_the_messages_stays_and_another_goes(client: Client, chain: Chain) -> None:
+    whole = {"run": {"env": f"TOKEN={KEY}", "by": MAIL}, "messages": [human("Nothing here"), ai("No")]}
+    other = make_chain_of(json.dumps(whole).encode(), "other.json")
+    address = f"/c/{other.pk}/do/mask/"
+    fields = fields_of(client.get(address).content.decode())
+    document = saved(client, other, client.post(address, fields | {"value": fields["value"][:1], "act": ["apply"]}))
+    assert json.loads(document)["run"] == {"env": "TOKEN=[GITHUB_TOKEN_1]", "by": MAIL}
+
+
+def test_lines_that_are_no_message_are_named(client: Client, chain: Chain) -> None:
+    lines = [{"type": "summary", "summary": f"for {MAIL}", "leafUuid": "u1"}]
+    for number, (role, text) in enumerate((("user", "Nothing here"), ("assistant", "No"))):
+        head = {"type": role, "uuid": f"u{number}", "parentUuid": None, "sessionId": "s", "toolUseResult": {"env": KEY}}
+        lines.append(head | {"message": {"role": role, "content": [{"type": "text", "text": text}]}})
+    other = make_chain_of("".join(json.dumps(each) + "\n" for each in lines).encode(), "session.jsonl")
+    page = client.get(f"/c/{other.pk}/do/mask/").content.decode()
+    assert "line 1 /summary" in page and f"<mark>{MAIL}</mark>" in page
+    assert "/toolUseResult/env" in page and f"<mark>{KEY}</mark>" in page
+    document = saved(client, other, send_form(client, f"/c/{other.pk}/do/mask/", act="apply"))
+    assert MAIL.encode() not in document and KEY.encode() not in document
 
 
 def test_rules_can_be_left_out(client: Client, chain: Chain, address: str) -> None:
@@ -156,13 +192,31 @@ def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(
     assert MAIL.encode() not in document
 
 
+def scanned(client: Client, address: str, monkeypatch: Any) -> str:
+    """The page of a long chain once a worker has looked through it."""
+    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
+    waiting = str(client.post(address, {"act": "scan"})["Location"])
+    run_job.call(Job.objects.latest("pk").pk)
+    return waiting
+
+
+def made(client: Client, answer: Any) -> Any:
+    """Where masking leads that a worker did."""
+    run_job.call(Job.objects.latest("pk").pk)
+    return client.get(answer["Location"])
+
+
+def ended(client: Client, answer: Any) -> str:
+    return str(client.get(made(client, answer)["Location"]).content.decode())
+
+
 @pytest.fixture
 def masking(client: Client, chain: Chain, address: str, monkeypatch: Any) -> str:
     """The page of a job that is to mask a long chain; nobody has taken it up yet."""
-    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
-    scan = client.post(address, {"act": "scan"})["Location"]
-    run_job.call(Job.objects.get().pk)
-    answer = send_form(client, scan, act="apply", own_patterns="she pays")
+    scan = scanned(client, address, monkeypatch)
+    waiting = send_form(client, scan, act="apply", own_patterns="she pays")
+    run_job.call(Job.objects.latest("pk").pk)
+    answer = client.post(scan, fields_of(waiting.content.decode()) | {"act": ["apply"]})
     assert answer.status_code == 303
     return str(answer["Location"])
 
@@ -289,12 +343,43 @@ def test_own_patterns_that_match_everywhere_are_refused(client: Client, address:
     assert "narrower" in answer.content.decode()
 
 
-def test_own_patterns_are_looked_for_beside_what_a_job_found(
+def test_own_patterns_are_looked_for_by_a_job_in_a_long_chain(
     client: Client, chain: Chain, address: str, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
-    waiting = client.post(address, {"act": "scan"})["Location"]
-    run_job.call(Job.objects.get().pk)
-    page = client.post(waiting, {"own_patterns": "she pays"}).content.decode()
-    assert "<mark>she pays</mark>" in page
-    assert f"<mark>{MAIL}</mark>" in page
+    """The form waits with it: nothing that was typed or ticked is lost, and no pattern is kept."""
+    scan = scanned(client, address, monkeypatch)
+    fields = fields_of(client.get(scan).content.decode())
+    given = {"own_patterns": ["she pays"], "strategy": ["mask"], "value": fields["value"][1:], "act": ["look"]}
+    waiting = client.post(scan, fields | given)
+    page = waiting.content.decode()
+    assert "Looking for your own patterns" in page and "she pays" in page
+    progress = re.search(r'hx-get="([^"]+)"', page)
+    assert progress is not None
+    fragment = html.unescape(progress[1])
+    assert "Looking for" in client.get(fragment, headers={"HX-Request": "true"}).content.decode()
+    assert client.get(fragment).status_code == 303
+    job = Job.objects.latest("pk")
+    run_job.call(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.DONE and "she pays" not in json.dumps([job.args, job.result, job.message])
+    assert "Show what was found" in client.get(fragment, headers={"HX-Request": "true"}).content.decode()
+    found = client.post(scan, fields_of(page) | {"act": ["look"]}).content.decode()
+    assert "<mark>she pays</mark>" in found and f"<mark>{MAIL}</mark>" in found
+    kept = fields_of(found)
+    assert kept["strategy"] == ["mask"] and fields["value"][0] not in kept["value"]
+    assert Job.objects.latest("pk") == job, "they are not looked for twice"
+
+
+def test_looking_for_own_patterns_can_be_stopped_or_fail(
+    client: Client, chain: Chain, address: str, monkeypatch: Any
+) -> None:
+    scan = scanned(client, address, monkeypatch)
+    page = client.post(scan, {"own_patterns": "she pays", "act": "look"}).content.decode()
+    stopped = client.post(scan, fields_of(page) | {"act": ["stop_own"]})
+    assert "she pays" in stopped.content.decode() and f"<mark>{MAIL}</mark>" in stopped.content.decode()
+    assert Job.objects.latest("pk").state == Job.State.CANCELLED
+    monkeypatch.setattr("chainviz.chains.secrets.places.MOST", 10)
+    client.post(scan, {"own_patterns": ".", "act": "look"})
+    run_job.call(Job.objects.latest("pk").pk)
+    refused = client.post(scan, {"own_patterns": ".", "act": "look"})
+    assert refused.status_code == 422 and "narrower" in refused.content.decode()

@@ -55,7 +55,9 @@ def told_before(subject: Subject, upload: Upload | None, user: Any) -> Told:
     if undone:
         return Told(waits=True, job=next((job for job in undone if job is not None), None))
     done = {job.function: job for job in jobs if job is not None}
-    spots = spots_of(done[SCAN]) if SCAN in done else list(scan(subject.stored))
+    spots = (
+        [spot for spot in spots_of(done[SCAN]) if not spot.is_beside] if SCAN in done else list(scan(subject.stored))
+    )
     values = len({spot.mark for spot in spots})
     notices = [_of(Counter(spot.rule for spot in spots), values, mask_address(subject))]
     if upload is not None:

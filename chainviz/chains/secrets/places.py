@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from django.conf import settings
 
+from chainviz.chains.secrets.around import Beyond, beside, is_beside, number_in
 from chainviz.core.errors import Refused
 from chainviz.core.message_paths import message_paths
 from chainviz.core.messages import Message
@@ -22,6 +23,7 @@ AT_ONCE = 4_000_000
 """Bytes of content that are scanned while a page is made; more is a job."""
 MOST = 50_000
 """Findings that are listed."""
+TOO_WIDE = "Your own patterns match more than {:,} times here; make them narrower."
 STRETCH = 200
 CONTEXT = 70
 Report = Callable[[float, str], None]
@@ -32,7 +34,7 @@ class Spot:
     """A finding without its value."""
 
     path: str
-    """Of the part."""
+    """Of the part; of a message, or empty, for what lies outside of all parts (around.py)."""
     rule: str
     place: str
     """Which of the part's texts."""
@@ -47,6 +49,10 @@ class Spot:
     def id(self) -> str:
         """As the mask operation names it."""
         return f"{self.path}:{self.place.replace(' ', '-')}:{self.start}"
+
+    @property
+    def is_beside(self) -> bool:
+        return is_beside(self.place)
 
     @property
     def of_rule(self) -> Rule:
@@ -68,12 +74,34 @@ def scan(chain: StoredChain, report: Report = lambda done, text: None, rules: Se
         report(min(1.0, (start + STRETCH) / max(1, len(chain))), f"{start + len(messages):,} messages read")
 
 
-def with_own(chain: StoredChain, spots: Sequence[Spot], own: Sequence[Rule]) -> list[Spot]:
-    """Those spots and what the person's own rules find beside them, in the order of the chain."""
-    return sorted((*spots, *_of_own(chain, own)), key=_order) if own else list(spots)
+def scan_beside(
+    chain: StoredChain, report: Report = lambda done, text: None, rules: Sequence[Rule] = RULES
+) -> Iterator[Spot]:
+    """What lies outside of all parts."""
+    for each in beside(chain, rules, report):
+        found = each.finding
+        own = found.rule if found.rule.group == "own" else None
+        yield Spot(each.path, found.rule.name, each.place, found.start, found.end, mark_of(found.value), own)
 
 
-def _of_own(chain: StoredChain, own: Sequence[Rule]) -> Iterator[Spot]:
+def together(spots: Iterable[Spot]) -> list[Spot]:
+    """In the order of the chain, what lies outside of all parts last."""
+    return sorted(spots, key=_order)
+
+
+def scan_own(
+    chain: StoredChain, own: Sequence[Rule], report: Report = lambda done, text: None
+) -> Iterator[Spot]:
+    """What the person's own rules find beside the known ones; refused where they match too often."""
+    yield from _in_parts(chain, own, lambda done, text: report(done / 2, text))
+    outside = scan_beside(chain, lambda done, text: report((1 + done) / 2, text), (*RULES, *own))
+    for count, spot in enumerate(spot for spot in outside if spot.own is not None):
+        if count >= MOST:
+            raise Refused(TOO_WIDE.format(MOST))
+        yield spot
+
+
+def _in_parts(chain: StoredChain, own: Sequence[Rule], report: Report) -> Iterator[Spot]:
     left = MOST
     paths = message_paths(chain.tree)
     for start in range(0, len(chain), STRETCH):
@@ -81,11 +109,12 @@ def _of_own(chain: StoredChain, own: Sequence[Rule]) -> Iterator[Spot]:
             matches = sum(1 for _ in islice(_matches(message, own), left + 1))
             left -= matches
             if left < 0:
-                raise Refused(f"Your own patterns match more than {MOST:,} times here; make them narrower.")
+                raise Refused(TOO_WIDE.format(MOST))
             # only together with the known rules is it plain which matches are taken already
             for found in scan_message(message, (*RULES, *own)) if matches else ():
                 if found.rule in own:
                     yield _spot(path, found)
+        report(min(1.0, (start + STRETCH) / max(1, len(chain))), f"{min(start + STRETCH, len(chain)):,} messages read")
 
 
 def _matches(message: Message, rules: Sequence[Rule]) -> Iterator[object]:
@@ -106,13 +135,16 @@ def mark_of(value: str) -> str:
 
 
 def _order(spot: Spot) -> tuple[int, ...]:
-    path = parse_path(spot.path)
-    return path.section, path.pair or 0, path.message or 0, path.part or 0, spot.start
+    path = parse_path(spot.path) if spot.path else Path(0)
+    last = number_in(spot.place) if spot.is_beside else path.part or 0
+    return spot.is_beside, path.section, path.pair or 0, path.message or 0, last, spot.start
 
 
-def unpacked(rows: Iterable[Sequence[Any]]) -> list[Spot]:
+def unpacked(rows: Iterable[Sequence[Any]], own: Sequence[Rule] = ()) -> list[Spot]:
     """Spots of a job, without those of rules that are gone since."""
-    return [spot for spot in (Spot(*row) for row in rows) if get_rule(spot.rule) is not None]
+    rules = {rule.name: rule for rule in own}
+    spots = (replace(Spot(*row), own=rules.get(row[1])) for row in rows)
+    return [spot for spot in spots if spot.own is not None or get_rule(spot.rule) is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +160,15 @@ class Reader:
     def __init__(self, chain: StoredChain) -> None:
         self._chain = chain
         self._texts: dict[str, dict[str, str]] = {}
+        self._beyond = Beyond(chain)
+
+    def place(self, spot: Spot) -> str:
+        """In words."""
+        return self._beyond.where(spot.path, spot.place, spot.start) if spot.is_beside else spot.place
 
     def excerpt(self, spot: Spot) -> Excerpt:
-        text = self._of(spot.path).get(spot.place, "")
+        texts = self._of(spot.path) if not spot.is_beside else {spot.place: self._beyond.text(spot.path, spot.place)}
+        text = texts.get(spot.place, "")
         return Excerpt(
             text[max(0, spot.start - CONTEXT) : spot.start],
             text[spot.start : spot.end],

@@ -3,24 +3,57 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 from chainviz.chains.models import Chain
-from chainviz.chains.secrets.places import MOST, Spot, scan, unpacked
+from chainviz.chains.secrets.places import MOST, Spot, mark_of, scan, scan_beside, scan_own, unpacked
+from chainviz.core.errors import Refused
+from chainviz.core.secrets import Rule, own_rules
+from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.chain import StoredChain
 from chainviz.store.models import History, Snapshot
 
 SCAN = f"{__name__}.scan_content"
+OWN = f"{__name__}.scan_for_own"
+LOOKS = 2
+"""Raise it when scans find more places: what was looked through before is looked through again."""
+INSIDE = 0.8
+NEWEST = 20
 LIBRARY = f"{__name__}.scan_library"
 
 
-def scan_content(context: JobContext, snapshot: int, edition: int) -> list[Any]:
-    """`edition`: after a purge there is something else to be found."""
+def scan_content(context: JobContext, snapshot: int, edition: int, looks: int) -> list[Any]:
+    """`edition`: after a purge there is something else to be found; `looks`: and by newer code."""
     chain = StoredChain(Snapshot.objects.get(pk=snapshot))
-    return [spot.packed() for spot in islice(scan(chain, context.report), MOST)]
+    inside = scan(chain, lambda done, text: context.report(done * INSIDE, text))
+    outside = scan_beside(chain, lambda done, text: context.report(INSIDE + done * (1 - INSIDE), text))
+    return [spot.packed() for spot in islice((*inside, *outside), MOST)]
+
+
+def scan_for_own(context: JobContext, snapshot: int, edition: int, looks: int, mark: str, patterns: str) -> list[Any]:
+    try:
+        if mark_of(patterns) != mark:
+            raise Refused("Looking for your own patterns was broken off; look again.")
+        chain = StoredChain(Snapshot.objects.get(pk=snapshot))
+        return [spot.packed() for spot in scan_own(chain, own_rules(patterns), context.report)]
+    finally:
+        # a pattern may spell out the very value
+        Job.objects.filter(pk=context.job.pk).update(args={**context.job.args, "patterns": ""})
+
+
+def start_own_scan(snapshot: Snapshot, patterns: str, owner: Any) -> Job:
+    return start_job(scan_for_own, owner=owner, **scan_args(snapshot), mark=mark_of(patterns), patterns=patterns)
+
+
+def own_scan_of(snapshot: Snapshot, patterns: str, user: Any) -> Job | None:
+    """The person's newest look for these patterns in this content."""
+    wanted = {**scan_args(snapshot), "mark": mark_of(patterns)}
+    jobs = Job.objects.visible_to(user).filter(function=OWN).order_by("-pk")[:NEWEST]
+    return next((job for job in jobs if job.args == {**wanted, "patterns": job.args["patterns"]}), None)
 
 
 def start_scan(snapshot: Snapshot, owner: Any) -> Job:
@@ -28,7 +61,7 @@ def start_scan(snapshot: Snapshot, owner: Any) -> Job:
 
 
 def scan_args(snapshot: Snapshot) -> dict[str, int]:
-    return {"snapshot": snapshot.pk, "edition": snapshot.history.edition}
+    return {"snapshot": snapshot.pk, "edition": snapshot.history.edition, "looks": LOOKS}
 
 
 def scan_of(job_id: int | None, snapshot: Snapshot, user: Any) -> Job | None:
@@ -47,8 +80,14 @@ def scan_under_way(snapshot: Snapshot, user: Any) -> Job | None:
     return unfinished.filter(args=scan_args(snapshot)).order_by("-pk").first()
 
 
-def spots_of(job: Job) -> list[Spot]:
-    return unpacked(job.result or [])
+def spots_of(job: Job, own: Sequence[Rule] = ()) -> list[Spot]:
+    return unpacked(job.result or [], own)
+
+
+def stop_own_scan(snapshot: Snapshot, patterns: str, user: Any) -> None:
+    job = own_scan_of(snapshot, patterns, user)
+    if job is not None and not job.is_finished:
+        lease.cancel(job)
 
 
 def scan_library(context: JobContext) -> list[Any]:

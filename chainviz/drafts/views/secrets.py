@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import get_args
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from chainviz.chains.secrets.places import Reader, Spot, is_long, mark_of, scan, with_own
-from chainviz.chains.secrets.scans import latest_scan, scan_of, scan_under_way, spots_of, start_scan
-from chainviz.core.errors import ChainError
+from chainviz.chains.secrets.places import Reader, Spot, is_long, scan, scan_beside, scan_own, together
+from chainviz.chains.secrets.scans import (
+    OWN,
+    latest_scan,
+    own_scan_of,
+    scan_of,
+    scan_under_way,
+    spots_of,
+    start_own_scan,
+    start_scan,
+    stop_own_scan,
+)
+from chainviz.core.errors import ChainError, Refused
 from chainviz.core.operations.mask import WARNINGS, MaskOptions
 from chainviz.core.paths import Path
-from chainviz.core.secrets import RULES, Strategy, own_rules
+from chainviz.core.secrets import Rule, Strategy, own_rules
 from chainviz.drafts.access import Ground, ground_of
-from chainviz.drafts.masking import beside, prepare, take
+from chainviz.drafts.masking import prepare, take
 from chainviz.drafts.masking_jobs import masking_of, start_masking
 from chainviz.drafts.masking_pages import declined_in, review_of, rules_off
 from chainviz.drafts.views.answers import begun_draft, moved_on, see_other, to_draft
@@ -27,7 +37,6 @@ from chainviz.jobs.models import Job
 from chainviz.web.addresses import small_number
 from chainviz.web.htmx import wants_fragment
 
-MOST_BESIDE = 20
 STRATEGIES: dict[Strategy, str] = {
     "pseudonym": "A numbered name a value, such as [EMAIL_1]",
     "replace": "The same word for all of a kind, such as [EMAIL]",
@@ -44,12 +53,15 @@ def secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
         raise Http404
     if masking is not None:
         return _of_masking(request, ground, masking)
+    own = small_number(request.GET.get("own", ""))
+    if own and request.method != "POST":
+        return _progress_of_own(request, ground, own)
     if request.method != "POST":
         begun = begun_draft(request, ground)
         if begun is not None:
             return redirect(f"{reverse('drafts:mask', args=[chain_id])}?draft={begun.pk}")
     if not is_long(ground.stored):
-        return _review(request, ground, list(scan(ground.stored)))
+        return _review(request, ground, [*scan(ground.stored), *scan_beside(ground.stored)])
     return _of_job(request, ground)
 
 
@@ -84,8 +96,14 @@ def _of_job(request: HttpRequest, ground: Ground) -> HttpResponse:
 def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResponse:
     form = request.POST
     own_patterns = form.get("own_patterns", "")
-    spots, used, error = _with_own(ground, known, own_patterns, form.get("own_used", ""))
-    around = request.method != "POST" or "shown" not in form or "around" in form
+    if form.get("act") == "stop_own":
+        stop_own_scan(ground.stored.snapshot, own_patterns, request.user)
+        spots, used, error = known, "", ""
+    else:
+        try:
+            spots, used, error = _with_own(request, ground, known, own_patterns, form.get("own_used", ""))
+        except Looking as looking:
+            return _of_own_scan(request, ground, looking.job)
     declined, off = declined_in(form, spots), rules_off(form, spots)
     asked = form.get("strategy", "")
     strategy: Strategy = next((each for each in get_args(Strategy) if each == asked), "pseudonym")
@@ -96,7 +114,7 @@ def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResp
             gone = declined | {spot.id for spot in spots if spot.rule in off}
             given = {"strategy": strategy, "own_patterns": own_patterns, "decline": tuple(gone)}
             try:
-                return _apply(request, ground, MaskOptions.model_validate(given), around=around, off=sorted(off))
+                return _apply(request, ground, MaskOptions.model_validate(given))
             except ChainError as refused:
                 error = str(refused)
 
@@ -107,41 +125,74 @@ def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResp
     review = review_of(spots, declined, off, strategy, start, Reader(ground.stored), at)
     strategies = [(name, label, name == strategy) for name, label in STRATEGIES.items()]
     page = {**_head(ground), "error": error, "review": review, "strategies": strategies}
-    page |= {"around": around, "beside": _beside(ground, used, spots, off)}
     page |= {"own_patterns": own_patterns, "own_used": used}
     return render(request, "drafts/secrets.html", {"page": page}, status=422 if error else 200)
 
 
-def _apply(request: HttpRequest, ground: Ground, options: MaskOptions, **around: Any) -> HttpResponse:
+def _apply(request: HttpRequest, ground: Ground, options: MaskOptions) -> HttpResponse:
     if is_long(ground.stored):
-        job = start_masking(ground, request.user, options, **around)
+        job = start_masking(ground, request.user, options)
         return see_other(f"{_address(ground)}&masking={job.pk}")
-    prepared = prepare(ground.stored, options, **around)
+    prepared = prepare(ground.stored, options)
     return to_draft(request, take(ground, request.user, prepared), WARNINGS)
 
 
-def _beside(ground: Ground, used: str, spots: Sequence[Spot], off: Collection[str]) -> dict[str, object]:
-    """Values that stand beside the messages alone; a long document is looked through only when it is masked."""
-    if is_long(ground.stored):
-        return {"is_known": False}
-    known = {spot.mark for spot in spots}
-    found = [
-        each
-        for each in beside(ground.stored, (*RULES, *own_rules(used)))
-        if each.finding.rule.name not in off and mark_of(each.finding.value) not in known
-    ]
-    return {"is_known": True, "count": len(found), "shown": found[:MOST_BESIDE], "more": max(0, len(found) - MOST_BESIDE)}
+class Looking(Exception):
+    """A job still looks for the person's own patterns."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
 
 
-def _with_own(ground: Ground, spots: list[Spot], patterns: str, used: str) -> tuple[list[Spot], str, str]:
+def _with_own(
+    request: HttpRequest, ground: Ground, spots: list[Spot], patterns: str, used: str
+) -> tuple[list[Spot], str, str]:
     """With what the person's own patterns find; with what the ones used before found, and why, where these cannot be
     used: so no tick is forgotten. The patterns that were used are the second."""
     try:
-        return with_own(ground.stored, spots, own_rules(patterns)), patterns, ""
+        own = own_rules(patterns)
+        return together([*spots, *_found_by(request, ground, own, patterns)]) if own else spots, patterns, ""
     except ChainError as refused:
         if used in ("", patterns):
             return spots, "", str(refused)
-        return *_with_own(ground, spots, used, "")[:2], str(refused)
+        return *_with_own(request, ground, spots, used, "")[:2], str(refused)
+
+
+def _found_by(request: HttpRequest, ground: Ground, own: Sequence[Rule], patterns: str) -> list[Spot]:
+    """By a job in a long chain."""
+    if not is_long(ground.stored):
+        return list(scan_own(ground.stored, own))
+    snapshot = ground.stored.snapshot
+    job = own_scan_of(snapshot, patterns, request.user)
+    if job is None or job.state == Job.State.CANCELLED:
+        job = start_own_scan(snapshot, patterns, request.user)
+        job.refresh_from_db()
+    if not job.is_finished:
+        raise Looking(job)
+    if job.state != Job.State.DONE:
+        text = job.message
+        # asking again looks again
+        job.delete()
+        raise Refused(text)
+    return spots_of(job, own)
+
+
+def _of_own_scan(request: HttpRequest, ground: Ground, job: Job) -> HttpResponse:
+    """The form waits with it, so that no tick and no pattern is lost."""
+    kept = [(name, value) for name, values in request.POST.lists() for value in values]
+    kept = [(name, value) for name, value in kept if name not in ("act", "csrfmiddlewaretoken")]
+    page = {**_head(ground), "job": job, "job_href": f"{_address(ground)}&own={job.pk}", "kept": kept}
+    return render(request, "drafts/own_scan.html", {"page": page})
+
+
+def _progress_of_own(request: HttpRequest, ground: Ground, number: int) -> HttpResponse:
+    job = Job.objects.visible_to(request.user).filter(pk=number, function=OWN).first()
+    if job is None:
+        raise Http404
+    if not wants_fragment(request):
+        return see_other(_address(ground))
+    page = {"job": job, "job_href": f"{_address(ground)}&own={job.pk}"}
+    return render(request, "drafts/_own_scan.html", {"page": page})
 
 
 def _head(ground: Ground) -> dict[str, object]:
