@@ -27,6 +27,11 @@ from chainviz.web.htmx import wants_fragment
 from chainviz.web.redirects import see_other
 
 MOST_NAMED = 20
+NOT_THE_TITLE = "This is not the title. Nothing was purged."
+MISNAMED = "misnamed"
+"""In the address of a count: somebody wanted to purge with another title than the chain's."""
+NOTHING_TYPED = {"values": "", "paths": ""}
+"""With both names: a template takes the word `values` of a dict without that key for its method."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,7 +43,7 @@ def purge_page(request: HttpRequest, chain_id: int) -> HttpResponse:
         raise Http404
     if request.method == "POST":
         return _act(request, chain, job)
-    return _of_job(request, chain, job) if job is not None else _page(request, chain, {})
+    return _of_job(request, chain, job) if job is not None else _page(request, chain, NOTHING_TYPED)
 
 
 def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
@@ -58,21 +63,27 @@ def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
     except ChainError as refused:
         return _page(request, chain, typed, error=str(refused))
     if act == "purge" and job.state == Job.State.DONE:
-        return _page(request, chain, typed, job=job, also=also, title_error="This is not the title.")
-    return _after(request, chain, job, typed)
+        return _page(request, chain, typed, job=job, also=also, title_error=NOT_THE_TITLE)
+    return _after(request, chain, job, typed, misnamed=act == "purge")
 
 
-def _after(request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str]) -> HttpResponse:
+def _after(
+    request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str], *, misnamed: bool = False
+) -> HttpResponse:
     """A job was started, and may be over."""
     if not job.is_finished:
-        return see_other(f"{reverse('purge', args=[chain.pk])}?job={job.pk}")
+        return see_other(_address(chain, job, misnamed))
     if job.state == Job.State.DONE and job.function == PURGE:
         return _done(request, chain, job)
     return _result(request, chain, job, typed)
 
 
+def _address(chain: Chain, job: Job, misnamed: bool) -> str:
+    return f"{reverse('purge', args=[chain.pk])}?job={job.pk}" + (f"&{MISNAMED}=1" if misnamed else "")
+
+
 def _of_job(request: HttpRequest, chain: Chain, job: Job) -> HttpResponse:
-    address = f"{reverse('purge', args=[chain.pk])}?job={job.pk}"
+    address = _address(chain, job, MISNAMED in request.GET)
     if not job.is_finished:
         waiting = {"chain": chain, "job": job, "address": address, "is_look": job.function == LOOK}
         waiting["can_stop"] = can_stop(job)
@@ -87,7 +98,8 @@ def _of_job(request: HttpRequest, chain: Chain, job: Job) -> HttpResponse:
 
 def _result(request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str]) -> HttpResponse:
     if job.state == Job.State.DONE:
-        return _page(request, chain, typed, job=job)
+        errors = {"title_error": NOT_THE_TITLE} if MISNAMED in request.GET else {}
+        return _page(request, chain, typed, job=job, **errors)
     stopped = "It was stopped before anything was changed."
     return _page(request, chain, typed, error=stopped if job.state == Job.State.CANCELLED else job.message)
 

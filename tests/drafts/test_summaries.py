@@ -159,6 +159,14 @@ def test_a_declined_piece_stays_as_it_is_until_it_is_taken_after_all(client: Cli
     assert "1 change<" in client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/").content.decode().replace("</b>", "<")
 
 
+def test_a_preset_keeps_the_writer_that_was_chosen(client: Client, chain: Chain) -> None:
+    address = f"/c/{chain.pk}/do/summarize/?v=1"
+    page = client.get(f"{address}&set=1&writer=manual", headers={"HX-Request": "true"}).content.decode()
+    preset = re.findall(r'href="([^"]*preset=assistant[^"]*)"', page)[0].replace("&amp;", "&")
+    chosen = client.get(preset).content.decode()
+    assert re.search(r'name="writer" value="manual" checked', chosen)
+
+
 def test_summaries_by_hand(client: Client, chain: Chain) -> None:
     run = begin(client, chain, writer="manual")
     assert not jobs_of(run)

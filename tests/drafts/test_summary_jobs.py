@@ -117,6 +117,22 @@ def test_a_failed_piece_says_why_and_can_be_tried_alone(client: Client, chain: C
     assert Version.objects.count() == 1
 
 
+def test_all_that_failed_is_tried_again_with_one_button(client: Client, chain: Chain, model: Any) -> None:
+    def play(exchange: Exchange) -> None:
+        exchange.answer(400, "{}") if exchange.number in (1, 2) else SAYS(exchange)
+
+    with model(play, llm_concurrency=1) as server:
+        run = begin(client, chain, writer="openai")
+        work_off()
+        page = page_of(client, run)
+        assert "Try the 2 failed again" in page
+        assert "2 pieces stay as they are (2 failed)" in page
+        client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "retry"})
+        work_off()
+        assert states() == ["ready"] * 3
+        assert len(server.seen) == 5, "what was ready was not asked for again"
+
+
 def test_what_failed_stays_as_it_is_and_the_rest_can_be_taken(client: Client, chain: Chain, model: Any) -> None:
     def play(exchange: Exchange) -> None:
         exchange.answer(401, "{}") if exchange.number == 2 else SAYS(exchange)

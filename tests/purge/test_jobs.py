@@ -124,6 +124,9 @@ def test_a_long_look_and_a_long_purge_can_be_left_and_found_again(
     assert "places with 1 value" in counted
     assert "Type the title to confirm" in counted
     assert "zq3811xw" in counted
+    misnamed = client.post(address, {**form, "title": "something else", "act": "purge"})
+    run_job.call(Job.objects.latest("pk").pk)
+    assert "This is not the title. Nothing was purged." in client.get(misnamed["Location"]).content.decode()
     purging = client.post(address, {**form, "title": chain.title, "act": "purge"})
     assert "Purging" in client.get(address).content.decode()
     run_job.call(Job.objects.latest("pk").pk)

@@ -21,7 +21,7 @@ from chainviz.purge.settling import settle
 from chainviz.store.fsck import fsck
 from chainviz.store.purge import is_buried
 from tests.chains.files import send
-from tests.drafts.pages import send_form
+from tests.drafts.pages import fields_of, send_form
 from tests.purge.canaries import CANARIES, COUNT, document, held, stored
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
@@ -119,6 +119,7 @@ def test_versions_stay_and_read_as_before(client: Client, chain: Chain) -> None:
 
 
 def test_it_is_counted_first_and_the_title_sets_it_off(client: Client, chain: Chain) -> None:
+    assert fields_of(client.get(f"/c/{chain.pk}/purge/").content.decode())["values"] == [""], "nobody typed yet"
     page = purge(client, chain, act="look").content.decode()
     assert "Type the title to confirm" in page
     refused = purge(client, chain, title="About something else")

@@ -35,7 +35,7 @@ LOOKS = {
     "writing": ("open", "spinner", "writing"),
     "stopped": ("quiet", "pending", "not written"),
     "ready": ("ok", "ok", "ready"),
-    "larger": ("problem", "problem", "not fit"),
+    "larger": ("problem", "problem", "too large"),
     "failed": ("problem", "problem", "failed"),
     "declined": ("quiet", "close", "left as it is"),
 }
@@ -110,6 +110,8 @@ class RunPage:
     is_writing: bool
     is_stopping: bool
     can_go_on: bool
+    retry_text: str
+    """On the button that has all that failed written once more; empty where there is none."""
     head: str
     ready: int
     left: int
@@ -144,11 +146,12 @@ def run_page(run: SummaryRun, first: int = 0, opened: int | None = None) -> RunP
         is_writing=bool(active),
         is_stopping=is_stopping,
         can_go_on=not active and bool(looks["stopped"]) and run.writer != MANUAL,
+        retry_text=_retry_text(looks["failed"]) if not active and run.writer != MANUAL else "",
         head=STOPPING if is_stopping else _head(len(rows), ready, bool(active), run.writer),
         ready=ready,
         left=left,
         take_text=_take_text(ready),
-        left_text=_left_text(left),
+        left_text=_left_text(left, looks),
         writer=writer_named(run.writer, endpoint()).label,
         explorer=ground.explorer,
         settings_href=settings_href(run, ground),
@@ -164,10 +167,16 @@ def _take_text(ready: int) -> str:
     )
 
 
-def _left_text(number: int) -> str:
+def _retry_text(failed: int) -> str:
+    return "" if not failed else "Try the failed one again" if failed == 1 else f"Try the {failed:,} failed again"
+
+
+def _left_text(number: int, looks: Counter[str]) -> str:
     if not number:
         return ""
-    return f"{count(number, 'piece')} {'stays as it is' if number == 1 else 'stay as they are'}"
+    why = ", ".join(f"{looks[each]:,} {LOOKS[each][2]}" for each in ("failed", "larger") if looks[each])
+    stays = f"{count(number, 'piece')} {'stays as it is' if number == 1 else 'stay as they are'}"
+    return f"{stays} ({why})" if why else stays
 
 
 def _trouble(run: SummaryRun, active: set[int]) -> str:

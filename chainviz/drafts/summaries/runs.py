@@ -186,6 +186,15 @@ def write_rest(run: SummaryRun) -> None:
     run.save(update_fields=["job"])
 
 
+@transaction.atomic
+def write_failed(run: SummaryRun) -> None:
+    """All that failed once more, together with what is not written yet."""
+    if run.job_id in jobs_of(run):
+        return
+    run.pieces.filter(state=State.FAILED, in_plan=True).update(state=State.WAITING, job=None, cause="", progress=0, stage="")
+    write_rest(run)
+
+
 def stop(run: SummaryRun) -> None:
     """What is finished stays."""
     for job in Job.objects.filter(pk__in=jobs_of(run)):

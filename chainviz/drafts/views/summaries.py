@@ -77,6 +77,7 @@ def _answer(
 def _page(request: HttpRequest, ground: Ground, given: QueryDict) -> dict[str, Any]:
     endpoint = runs.endpoint()
     chosen = preset_in(given)
+    writer = writer_in(given, endpoint)
     address = reverse("drafts:summarize", args=[ground.chain.pk])
     href, words = ground.back
     open_run = runs.open_run(ground, request.user)
@@ -92,7 +93,8 @@ def _page(request: HttpRequest, ground: Ground, given: QueryDict) -> dict[str, A
         "presets": presets(chosen),
         "preset": chosen,
         "preset_label": OFFERED[chosen][0],
-        "writers": writer_choices(endpoint, writer_in(given, endpoint)),
+        "writer": writer,
+        "writers": writer_choices(endpoint, writer),
         "words": _words(given),
         "open_run": open_run,
         "is_fragment": wants_fragment(request),

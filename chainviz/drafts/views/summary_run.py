@@ -94,7 +94,7 @@ def prompt(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> H
 
 @require_POST
 def do(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
-    """`act`: go on, stop, take the summaries over, or throw them away."""
+    """`act`: go on, try what failed again, stop, take the summaries over, or throw them away."""
     run = runs.run_for(request, chain_id, run_id)
     act = request.POST.get("act", "")
     address = reverse("drafts:summaries", args=[chain_id, run_id])
@@ -103,6 +103,8 @@ def do(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
             return to_draft(request, *runs.take(run, request.user))
         if act == "go" and run.writer != runs.MANUAL:
             runs.write_rest(run)
+        elif act == "retry" and run.writer != runs.MANUAL:
+            runs.write_failed(run)
         elif act == "stop":
             runs.stop(run)
         elif act == "discard":

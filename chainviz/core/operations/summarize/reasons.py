@@ -9,7 +9,7 @@ from chainviz.core.operations.summarize.options import SummarizeOptions
 
 ONE_SUMMARY = "It is one summary already."
 NO_BODY = "There is nothing but its header."
-LAST_PAIR = "The last pair of a section is never folded: providers check the signatures in it."
+LAST_PAIR = "The last pair of a section that stays is never folded: providers check the signatures in it."
 TOO_SMALL = "It is so small that a summary would save nothing."
 AS_IT_IS = "Keeping the last sections small is turned off."
 ONLY_TOGETHER = "Old sections are joined as a whole, and the summary of another part of them is not fit."
