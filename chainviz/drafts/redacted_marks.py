@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from chainviz.core.operations.redact import REDACT
-from chainviz.core.operations.redact.decide import Place
+from chainviz.core.operations.redact.following import Place
 from chainviz.core.operations.redact.operation import CLEAN
 from chainviz.core.paths import parse_path
 from chainviz.store.chain import StoredChain

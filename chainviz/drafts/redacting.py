@@ -10,7 +10,7 @@ from django import forms
 from django.http import QueryDict
 
 from chainviz.core.errors import OptionsError
-from chainviz.core.operations.redact import POLICIES, RedactOptions, context_management
+from chainviz.core.operations.redact import POLICIES, RedactOptions, for_anthropic
 from chainviz.core.operations.redact.following import read_history
 from chainviz.core.operations.redact.policies.contract import Kind
 from chainviz.core.paths import parse_path
@@ -210,6 +210,6 @@ def _is_path(path: str) -> bool:
 def settings_json(options: RedactOptions) -> tuple[str, str]:
     """Anthropic's settings for these options, or why there are none."""
     try:
-        return context_management.write(options), ""
+        return for_anthropic.write(options), ""
     except OptionsError as refused:
         return "", str(refused)

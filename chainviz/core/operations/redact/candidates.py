@@ -9,8 +9,8 @@ from chainviz.core.chain import Chain
 from chainviz.core.messages import AI, Binary, Image, Message, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.operations.redact.bodies import read_bodies
 from chainviz.core.operations.redact.following import History
-from chainviz.core.operations.redact.options import EVERY, RedactOptions
-from chainviz.core.operations.redact.policies.contract import Candidate, Kind
+from chainviz.core.operations.redact.options import RedactOptions
+from chainviz.core.operations.redact.policies.contract import EVERY, Candidate, Kind
 
 SKIPS = {
     "disabled": "redaction is switched off",

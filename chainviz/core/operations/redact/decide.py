@@ -9,11 +9,11 @@ from chainviz.core.message_paths import message_paths
 from chainviz.core.messages import Shape, byte_size
 from chainviz.core.operations.redact.bodies import read_bodies
 from chainviz.core.operations.redact.candidates import SKIPS, Selection, find_candidates
-from chainviz.core.operations.redact.following import History, MatrixRow, read_history
-from chainviz.core.operations.redact.options import EVERY, RedactOptions
+from chainviz.core.operations.redact.following import History, MatrixRow, Place, read_history
+from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.placeholder import DEFAULT, render
 from chainviz.core.operations.redact.policies import POLICIES, get_policy
-from chainviz.core.operations.redact.policies.contract import Candidate
+from chainviz.core.operations.redact.policies.contract import EVERY, Candidate
 from chainviz.core.operations.redact.rewriting import Rewritten, rewritten
 from chainviz.core.operations.redact.same_calls import find_same_calls
 from chainviz.core.operations.redact.table import CHIPS, DecisionTable, Row
@@ -22,8 +22,6 @@ from chainviz.core.tree import ChainAST
 
 NUMBER = 40
 """More than the digits of any size."""
-Place = tuple[int, int]
-"""Message and part."""
 MANUAL = {True: "redacted by hand", False: "kept by hand"}
 
 
@@ -90,12 +88,13 @@ def _asked(candidates: Sequence[Candidate], history: History, options: RedactOpt
 
 def _take_overrides(drafts: list[_Draft], tree: ChainAST[Shape], options: RedactOptions) -> None:
     paths = list(message_paths(tree))
+    kept, redacted = frozenset(options.keep_paths), frozenset(options.redact_paths)
     for draft in drafts:
         path = paths[draft.candidate.message]
         draft.path = str(Path(path.section, path.pair, path.message, draft.candidate.part))
-        if options.enabled and (draft.path in options.keep_paths or draft.path in options.redact_paths):
+        if options.enabled and (draft.path in kept or draft.path in redacted):
             draft.manual, draft.skip = True, ""
-            draft.redact = draft.path not in options.keep_paths
+            draft.redact = draft.path not in kept
             draft.reason = MANUAL[draft.redact]
 
 

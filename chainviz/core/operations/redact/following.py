@@ -95,6 +95,10 @@ def rows_behind(letters: str) -> list[MatrixRow]:
     return rows
 
 
+Place = tuple[int, int]
+"""Message and part."""
+
+
 @dataclass(frozen=True)
 class History:
     """The chain as shapes tell it."""
@@ -111,10 +115,10 @@ class History:
     """The last message that calls a tool."""
     results: list[tuple[int, CallRef]] = field(default_factory=list)
     """All results in order, with their messages."""
-    use_of_call: dict[tuple[int, int], int] = field(default_factory=dict)
-    """The number of the result that answers a call (message, part): same id, in order of appearance."""
-    last_same_call: dict[tuple[int, int], int] = field(default_factory=dict)
-    """By call (message, part): the last message with a call of the same tool and arguments; filled where a policy asks."""
+    use_of_call: dict[Place, int] = field(default_factory=dict)
+    """The number of the result that answers a call: same id, in order of appearance."""
+    last_same_call: dict[Place, int] = field(default_factory=dict)
+    """By call: the last message with a call of the same tool and arguments; filled where a policy asks."""
 
 
 def read_history(shapes: Sequence[Shape]) -> History:
@@ -125,7 +129,7 @@ def read_history(shapes: Sequence[Shape]) -> History:
         place += len(piece)
     letters = "".join(pieces)
     history = History(shapes, letters, starts, rows_behind(letters), sum(shape.size for shape in shapes))
-    waiting: dict[str, deque[tuple[int, int]]] = {}
+    waiting: dict[str, deque[Place]] = {}
     for message, shape in enumerate(shapes):
         for call in shape.calls:
             known = history.tools.get(call.id, ())

@@ -11,7 +11,7 @@ from chainviz.core.operations.contract import Options
 from chainviz.core.operations.redact import context_management
 from chainviz.core.operations.redact.placeholder import DEFAULT, FIELDS, unknown_fields
 from chainviz.core.operations.redact.policies import POLICIES
-from chainviz.core.operations.redact.policies.contract import Kind
+from chainviz.core.operations.redact.policies.contract import EVERY, Kind
 from chainviz.core.paths import parse_path
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ else:
     PolicyName = Literal[tuple(policy.name for policy in POLICIES)]
 
 RoleName = Literal["system", "human", "ai", "tool"]
-EVERY = "*"
 _CLEARING: dict[str, Any] = {"group": "Anthropic's clear_tool_uses"}
 _WHAT: dict[str, Any] = {"group": "What"}
 _WHERE: dict[str, Any] = {"group": "Where"}

@@ -6,15 +6,12 @@ import json
 
 from chainviz.core.chain import Chain
 from chainviz.core.operations.redact.bodies import read_bodies
-from chainviz.core.operations.redact.following import History
-
-Call = tuple[int, int]
-"""Message and part."""
+from chainviz.core.operations.redact.following import History, Place
 
 
 def find_same_calls(chain: Chain, history: History) -> None:
     """Fills `last_same_call`. Arguments are the same where they mean the same JSON."""
-    asked: dict[Call, tuple[str, str]] = {}
+    asked: dict[Place, tuple[str, str]] = {}
     last: dict[tuple[str, str], int] = {}
     places = [index for index, shape in enumerate(history.shapes) if shape.calls]
     for place, message in read_bodies(chain, places):

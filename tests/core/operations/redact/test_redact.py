@@ -21,7 +21,7 @@ from chainviz.core.messages import AI, Binary, Image, Message, Reasoning, Text, 
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import POLICIES, REDACT, DecisionTable, RedactOptions, audit_record, decide
-from chainviz.core.operations.redact.context_management import write
+from chainviz.core.operations.redact.for_anthropic import write
 from tests.core.pictures import ai, call, h, odd, result, s, tool
 from tests.core.strategies import chains
 

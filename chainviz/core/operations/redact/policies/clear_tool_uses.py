@@ -6,20 +6,16 @@ Excluded tools are never cleared, but they use up places among the kept ones, as
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from chainviz.core.operations.redact.following import History
-from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Verdict
-
-if TYPE_CHECKING:
-    from chainviz.core.operations.redact.options import RedactOptions
+from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Settings, Verdict
 
 
 class ClearToolUses(Policy):
     name = "clear_tool_uses"
     label = "Anthropic: clear tool uses above a limit"
 
-    def verdicts(self, candidates: Sequence[Candidate], history: History, options: RedactOptions) -> Sequence[Verdict]:
+    def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
         size, unit = _measured(history, options)
         limit = options.trigger
         if size <= limit:
@@ -27,7 +23,7 @@ class ClearToolUses(Policy):
         first_kept = len(history.results) - options.keep
         return [self._verdict(each, first_kept, options) for each in candidates]
 
-    def _verdict(self, candidate: Candidate, first_kept: int, options: RedactOptions) -> Verdict:
+    def _verdict(self, candidate: Candidate, first_kept: int, options: Settings) -> Verdict:
         if not candidate.is_tool_use:
             return Verdict(False, "this policy clears tool uses only")
         if candidate.use < 0:
@@ -36,7 +32,7 @@ class ClearToolUses(Policy):
             return Verdict(False, f"it is one of the last {options.keep} tool uses")
         return Verdict(True, f"{options.keep} newer tool uses stay")
 
-    def affordable(self, savings: Mapping[int, int], options: RedactOptions) -> tuple[Collection[int], str]:
+    def affordable(self, savings: Mapping[int, int], options: Settings) -> tuple[Collection[int], str]:
         wanted = options.clear_at_least * options.bytes_per_token
         if not wanted:
             return savings, ""
@@ -52,7 +48,7 @@ class ClearToolUses(Policy):
         return chosen, f"{options.clear_at_least:,} tokens are cleared already"
 
 
-def _measured(history: History, options: RedactOptions) -> tuple[int, str]:
+def _measured(history: History, options: Settings) -> tuple[int, str]:
     if options.trigger_type == "tool_uses":
         return len(history.results), "tool uses"
     return int(history.size / options.bytes_per_token), "estimated tokens"

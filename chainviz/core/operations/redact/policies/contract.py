@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from chainviz.core.operations.redact.following import History, MatrixRow
 
-if TYPE_CHECKING:
-    from chainviz.core.operations.redact.options import RedactOptions
-
 Kind = Literal["result", "arguments", "reasoning", "media", "text"]
+EVERY = "*"
+"""Where tools are named: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +45,26 @@ class Verdict:
     reason: str
 
 
+class Settings(Protocol):
+    """What policies read of the options."""
+
+    keep: int
+    trigger: int
+    trigger_type: Literal["input_tokens", "tool_uses"]
+    clear_at_least: int
+    at_least: Literal["or_nothing", "then_stop"]
+    bytes_per_token: float
+    superseded_by: Literal["same_tool", "same_call"]
+
+
 class Policy(ABC):
     name: str
     label: str
 
     @abstractmethod
-    def verdicts(self, candidates: Sequence[Candidate], history: History, options: RedactOptions) -> Sequence[Verdict]:
+    def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
         """One verdict a candidate; only selected candidates come, in the order of the chain."""
 
-    def affordable(self, savings: Mapping[int, int], options: RedactOptions) -> tuple[Collection[int], str]:
+    def affordable(self, savings: Mapping[int, int], options: Settings) -> tuple[Collection[int], str]:
         """Which of the tool uses to redact are worth it, and why the others are not. `savings`: bytes by use, oldest first."""
         return savings, ""

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from chainviz.core.operations.redact.following import History
-from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Verdict
-
-if TYPE_CHECKING:
-    from chainviz.core.operations.redact.options import RedactOptions
+from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Settings, Verdict
 
 
 class KeepLastN(Policy):
     name = "keep_last_n"
     label = "Keep the last n"
 
-    def verdicts(self, candidates: Sequence[Candidate], history: History, options: RedactOptions) -> Sequence[Verdict]:
+    def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
         behind: Counter[str] = Counter()
         found = []
         for each in reversed(candidates):

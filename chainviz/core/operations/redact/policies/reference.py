@@ -6,13 +6,9 @@ It differs from the seed only where no plain answer ever follows: interrupted tu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from chainviz.core.operations.redact.following import REASONS, History, MatrixRow
-from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Verdict
-
-if TYPE_CHECKING:
-    from chainviz.core.operations.redact.options import RedactOptions
+from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Settings, Verdict
 
 KEPT = frozenset((MatrixRow.ONLY_TOOLS, MatrixRow.END))
 
@@ -21,5 +17,5 @@ class Reference(Policy):
     name = "reference"
     label = "Reference: once anything but tool work follows"
 
-    def verdicts(self, candidates: Sequence[Candidate], history: History, options: RedactOptions) -> Sequence[Verdict]:
+    def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
         return [Verdict(each.row not in KEPT, REASONS[each.row]) for each in candidates]

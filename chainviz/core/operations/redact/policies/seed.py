@@ -14,13 +14,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from chainviz.core.operations.redact.following import REASONS, History, MatrixRow
-from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Verdict
-
-if TYPE_CHECKING:
-    from chainviz.core.operations.redact.options import RedactOptions
+from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Settings, Verdict
 
 SERVED = frozenset((MatrixRow.ANSWER, MatrixRow.TOOLS_THEN_ANSWER, MatrixRow.MALFORMED))
 
@@ -29,5 +25,5 @@ class Seed(Policy):
     name = "seed"
     label = "Seed: once a plain answer follows"
 
-    def verdicts(self, candidates: Sequence[Candidate], history: History, options: RedactOptions) -> Sequence[Verdict]:
+    def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
         return [Verdict(each.row in SERVED, REASONS[each.row]) for each in candidates]

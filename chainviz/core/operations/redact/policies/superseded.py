@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from chainviz.core.operations.redact.following import History
-from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Verdict
-
-if TYPE_CHECKING:
-    from chainviz.core.operations.redact.options import RedactOptions
-
+from chainviz.core.operations.redact.following import History, Place
+from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Settings, Verdict
 
 NO_TOOL_USE = Verdict(False, "only tool results and arguments can be superseded")
 
@@ -19,7 +14,7 @@ class Superseded(Policy):
     name = "superseded"
     label = "Superseded: once the same tool is called again"
 
-    def verdicts(self, candidates: Sequence[Candidate], history: History, options: RedactOptions) -> Sequence[Verdict]:
+    def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
         if options.superseded_by == "same_tool":
             return [self._by_tool(each, history) for each in candidates]
         calls = {use: call for call, use in history.use_of_call.items()}
@@ -32,7 +27,7 @@ class Superseded(Policy):
             return Verdict(True, "the same tool is called again later")
         return Verdict(False, "the tool is not called again")
 
-    def _by_call(self, candidate: Candidate, call: tuple[int, int] | None, history: History) -> Verdict:
+    def _by_call(self, candidate: Candidate, call: Place | None, history: History) -> Verdict:
         if not candidate.is_tool_use:
             return NO_TOOL_USE
         call = (candidate.message, candidate.part) if candidate.kind == "arguments" else call
