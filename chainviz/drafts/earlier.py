@@ -79,7 +79,7 @@ def _in_version(ground: Ground, version: Version, start: int, stop: int) -> Iter
     old = StoredChain(version.snapshot)
     diff = compare(old, ground.stored)
     for group in diff.changes:
-        if group.old.is_empty or group.kind == "moved" or not (group.new.start < stop and start < group.new.stop):
+        if group.old.is_empty or group.kind == "moved" or not _touches(group, start, stop):
             continue
         if group.kind == "changed":
             for message in diff.messages(group):
@@ -88,6 +88,14 @@ def _in_version(ground: Ground, version: Version, start: int, stop: int) -> Iter
         else:
             rows = old.rows(group.old.start, group.old.stop)
             yield ("nodes", *(row.digest for row in rows)), _nodes(ground, version, group)
+
+
+def _touches(group: Group, start: int, stop: int) -> bool:
+    """What is gone belongs to the node before it: it may have been merged into that one."""
+    at = group.new.start
+    if group.new.is_empty:
+        return start < at <= stop or at == start == 0
+    return at < stop and start < group.new.stop
 
 
 def _is_of(message: MessageDiff, group: Group, start: int, stop: int) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from chainviz.chains import audit
 from chainviz.chains.models import Arrival, Chain
 from chainviz.drafts.models import Draft
 from tests.browser.test_journey import TRANSCRIPT
@@ -39,6 +40,8 @@ def chain(settings: Any, tmp_path: Path, live_server: Any) -> Chain:
     send(client, ("many.jsonl", lines(3)))
     send_row(client, "cut.json", TRANSCRIPT.read_bytes()[:-200])
     send_row(client, "picture.png", b"\x89PNG\r\n\x1a\n0000")
+    rows = [["s1.p1.m1.c0", "E-mail in the content", 9, 7]] * 120
+    audit.note(chain, None, "mask", {"rows": rows, "strategy": "mask", "declined": 0}, version=1)
     assert (Chain.objects.get(pk=chain.pk).version, Arrival.objects.count()) == (3, 3)
     return chain
 
@@ -83,6 +86,7 @@ def addresses(chain: Chain) -> tuple[str, ...]:
         f"{home}repair/?v=1", f"{home}repair/?v=3", f"{home}edit/s4.p1?v=3", f"{home}do/convert/",
         f"{home}versions/", f"{home}diff/1..3/", f"{home}diff/1..3/?layout=unified", f"{home}diff/1..2/",
         f"{home}v/1/bytes", f"{home}v/1/find?q=a", f"{home}audit/", f"{home}purge/", "/secrets/",
+        f"{home}audit/{audit.AuditEntry.objects.get().pk}/decisions", f"{home}earlier/s1.p1", f"{home}earlier/s1.h",
         f"{home}do/redact/?v=1", f"{home}do/mask/?v=1", f"{home}do/summarize/?v=1",
         f"{home}d/{draft.pk}/", f"{home}d/{draft.pk}/explore/at/s1.p1", f"{home}d/{draft.pk}/conflict",
     )  # fmt: skip

@@ -20,6 +20,7 @@ from chainviz.drafts.models import Draft
 from chainviz.jobs.worker import make_worker
 from chainviz.store.chain import StoredChain
 from tests.chains.making import ai, human, make_chain
+from tests.drafts.pages import send_form
 from tests.drafts.summary_story import story, summarizable
 from tests.drafts.test_summaries import begin
 
@@ -59,7 +60,7 @@ def edit(draft: Draft, action: str, path: str, **options: Any) -> None:
     step(draft, "edit", action=action, path=path, **options)
 
 
-def test_a_summary_of_tool_use_that_is_edited_moved_redacted_and_converted(client: Client) -> None:
+def test_a_summary_of_tool_use_that_is_edited_moved_and_converted(client: Client) -> None:
     draft = summarized(client, summarizable())
     edit(draft, "result", "s1.p1.m1.c0", text="It was the clock.")
     assert told(draft, "s1.p1") == "4 pairs from s1.p1"
@@ -76,6 +77,19 @@ def test_a_summary_of_tool_use_that_is_edited_moved_redacted_and_converted(clien
     step(draft, "convert", to="anthropic")
     assert (told(draft, "s1.p1"), told(draft, "s2.p1")) == ("4 pairs from s2.p1", "4 pairs from s1.p1")
     assert [told(draft, f"s3.p{pair}") for pair in (1, 2, 3, 4)] == [""] * 4
+
+
+def test_a_summary_that_is_redacted_still_lists_what_it_replaced(client: Client) -> None:
+    draft = summarized(client, summarizable())
+    save(draft)
+    address = f"/c/{draft.chain_id}/do/redact/"
+    answer = send_form(client, address, **{"row-s1.p1.m1.c0": "redact", "act": "apply"})
+    client.post(f"{answer['Location']}save", {"note": ""})
+    messages = [*StoredChain(version_of(draft.chain, 3).snapshot).at(parse_path("s1.p1"))]
+    assert messages[1].parts[0].content == "[redacted]"  # type: ignore[union-attr]
+    body = client.get(f"/c/{draft.chain_id}/v/3/node/s1.p1").content.decode()
+    assert "Replaces <b>4 pairs</b>" in body
+    assert "made in version 2" in body
 
 
 def test_a_summary_of_talk_that_is_rewritten_merged_and_split(client: Client) -> None:

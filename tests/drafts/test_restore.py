@@ -211,6 +211,34 @@ def test_the_page_of_a_node_tells_what_stood_there_and_brings_it_back(client: Cl
     assert client.get(f"/c/{chain.pk}/earlier/s9.p9").status_code == 404
 
 
+TALK = [human("Where is it?"), ai("In the hall. " * 20), ai("By the door. " * 20), human("Thanks"), ai("Any time.")]
+
+
+def earlier(client: Client, chain: Chain, path: str) -> list[tuple[str, str]]:
+    """(address, part) of each button that brings something back."""
+    page = client.get(f"/c/{chain.pk}/earlier/{path}").content.decode()
+    return re.findall(r'action="([^"]+/restore)".*?name="part" value="([^"]+)"', page)
+
+
+def test_a_message_that_was_merged_into_another_comes_back(client: Client, chain: Chain) -> None:
+    talk = make_chain(TALK, "talk.json")
+    saved(client, talk, send_form(client, f"/c/{talk.pk}/edit/s1.p1", act="merge:s1.p1.m0"))
+    assert len(contents(client, talk)) == 4
+    address, part = next(found for found in earlier(client, talk, "s1.p1") if "." not in found[1])
+    saved(client, talk, client.post(address, {"part": part}))
+    assert TALK[2]["content"] in contents(client, talk)
+    assert earlier(client, talk, "s2.p1") == []
+
+
+def test_the_text_of_a_split_message_comes_back(client: Client, chain: Chain) -> None:
+    talk = make_chain(TALK, "talk.json")
+    saved(client, talk, send_form(client, f"/c/{talk.pk}/edit/s1.p1", act="split:s1.p1.m0.c0", at="13"))
+    assert contents(client, talk)[1] == "In the hall. "
+    ((address, part),) = earlier(client, talk, "s1.p1")
+    saved(client, talk, client.post(address, {"part": part}))
+    assert contents(client, talk)[1] == TALK[1]["content"]
+
+
 @pytest.mark.parametrize("part", ["", "x", "0", "99", "2.", "99.0", "2.9", "-1.0"])
 def test_odd_forms_are_refused(client: Client, chain: Chain, part: str) -> None:
     answer = client.post(f"/c/{chain.pk}/diff/1..2/restore", {"part": part})

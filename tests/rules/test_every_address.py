@@ -86,7 +86,8 @@ def known(client: Client, settings: Any, tmp_path: Path) -> Known:
     draft = Draft.objects.latest("pk")
     send_form(client, f"/c/{chain.pk}/do/summarize/?v=1", writer="manual")
     piece = SummaryPiece.objects.earliest("pk")
-    audit.note(chain, None, "redact", {"rows": [], "policy": "seed", "bytes_saved": 0}, version=1)
+    rows = [["s1.p1.m1.c0", "E-mail in the content", 9, 7]] * 300
+    audit.note(chain, None, "mask", {"rows": rows, "strategy": "mask", "declined": 0}, version=1)
     send(client, ("many.jsonl", lines(2)))
     send_row(client, "words.txt", b"only words")
     arrivals = [str(arrival.pk) for arrival in Arrival.objects.order_by("-state")]
