@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from chainviz.core import formats
+from chainviz.core.documents import long_strings
 from chainviz.core.messages import CallRef, Fragment
 from chainviz.core.messages import Message as CoreMessage
+from chainviz.store.beginnings import begun
 from chainviz.store.models import Body, Message, Run, Snapshot
 from chainviz.store.packed import unpack_body
 from chainviz.store.pieces import Piece, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.skeletons import StoredShape, unpack_shape
-from chainviz.store.sources import SourceSpan, fragments, unpack_spans
+from chainviz.store.sources import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
 from chainviz.store.uploads import UploadReader, chunks_of
 
 RANGES = 200
@@ -181,6 +183,20 @@ class BodyReader:
             for row, source in zip(rows, sources, strict=True)
         ]
 
+    def begun(self, rows: Sequence[StoredMessage]) -> list[CoreMessage]:
+        """As `messages`, to look at: of what is very long only the beginning is read (LongText). They may have no source."""
+        short = iter(self.messages([row for row in rows if not _is_long(row)]))
+        return [self._begun(row) if _is_long(row) else next(short) for row in rows]
+
+    def _begun(self, row: StoredMessage) -> CoreMessage:
+        self._learn({row.run})
+        spans = unpack_spans(row.source)
+        own = any(span.start < 0 for span in spans)
+        body = self._bodies([row]).get((row.run, row.position), b"") if own else b""
+        reads = texts_of(spans, body, self.upload(row.run) or _no_upload)
+        format = formats.get_format(self._runs[row.run][0])
+        return begun(format, row.digest, row.shape, spans, reads) or self.messages([row])[0]
+
     def sources(self, rows: Sequence[StoredMessage]) -> list[tuple[Fragment, ...]]:
         self._learn({row.run for row in rows})
         spans = [unpack_spans(row.source) for row in rows]
@@ -226,6 +242,10 @@ class BodyReader:
     def _bodies(self, rows: Sequence[StoredMessage]) -> dict[tuple[int, int], bytes]:
         pieces = [Piece(row.run, row.position, 1) for row in rows]
         return {(run, position): content for run, position, content in read_bodies(pieces)}
+
+
+def _is_long(row: StoredMessage) -> bool:
+    return stored_bytes(row.source) > long_strings.STEP
 
 
 def _no_upload(start: int, end: int) -> bytes:

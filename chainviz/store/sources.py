@@ -95,6 +95,23 @@ def fragments(spans: Sequence[SourceSpan], body: bytes, read: Read) -> tuple[Fra
     return tuple(found)
 
 
+def texts_of(spans: Sequence[SourceSpan], body: bytes, read: Read) -> list[Read]:
+    """For each fragment what reads bytes of its text."""
+    found = []
+    place = 0
+    for span in spans:
+        if span.start < 0:
+            found.append(_within(lambda start, end: body[start:end], place + span.lead))
+            place += span.lead + span.length
+        else:
+            found.append(_within(read, span.start))
+    return found
+
+
+def _within(read: Read, first: int) -> Read:
+    return lambda start, end: read(first + start, first + end)
+
+
 def message_digest(message: Message) -> bytes:
     """What the message is, in its source's own words: role and fragments."""
     digest = sha256(encode_any(message.role))

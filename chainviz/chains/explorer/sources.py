@@ -12,8 +12,9 @@ def source_text(chain: StoredChain, path: Path) -> str:
     """One unit as it is, several as a JSON list of them. A part has the source of its message."""
     whole = Path(path.section, path.pair, path.message)
     units: dict[tuple[int, int, str], str] = {}
-    for message in chain.at(whole):
-        for fragment in message.source:
+    span = chain.span(whole)
+    for source in chain.bodies.sources(chain.rows(span.start, span.stop)):
+        for fragment in source:
             # several messages may share a unit: it is shown once
             units.setdefault((fragment.ordinal, fragment.start, fragment.text), fragment.text)
     texts = list(units.values())

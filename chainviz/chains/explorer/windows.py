@@ -18,6 +18,7 @@ from chainviz.chains.render.rows import Row, outline_html, rows_html
 from chainviz.core.messages import AI, HUMAN, Message
 from chainviz.core.paths import Path, parse_path
 from chainviz.store.chain import StoredChain
+from chainviz.store.contents import StoredMessage
 from chainviz.store.skeletons import StoredShape
 from chainviz.store.windows import ALL_OPEN, MOST, Folds, Window, WindowRow, window, window_around
 from chainviz.web.addresses import small_number
@@ -115,20 +116,20 @@ def body_html(chain: StoredChain, reading: Reading, path: Path, asked: Asked = A
     rows = chain.rows(span.start, span.stop)
     replaced = replaced_line(chain, path, reading.base_url) if not asked.start and chain.bodies.are_written(rows[:1]) else ""
     if path.pair == 0:
-        return replaced + header_html(reading, path, chain[span.start], asked)
+        return replaced + header_html(reading, path, chain.bodies.begun(rows[:1])[0], asked)
     size = sum(row.shape.size for row in rows)
-    messages = chain.bodies.messages(rows) if size <= READ_TOGETHER else None
-    return replaced + pair_html(
-        reading, _pair_node(chain, path, [row.shape for row in rows], span.start, messages), asked
-    )
+    messages = chain.bodies.begun(rows) if size <= READ_TOGETHER else None
+    return replaced + pair_html(reading, _pair_node(chain, path, rows, messages), asked)
 
 
-def _pair_node(chain: StoredChain, path: Path, shapes: list[StoredShape], start: int, messages: list[Message] | None) -> PairNode:
+def _pair_node(chain: StoredChain, path: Path, rows: Sequence[StoredMessage], messages: list[Message] | None) -> PairNode:
+    shapes = [row.shape for row in rows]
     has_ai = bool(shapes) and shapes[0].role == AI
     skip = int(has_ai)
 
     def read(place: int) -> Message:
-        return messages[place + skip] if messages is not None else chain[start + place + skip]
+        at = place + skip
+        return messages[at] if messages is not None else chain.bodies.begun(rows[at : at + 1])[0]
 
     known: Sequence[Parted] = shapes if messages is None else messages
     return PairNode(path, read(-1) if has_ai else None, known[skip:], read)

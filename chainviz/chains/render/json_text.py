@@ -6,6 +6,7 @@ import json
 import re
 
 from chainviz.chains.render.visible_text import safe
+from chainviz.core.documents.long_strings import length_of
 
 MOST_BYTES = 256_000
 MOST_TOKENS = 160
@@ -22,7 +23,7 @@ _LINE_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\n")
 def lay_out(text: str) -> str | None:
     """The JSON object or list in `text`, indented; None for anything else. A line break in a string shows as ↵ and breaks."""
     head = text.lstrip()[:1]
-    if head not in ("{", "[") or len(text) > MOST_BYTES or not _is_json(text):
+    if head not in ("{", "[") or length_of(text) > MOST_BYTES or not _is_json(text):
         return None
     out: list[str] = []
     depth = 0

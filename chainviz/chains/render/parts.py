@@ -63,10 +63,10 @@ def part_html(reading: Reading, path: Path, part: Part) -> str:
 
 
 def text_html(reading: Reading, path: Path, text: str) -> str:
+    if not text:
+        return '<p class="faint">Empty text</p>'
     shown = stretch(text)
-    if not shown.text.strip():
-        return '<p class="faint">Empty text</p>' if not text else plain(text)
-    body = plain(shown.text) if reading.as_written else prose(shown.text)
+    body = plain(shown.text) if reading.as_written or not shown.text.strip() else prose(shown.text)
     return body + more_html(reading, path, shown)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chainviz.core.documents.long_strings import breaks_in, length_of, part_of
+
 FIRST_LINES, FIRST_BYTES = 400, 20_000
 STEP_LINES, STEP_BYTES = 4_000, 200_000
 
@@ -19,39 +21,41 @@ class Stretch:
     lines_left: int
 
 
-def stretch(text: str, start: int = 0) -> Stretch:
-    """What is shown from `start`, cut at a line end where one is near."""
-    start = max(0, min(start, len(text)))
+def stretch(text: str, start: int = 0, until: int | None = None) -> Stretch:
+    """What is shown from `start`, cut at a line end where one is near. `until`: where the text is taken to end."""
+    whole = length_of(text)
+    stop = whole if until is None else min(until, whole)
+    start = max(0, min(start, stop))
     lines, size = (STEP_LINES, STEP_BYTES) if start else (FIRST_LINES, FIRST_BYTES)
-    end = _line_limit(text, start, lines, _byte_limit(text, start, size))
-    left = len(text) - end
-    return Stretch(text[start:end], start, end, left, _count_lines(text, end))
+    ahead = part_of(text, start, min(start + size, stop))
+    shown = _first_lines(_first_bytes(ahead, size, is_all=start + len(ahead) == stop), lines)
+    end = start + len(shown)
+    return Stretch(shown, start, end, stop - end, _count_lines(text, end, stop))
 
 
-def _count_lines(text: str, start: int) -> int:
-    return 0 if start == len(text) else text.count("\n", start) + (not text.endswith("\n"))
+def _count_lines(text: str, start: int, stop: int) -> int:
+    return 0 if start == stop else breaks_in(text, start, stop) + (part_of(text, stop - 1, stop) != "\n")
 
 
-def _byte_limit(text: str, start: int, size: int) -> int:
-    part = text[start : start + size]
+def _first_bytes(ahead: str, size: int, is_all: bool) -> str:
+    part = ahead
     if not part.isascii():
         coded = part.encode("utf-8", "surrogatepass")
         cut = min(size, len(coded))
         while cut < len(coded) and coded[cut] & 0xC0 == 0x80:  # not inside a character
             cut -= 1
         part = coded[:cut].decode("utf-8", "surrogatepass")
-    end = start + len(part)
-    if end == len(text):
-        return end
-    line_end = text.rfind("\n", start + len(part) // 2, end)
-    return end if line_end < 0 else line_end + 1
+    if is_all and len(part) == len(ahead):
+        return part
+    line_end = part.rfind("\n", len(part) // 2)
+    return part if line_end < 0 else part[: line_end + 1]
 
 
-def _line_limit(text: str, start: int, lines: int, end: int) -> int:
-    place = start
+def _first_lines(text: str, lines: int) -> str:
+    place = 0
     for _ in range(lines):
-        found = text.find("\n", place, end)
+        found = text.find("\n", place)
         if found < 0:
-            return end
+            return text
         place = found + 1
-    return place
+    return text[:place]

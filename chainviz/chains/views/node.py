@@ -19,6 +19,7 @@ from chainviz.chains.render.pictures import picture
 from chainviz.chains.render.stretch import Stretch, stretch
 from chainviz.chains.render.visible_text import safe
 from chainviz.chains.secrets.counts import Held, before_source
+from chainviz.core.documents.long_strings import length_of, part_of
 from chainviz.core.messages import Binary, Image, Part, ToolResult
 from chainviz.core.paths import Path, parse_path
 from chainviz.store.needles import Needle
@@ -52,31 +53,43 @@ def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
 def part(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     """A part of a message from character `from` on, not beyond `until`; `find`: around the next place of that text."""
     path = parse_path(where)
-    found = _part(subject, path)
+    found = _part(subject, path, begun=True)
     view = read_view(request.GET)
     text, _ = shown_text(found, view.as_written)
-    start, until = place_of(request), place_of(request, "until") or len(text)
+    start, until = place_of(request), place_of(request, "until") or length_of(text)
     place = _place_of_text(request, text, start)
     reading = reading_of(subject, view)
     between = between_html(reading, path, start, place)
-    shown = stretch(text[:until], place)
-    more = more_html(reading, path, shown, until if until < len(text) else None)
+    shown = stretch(text, place, until)
+    more = more_html(reading, path, shown, until if until < length_of(text) else None)
     return _answer(request, subject, path, _step_html(shown, more, between))
 
 
 LINES_BEFORE = 3
+LOOKED_THROUGH = 4_000_000
+"""Characters looked through at once."""
 
 
 def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
     """Some lines before the next place of what somebody looks for; `start` where it is near or nowhere."""
     wanted = request.GET.get("find", "")[:LONGEST]
-    place = Needle(wanted, bool(request.GET.get("case"))).find_in(text[start:]) if wanted else -1
+    place = _find(Needle(wanted, bool(request.GET.get("case"))), text, start) if wanted else -1
     if place < 0:
         return start
-    place += start
+    first = max(start, place - LINES_BEFORE * LONGEST)
+    before = part_of(text, first, place)
+    line = len(before)
     for _ in range(LINES_BEFORE):
-        place = max(text.rfind("\n", max(start, place - LONGEST), max(start, place - 1)) + 1, place - LONGEST, start)
-    return place
+        line = max(before.rfind("\n", 0, max(0, line - 1)) + 1, line - LONGEST)
+    return first + line
+
+
+def _find(needle: Needle, text: str, start: int) -> int:
+    for at in range(start, length_of(text), LOOKED_THROUGH):
+        place = needle.find_in(part_of(text, at, at + LOOKED_THROUGH + LONGEST))
+        if place >= 0:
+            return at + place
+    return -1
 
 
 @require_safe
@@ -114,10 +127,12 @@ def _step_html(shown: Stretch, more: str, before: str = "") -> str:
     return f'<div data-step>{before}<pre class="code{fades}" tabindex="0" hx-disable>{safe(shown.text)}</pre>{more}</div>'
 
 
-def _part(subject: Subject, path: Path) -> Part:
+def _part(subject: Subject, path: Path, *, begun: bool = False) -> Part:
     if path.part is None:
         raise Http404("This path names no part.")
-    message = subject.stored.at(Path(path.section, path.pair, path.message))[0]
+    span = subject.stored.span(Path(path.section, path.pair, path.message))
+    rows = subject.stored.rows(span.start, span.start + 1)
+    message = (subject.stored.bodies.begun if begun else subject.stored.bodies.messages)(rows)[0]
     if path.part >= len(message.parts):
         raise Http404("There is no such part.")
     return message.parts[path.part]
