@@ -7,18 +7,18 @@ messages that interleave in the file interleave again. Neighbouring fragments of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain as link
 
 from chainviz.core.documents import rawjson
 from chainviz.core.documents.links import Linker, Links
+from chainviz.core.documents.scanning import to_bytes
 from chainviz.core.documents.surroundings import Rewrite, between
-from chainviz.core.documents.units import CarriedSpan, Envelope, Pointer, Span
+from chainviz.core.documents.units import CarriedSpan, Envelope, Pointer, Read, Span
 from chainviz.core.messages import NEW, SLOT, Fragment
 
 _BREAK = re.compile(r"\s*[\r\n]\s*")
-Read = Callable[[int, int], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,6 @@ def assemble(
     else:
         yield from link.from_iterable(units)
     yield from tail
-
-
-def _bytes(text: str) -> bytes:
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
 
 
 def _on_one_line(fragment: Source) -> Source:
@@ -174,7 +167,7 @@ def _carry(envelope: Envelope, fragments: Iterator[Source], read: Read) -> Itera
             yield _carried(carried[place], read)
             place += 1
         if isinstance(fragment, Fragment):
-            yield _Piece(fragment.ordinal, fragment.ordinal, fragment.lead, [_bytes(fragment.text)])
+            yield _Piece(fragment.ordinal, fragment.ordinal, fragment.lead, [to_bytes(fragment.text)])
             continue
         written = [one for one in carried[:place] if one.ordinal > fragment.ordinal]
         yield _Piece(fragment.ordinal, fragment.last, fragment.lead, _without(written, fragment, read))
@@ -187,7 +180,7 @@ def _carry(envelope: Envelope, fragments: Iterator[Source], read: Read) -> Itera
 def _linked(pieces: Iterator[_Piece], linker: Linker) -> Iterator[_Piece]:
     for piece in pieces:
         text = b"".join(piece.content).decode("utf-8", "surrogateescape")
-        yield replace(piece, content=[_bytes(linker.linked(piece.ordinal, text))])
+        yield replace(piece, content=[to_bytes(linker.linked(piece.ordinal, text))])
 
 
 def _without(written: Iterable[CarriedSpan], units: Untouched, read: Read) -> Iterator[bytes]:
@@ -217,7 +210,7 @@ def _with_leads(envelope: Envelope, pieces: Iterator[_Piece]) -> Iterator[Iterab
         else:
             lead = _inner_lead(envelope, piece)
         before = piece.last if piece.last >= 0 else _NOWHERE
-        yield link([_bytes(lead)], piece.content)
+        yield link([to_bytes(lead)], piece.content)
 
 
 _NOWHERE = -10
@@ -254,14 +247,14 @@ def _shell(envelope: Envelope, slots: list[Fragment], read: Read) -> tuple[Itera
     old = envelope.slot
     value = _slot_value(slots)
     same = (old is None and value is None) or (
-        old is not None and value is not None and len(slots) == 1 and _bytes(value) == read(old.start, old.end)
+        old is not None and value is not None and len(slots) == 1 and to_bytes(value) == read(old.start, old.end)
     )
     if same or not envelope.slot_key or not envelope.inside:
         return _pieces(head, read), _pieces(tail, read)
     text = b"".join([*_pieces(head, read), *_pieces(tail, read)]).decode("utf-8", "surrogateescape")
     mark = text[:1] if text.startswith("\ufeff") else ""
     before, behind = _set_slot(text[len(mark) :], envelope, value)
-    return [_bytes(mark + before)], [_bytes(behind)]
+    return [to_bytes(mark + before)], [to_bytes(behind)]
 
 
 def _slot_value(slots: list[Fragment]) -> str | None:

@@ -40,6 +40,14 @@ def byte_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
 
 
+def to_bytes(text: str) -> bytes:
+    """Escapes of bytes that are no UTF-8 become those bytes; other lone surrogates get their three bytes."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 class Window:
     """A piece of the source as text; `more` slides it on. Bytes that are no UTF-8 become surrogate escapes."""
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from chainviz.core.documents.units import CarriedSpan, Envelope, Span
+from chainviz.core.documents.scanning import to_bytes
+from chainviz.core.documents.units import CarriedSpan, Envelope, Read, Span
 
-Read = Callable[[int, int], bytes]
 Rewrite = Callable[[str], str]
-_STRING = re.compile(r'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
+_STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,7 @@ class _Writer:
         text = old.decode("utf-8", "surrogateescape")
         new = self._rewrite(text)
         self.is_changed = self.is_changed or new != text
-        self.shell += old if new == text else _bytes(new)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+        self.shell += old if new == text else to_bytes(new)
 
 
 def between(chunks: Iterable[bytes], rewrite: Rewrite) -> Iterator[bytes]:
@@ -92,21 +88,18 @@ def between(chunks: Iterable[bytes], rewrite: Rewrite) -> Iterator[bytes]:
             continue
         ready = _cut(held)
         if ready:
-            yield _bytes(rewrite(held[:ready].decode("utf-8", "surrogateescape")))
+            yield to_bytes(rewrite(held[:ready].decode("utf-8", "surrogateescape")))
         # an open string is looked at again when twice as much of it is there
         held = held[ready:]
         enough = 2 * len(held)
-    yield _bytes(rewrite(held.decode("utf-8", "surrogateescape")))
-
-
-_OPEN = re.compile(_STRING.pattern.encode())
+    yield to_bytes(rewrite(held.decode("utf-8", "surrogateescape")))
 
 
 def _cut(text: bytes) -> int:
     """Up to where strings are whole. A line end closes what a broken line left open."""
     place = 0
     while (quote := text.find(b'"', place)) >= 0:
-        found = _OPEN.match(text, quote)
+        found = _STRING.match(text, quote)
         if found is not None:
             place = found.end()
             continue

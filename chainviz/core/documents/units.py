@@ -5,9 +5,12 @@ All offsets are bytes of the upload as UTF-8 (a UTF-16 upload is kept as UTF-8 a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+Read = Callable[[int, int], bytes]
+"""The bytes of the upload from the first offset to the second."""
 Pointer = tuple[str | int, ...]
 """Where a value lies in a JSON document: keys and indexes. In a JSON Lines file the first item is the line's index."""
 

@@ -14,6 +14,7 @@ from chainviz.core.secrets.spellings import spelled
 from chainviz.core.secrets.words import Words
 
 _BARE = re.compile(r"-?[0-9][0-9.]*")
+_VALUE_END = re.compile(r"\s*(?:[],}]|\Z)")
 LONG = 12
 """A shorter word goes only as a whole: replacing `ada` inside `adapter` would damage what is no secret."""
 
@@ -33,12 +34,12 @@ class Values:
         """Every spelling of every value, the longest first where they overlap, and what is to stand there."""
         content = _bytes(text)
         near = sorted(self._words.occurrences(content), key=lambda each: (-len(each[1]), each))
-        places = _Places(content) if near else None
+        places = _Places(content)
         found: list[Span] = []
         taken: list[tuple[int, int]] = []
         for first, word in near:
             last = first + len(word)
-            if places is None or not is_free(taken, first, last):
+            if not is_free(taken, first, last):
                 continue
             start, end = places[first], places[last]
             if end - start >= LONG or _is_whole(text, start, end):
@@ -61,9 +62,8 @@ class Values:
         pieces: list[str] = []
         at = 0
         for start, end, new in self.spans(text):
-            is_bare = _BARE.fullmatch(text[start:end]) and not (text[start - 1 : start] == '"' or text[end : end + 1] == '"')
-            before, after = text[at:start].rstrip()[-1:], text[end:].lstrip()[:1]
-            quoted = is_bare and before in (":", ",", "[") and after in (",", "]", "}", "")
+            is_value = text[at:start].rstrip()[-1:] in (":", ",", "[") and _VALUE_END.match(text, end)
+            quoted = is_value and _BARE.fullmatch(text, start, end)
             pieces += (text[at:start], f'"{new}"' if quoted else new)
             at = end
         return "".join((*pieces, text[at:]))

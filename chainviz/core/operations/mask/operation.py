@@ -118,4 +118,3 @@ def _rows(found: Sequence[Spotted], masker: Masker) -> Iterator[Decision]:
         size = len(value.encode("utf-8", "surrogatepass"))
         after = len(masker.placeholder(rule, value).encode("utf-8", "surrogatepass"))
         yield Decision(each.path, "mask", f"{rule.label} in the {each.finding.place}", size, after)
-
