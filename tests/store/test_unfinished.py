@@ -109,7 +109,7 @@ def test_a_copy_is_written_in_short_transactions_and_seen_at_its_end(file: Path,
         return original(self, message)
 
     monkeypatch.setattr(runs.RunWriter, "add", add)
-    with copied(version.snapshot) as finish:
+    with copied(version.snapshot) as finish, transaction.atomic():
         assert Version.objects.count() == 1
         copy = finish(author="me")
     assert len(set(seen)) == len(seen) > 3, "each batch is written before the next"
@@ -124,7 +124,7 @@ def test_a_copy_that_fails_or_is_overtaken_by_a_purge_leaves_nothing(file: Path)
         finish(author="me")
         raise ValueError("somebody was faster")
     assert rows() == before
-    with pytest.raises(Refused, match="purged"), copied(version.snapshot) as finish:
+    with pytest.raises(Refused, match="purged"), copied(version.snapshot) as finish, transaction.atomic():
         History.objects.filter(pk=version.history_id).update(edition=1)
         finish(author="me")
     assert rows() == before and errors() == []
