@@ -10,6 +10,7 @@ from functools import lru_cache
 from heapq import merge
 from itertools import islice, pairwise
 
+from chainviz.core.documents.long_strings import length_of, part_of
 from chainviz.core.messages import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.paths import Path
 from chainviz.store.chain import StoredChain
@@ -66,7 +67,7 @@ def find(
 
 def _messages(chain: StoredChain, indexes: Sequence[int]) -> list[Message]:
     pieces = Places(pieces_of(chain.snapshot)).at(indexes)
-    return chain.bodies.messages(list(read_rows(pieces)))
+    return chain.bodies.begun(list(read_rows(pieces)))
 
 
 def _hits(chain: StoredChain, needle: Needle, index: int, message: Message) -> Iterator[Hit]:
@@ -79,7 +80,8 @@ def _hits(chain: StoredChain, needle: Needle, index: int, message: Message) -> I
             node = node or chain.outline.path_at(index)
             path = Path(node.section, node.pair, node.message, number)
             end = place + len(needle.text)
-            before, match, behind = text[max(0, place - AROUND) : place], text[place:end], text[end : end + AROUND]
+            before, match = part_of(text, max(0, place - AROUND), place), part_of(text, place, end)
+            behind = part_of(text, end, end + AROUND)
             yield Hit(path, index, number, clean(before), clean(match), clean(behind))
             break
 
@@ -94,8 +96,9 @@ def _texts(part: Part) -> Iterator[str]:
         case ToolCall():
             yield part.name
             yield part.arguments
-            if "\\" in part.arguments:
-                yield from _unescaped(part.arguments)
+            arguments = part_of(part.arguments, 0, length_of(part.arguments))
+            if "\\" in arguments:
+                yield from _unescaped(arguments)
             yield part.id
         case ToolResult():
             yield part.content

@@ -11,9 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from chainviz.core.documents.long_strings import length_of, part_of
+
 _SHORT = {'"': b'"', "\\": b"\\\\", "/": b"/", "\b": b"b", "\f": b"f", "\n": b"n", "\r": b"r", "\t": b"t"}
 LONGEST = 24
 """Bytes a character can take: two \\u escapes, each behind some backslashes."""
+LOOKED_THROUGH = 4_000_000
+"""Characters of a text looked through at once."""
 _SAFE = re.compile(r"[A-Za-z0-9 _.,:;!?()\[\]{}*#@%$=|~^`-]+")
 """Characters that every JSON writer leaves as they are."""
 
@@ -68,8 +72,15 @@ class Needle:
             place = prepared.find(self.plain, place + 1)
         return place
 
-    def find_in(self, text: str) -> int:
-        """Where the text is in `text`, -1 where it is not. Full Unicode, if case does not count."""
+    def find_in(self, text: str, start: int = 0) -> int:
+        """Where from `start` on the text is in `text`, -1 where it is not. Full Unicode, if case does not count."""
+        for at in range(start, length_of(text), LOOKED_THROUGH):
+            place = self._find_in(part_of(text, at, at + LOOKED_THROUGH + len(self.text)))
+            if place >= 0:
+                return at + place
+        return -1
+
+    def _find_in(self, text: str) -> int:
         if self.case_sensitive:
             return text.find(self.text)
         place = text.lower().find(self.text.lower())

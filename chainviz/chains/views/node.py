@@ -66,14 +66,12 @@ def part(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
 
 
 LINES_BEFORE = 3
-LOOKED_THROUGH = 4_000_000
-"""Characters looked through at once."""
 
 
 def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
     """Some lines before the next place of what somebody looks for; `start` where it is near or nowhere."""
     wanted = request.GET.get("find", "")[:LONGEST]
-    place = _find(Needle(wanted, bool(request.GET.get("case"))), text, start) if wanted else -1
+    place = Needle(wanted, bool(request.GET.get("case"))).find_in(text, start) if wanted else -1
     if place < 0:
         return start
     first = max(start, place - LINES_BEFORE * LONGEST)
@@ -82,14 +80,6 @@ def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
     for _ in range(LINES_BEFORE):
         line = max(before.rfind("\n", 0, max(0, line - 1)) + 1, line - LONGEST)
     return first + line
-
-
-def _find(needle: Needle, text: str, start: int) -> int:
-    for at in range(start, length_of(text), LOOKED_THROUGH):
-        place = needle.find_in(part_of(text, at, at + LOOKED_THROUGH + LONGEST))
-        if place >= 0:
-            return at + place
-    return -1
 
 
 @require_safe
