@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from chainviz.core.messages import Fragment
+
 Read = Callable[[int, int], bytes]
 """The bytes of the upload from the first offset to the second."""
 Pointer = tuple[str | int, ...]
@@ -25,6 +27,10 @@ class Unit:
     value: Any
     start: int
     """Byte offset of `text`; the lead lies just before it."""
+
+    def fragment(self, blocks: tuple[int, ...] | None = None) -> Fragment:
+        """As a message's source; with `blocks` only those of its content."""
+        return Fragment(self.ordinal, self.lead, self.text, blocks, self.start)
 
 
 @dataclass(frozen=True, slots=True)

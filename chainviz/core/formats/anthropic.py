@@ -10,8 +10,8 @@ from chainviz.core.dialects.anthropic_write import losses, new_content
 from chainviz.core.dialects.block_units import patched_fragments, read_fragments, value_at, with_member
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.rawjson import parse
-from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.contract import Style
+from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import AI, NEW, SLOT, SYSTEM, Fragment, Message, Role, Text
 
 _PROOFS = frozenset(
@@ -24,14 +24,11 @@ _THEIR_ROLES = frozenset(("tool", "function", "developer", "model", "human", "ai
 _AGAINST = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "parts")
 
 
-class Anthropic:
+class Anthropic(Format):
     name = "anthropic"
     label = "Anthropic Messages"
     slot_key = "system"
-    blocks_at: Pointer = ("content",)
-    links = None
-    lines = False
-    packs = True
+    blocks_at = ("content",)
 
     def confidence(self, sample: Sample) -> float:
         score = 0.0
@@ -61,7 +58,7 @@ class Anthropic:
                 content = value.get("content")
                 for role, blocks in role_runs(value["role"], content):
                     parts = read_blocks(content, unit.text, self.blocks_at, role, blocks)
-                    source = (Fragment(unit.ordinal, unit.lead, unit.text, blocks, unit.start),)
+                    source = (unit.fragment(blocks),)
                     yield Message(role, tuple(parts), source=source, note=_note(value))
             elif unit.ordinal != SLOT:
                 yield unit

@@ -18,7 +18,7 @@ from chainviz.core.documents import rawjson
 from chainviz.core.documents.links import Links, uuid_of
 from chainviz.core.documents.rawjson import parse
 from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.contract import Style
+from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolResult
 
 _SESSION = ("sessionId", "session_id", "parentUuid")
@@ -26,14 +26,12 @@ _SHARED = ("isSidechain", "userType", "cwd", "sessionId", "session_id", "version
 _AT: Pointer = ("message", "content")
 
 
-class ClaudeCode:
+class ClaudeCode(Format):
     name = "claude_code"
     label = "Claude Code session"
-    slot_key = ""
     blocks_at = _AT
     links = Links("uuid", "parentUuid", "isSidechain")
     lines = True
-    packs = True
 
     def confidence(self, sample: Sample) -> float:
         for value in sample.values:
@@ -123,7 +121,7 @@ def _note(inner: dict[str, Any]) -> str:
 def _user_messages(unit: Unit, inner: dict[str, Any]) -> Iterator[Message]:
     content = inner.get("content")
     for role, blocks in role_runs("user", content):
-        source = (Fragment(unit.ordinal, unit.lead, unit.text, blocks, unit.start),)
+        source = (unit.fragment(blocks),)
         parts = read_blocks(content, unit.text, _AT, role, blocks)
         yield Message(role, tuple(parts), source=source, label=_label(unit.value), note=_note(inner))
 
@@ -151,7 +149,7 @@ class _Turn:
         self._parts += read_blocks(inner.get("content"), unit.text, _AT, AI, None, len(self._parts))
         if not self._source:
             self._label = _label(unit.value)
-        self._source.append(Fragment(unit.ordinal, unit.lead, unit.text, None, unit.start))
+        self._source.append(unit.fragment())
         self._note = _note(inner)
 
     def close(self) -> Iterator[Message]:

@@ -28,20 +28,19 @@ class Style:
 class Format(Protocol):
     name: str
     label: str
-    slot_key: str
+    slot_key: str = ""
     """Key of a top-level system beside the list ("" = this format has none). Its value comes as Unit(ordinal=SLOT)."""
 
     blocks_at: Pointer
     """Where in a unit the content blocks lie that Fragment.blocks counts; () where a unit is plain text, no JSON."""
 
-    @property
-    def links(self) -> Links | None:
-        """How a unit names the one it follows, in formats where it does."""
+    links: Links | None = None
+    """How a unit names the one it follows, in formats where it does."""
 
-    lines: bool
+    lines: bool = False
     """A new document of this format is JSON Lines (or plain lines), not one list."""
 
-    packs: bool
+    packs: bool = True
     """A tool message may hold several results; else each has a message of its own."""
 
     def confidence(self, sample: Sample) -> float:

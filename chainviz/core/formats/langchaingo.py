@@ -13,7 +13,7 @@ from chainviz.core.dialects.patching import Speller, decode_base64, encode_base6
 from chainviz.core.documents import rawjson
 from chainviz.core.documents.rawjson import Object
 from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.contract import Style
+from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import (
     NEW,
     Binary,
@@ -35,14 +35,10 @@ _NESTED = frozenset(("tool_call", "tool_response", "binary", "image_url"))
 _AT: Pointer = ("parts",)
 
 
-class LangchainGo:
+class LangchainGo(Format):
     name = "langchaingo"
     label = "langchaingo / PentAGI"
-    slot_key = ""
     blocks_at = _AT
-    links = None
-    lines = False
-    packs = True
 
     def confidence(self, sample: Sample) -> float:
         score = 0.0
@@ -67,7 +63,7 @@ class LangchainGo:
         for unit in units:
             value = unit.value
             if type(value) is dict and type(value.get("role")) is str:
-                source = (Fragment(unit.ordinal, unit.lead, unit.text, None, unit.start),)
+                source = (unit.fragment(),)
                 yield Message(value["role"], _parts(value, unit.text), source=source)
             else:
                 yield unit

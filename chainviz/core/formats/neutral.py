@@ -13,7 +13,7 @@ from chainviz.core.dialects.parts_list import patched_parts
 from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object
 from chainviz.core.documents import rawjson
 from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.contract import Style
+from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import (
     AI,
     HUMAN,
@@ -41,14 +41,10 @@ _STRANGE_ROLE = 0.3
 """The role may be another format's."""
 
 
-class Neutral:
+class Neutral(Format):
     name = "neutral"
     label = "chainviz JSON"
-    slot_key = ""
     blocks_at = _AT
-    links = None
-    lines = False
-    packs = True
 
     def confidence(self, sample: Sample) -> float:
         score = 0.0
@@ -72,7 +68,7 @@ class Neutral:
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:
             if _is_message(unit.value):
-                source = (Fragment(unit.ordinal, unit.lead, unit.text, None, unit.start),)
+                source = (unit.fragment(),)
                 yield Message(unit.value["role"], _parts(unit.value, unit.text), source=source)
             else:
                 yield unit

@@ -9,8 +9,8 @@ from chainviz.core.dialects.openai_new import OWN_KINDS, message_text
 from chainviz.core.dialects.openai_patch import patched
 from chainviz.core.dialects.patching import Speller, reasoning_of
 from chainviz.core.documents.rawjson import parse
-from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.contract import Style
+from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import NEW, TOOL, Binary, Fragment, Message, Opaque, Role, ToolResult
 
 _PROOFS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "refusal")
@@ -20,13 +20,10 @@ _FOREIGN_BLOCKS = frozenset(
 )  # fmt: skip
 
 
-class OpenAIChat:
+class OpenAIChat(Format):
     name = "openai_chat"
     label = "OpenAI Chat Completions"
-    slot_key = ""
-    blocks_at: Pointer = ("content",)
-    links = None
-    lines = False
+    blocks_at = ("content",)
     packs = False
 
     def confidence(self, sample: Sample) -> float:
@@ -54,7 +51,7 @@ class OpenAIChat:
         for unit in units:
             value = unit.value
             if type(value) is dict and type(value.get("role")) is str:
-                source = (Fragment(unit.ordinal, unit.lead, unit.text, None, unit.start),)
+                source = (unit.fragment(),)
                 yield read_message(value, unit.text, source)
             else:
                 yield unit

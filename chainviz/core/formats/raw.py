@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.contract import Style
+from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import HUMAN, NEW, Fragment, Message, Opaque, Role, Text, text_of
 
 
-class Raw:
+class Raw(Format):
     name = "raw"
     label = "Raw text"
-    slot_key = ""
-    blocks_at: Pointer = ()
-    links = None
+    blocks_at = ()
     lines = True
-    packs = True
 
     def confidence(self, sample: Sample) -> float:
         """Never by itself: a person chooses it."""
@@ -24,7 +21,7 @@ class Raw:
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:
-            source = (Fragment(unit.ordinal, unit.lead, unit.text, None, unit.start),)
+            source = (unit.fragment(),)
             yield Message(HUMAN, (Text(unit.text, origin=0),), source=source)
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
