@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chainviz.core import formats
-from chainviz.core.documents.pointers import pointer_after
+from chainviz.core.documents.pointers import Pointers
+from chainviz.core.documents.units import Envelope
 from chainviz.core.message_paths import message_paths
 from chainviz.core.paths import Path, parse_path
 from chainviz.core.secrets import Finding, Rule, scan_message, scan_text
@@ -82,19 +83,35 @@ class Beyond:
         return texts[number_in(place)] if number_in(place) < len(texts) else ""
 
     def where(self, path: str, place: str, start: int) -> str:
+        number = number_in(place)
         if path:
             found = self._of(path)
-            return found[number_in(place)].pointer if number_in(place) < len(found) else ""
-        number = number_in(place)
-        envelope = envelope_of(self._chain.snapshot)
-        slot = envelope.slot
-        before = 3 if slot and envelope.region.start <= slot.start <= slot.end <= envelope.content.start else 1
-        carried, text = envelope.carried, self.text(path, place)
-        if before <= number < before + len(carried):
+            return found[number].pointer if number < len(found) else ""
+        carried = number - self._before
+        if 0 <= carried < len(self._envelope.carried):
             what = "line" if formats.get_format(self._chain.format).lines else "item"
-            return f"{what} {carried[number - before].ordinal + 1:,} {pointer_after(text[:start])}".rstrip()
-        outer = [piece for i, piece in enumerate(self._pieces[:number]) if not before <= i < before + len(carried)]
-        return pointer_after("".join(outer) + text[:start])
+            pointer = Pointers(self._pieces[number][:start]).at(start)
+            return f"{what} {self._envelope.carried[carried].ordinal + 1:,} {pointer}".rstrip()
+        return self._outer.at(sum(len(piece) for piece in self._outer_pieces(number)) + start)
+
+    @cached_property
+    def _envelope(self) -> Envelope:
+        return envelope_of(self._chain.snapshot)
+
+    @cached_property
+    def _before(self) -> int:
+        """Pieces before the first carried unit."""
+        slot, envelope = self._envelope.slot, self._envelope
+        return 3 if slot and envelope.region.start <= slot.start <= slot.end <= envelope.content.start else 1
+
+    def _outer_pieces(self, stop: int) -> Iterator[str]:
+        """Of the document without its units."""
+        units = range(self._before, self._before + len(self._envelope.carried))
+        return (piece for i, piece in enumerate(self._pieces[:stop]) if i not in units)
+
+    @cached_property
+    def _outer(self) -> Pointers:
+        return Pointers("".join(self._outer_pieces(len(self._pieces))))
 
     @cached_property
     def _pieces(self) -> list[str]:
