@@ -10,6 +10,7 @@ from typing import Any
 
 from chainviz.core.dialects.parts_list import patched_parts
 from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object, reasoning_of
+from chainviz.core.dialects.whole_units import read_again, read_units
 from chainviz.core.documents import rawjson
 from chainviz.core.documents.rawjson import Object
 from chainviz.core.documents.units import Pointer, Sample, Unit
@@ -60,17 +61,10 @@ class LangchainGo(Format):
         return score
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
-        for unit in units:
-            value = unit.value
-            if type(value) is dict and type(value.get("role")) is str:
-                source = (unit.fragment(),)
-                yield Message(value["role"], _parts(value, unit.text), source=source)
-            else:
-                yield unit
+        return read_units(units, _message)
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        value = rawjson.parse(source[0].text)
-        return Message(value["role"], _parts(value, source[0].text), source=source)
+        return read_again(source, _message)
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
         if not message.source:
@@ -105,6 +99,10 @@ class LangchainGo(Format):
         if any(isinstance(part, Thinking) for part in message.parts) and reasoning_of(message):
             lost.append("reasoning of its own place hangs on the next part")
         return tuple(lost)
+
+
+def _message(value: dict[str, Any], text: str, source: tuple[Fragment, ...]) -> Message:
+    return Message(value["role"], _parts(value, text), source=source)
 
 
 def _plain(parts: tuple[Part, ...]) -> Text | None:

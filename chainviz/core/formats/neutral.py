@@ -11,6 +11,7 @@ from typing import Any
 
 from chainviz.core.dialects.parts_list import patched_parts
 from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object
+from chainviz.core.dialects.whole_units import has_role, read_again, read_units
 from chainviz.core.documents import rawjson
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import Format, Style
@@ -66,16 +67,10 @@ class Neutral(Format):
         return score
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
-        for unit in units:
-            if _is_message(unit.value):
-                source = (unit.fragment(),)
-                yield Message(unit.value["role"], _parts(unit.value, unit.text), source=source)
-            else:
-                yield unit
+        return read_units(units, _message, _is_message)
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        value = rawjson.parse(source[0].text)
-        return Message(value["role"], _parts(value, source[0].text), source=source)
+        return read_again(source, _message)
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
         if not message.source:
@@ -100,7 +95,11 @@ class Neutral(Format):
 
 
 def _is_message(value: Any) -> bool:
-    return type(value) is dict and type(value.get("role")) is str and type(value.get("parts", [])) in (list, type(None))
+    return has_role(value) and type(value.get("parts", [])) in (list, type(None))
+
+
+def _message(value: dict[str, Any], text: str, source: tuple[Fragment, ...]) -> Message:
+    return Message(value["role"], _parts(value, text), source=source)
 
 
 def _parts(value: dict[str, Any], text: str) -> tuple[Part, ...]:

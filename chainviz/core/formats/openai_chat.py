@@ -8,7 +8,7 @@ from chainviz.core.dialects.openai_like import ROLES, read_message
 from chainviz.core.dialects.openai_new import OWN_KINDS, message_text
 from chainviz.core.dialects.openai_patch import patched
 from chainviz.core.dialects.patching import Speller, reasoning_of
-from chainviz.core.documents.rawjson import parse
+from chainviz.core.dialects.whole_units import read_again, read_units
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.messages import NEW, TOOL, Binary, Fragment, Message, Opaque, Role, ToolResult
@@ -48,16 +48,10 @@ class OpenAIChat(Format):
         return score
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
-        for unit in units:
-            value = unit.value
-            if type(value) is dict and type(value.get("role")) is str:
-                source = (unit.fragment(),)
-                yield read_message(value, unit.text, source)
-            else:
-                yield unit
+        return read_units(units, read_message)
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        return read_message(parse(source[0].text), source[0].text, source)
+        return read_again(source, read_message)
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
         if not message.source:
