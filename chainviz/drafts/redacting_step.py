@@ -10,6 +10,7 @@ from chainviz.core.operations.redact import REDACT, RedactOptions, audit_record,
 from chainviz.drafts.access import Ground
 from chainviz.drafts.models import Draft
 from chainviz.drafts.redacted_marks import marks_of
+from chainviz.drafts.same_calls import same_calls_of
 from chainviz.drafts.services import adding
 from chainviz.store.steps import Wanted
 from chainviz.store.surroundings import rewritten
@@ -17,7 +18,7 @@ from chainviz.store.surroundings import rewritten
 
 def redact(ground: Ground, user: Any, options: RedactOptions) -> tuple[Draft, tuple[str, ...]]:
     """Its draft and what the person should know; the export of that content holds nothing of what was redacted."""
-    table = decide(ground.stored, options, marks_of(ground.stored))
+    table = decide(ground.stored, options, marks_of(ground.stored), same_calls_of)
     outcome = outcome_of(ground.stored, table, options)
     if not outcome.changes:
         raise Refused("No row is to be redacted with these choices.")

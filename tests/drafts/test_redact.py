@@ -11,6 +11,7 @@ from django.test import Client
 
 from chainviz.chains.audit import AuditEntry
 from chainviz.chains.models import Chain
+from chainviz.core.operations.redact.same_calls import find_same_calls
 from chainviz.drafts.models import Draft
 from tests.chains.making import ai, human, make_chain, make_chain_of, result
 from tests.drafts.pages import fields_of, send_form
@@ -301,3 +302,17 @@ def test_results_are_chosen_by_age(client: Client, address: str) -> None:
     assert "Older than" in page
     assert decisions(look(client, address, policy="reference", protect_last="5")) == ["redact", "redact", "keep"]
     assert decisions(look(client, address, policy="reference", protect_last="6")) == ["redact", "keep", "keep"]
+
+
+def test_calls_are_read_once_for_a_content(client: Client, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Any] = []
+
+    def find(chain: Any) -> Any:
+        found.append(chain)
+        return find_same_calls(chain)
+
+    monkeypatch.setattr("chainviz.drafts.same_calls.find_same_calls", find)
+    for show in ("all", "redact", "keep"):
+        page = look(client, address, policy="superseded", superseded_by="same_call", show=show)
+        assert "No row fits" in page if show == "redact" else decisions(page) == ["keep"] * 3
+    assert len(found) == 1

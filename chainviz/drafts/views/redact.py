@@ -30,6 +30,7 @@ from chainviz.drafts.redacting import (
 )
 from chainviz.drafts.redacting_rows import SHOWN, Filter, table_of
 from chainviz.drafts.redacting_step import redact as redact_in_draft
+from chainviz.drafts.same_calls import same_calls_of
 from chainviz.drafts.views.answers import begun_draft, moved_on, to_draft
 from chainviz.web.addresses import small_number
 from chainviz.web.htmx import page_or_fragment
@@ -128,7 +129,7 @@ def _table(ground: Ground, options: RedactOptions, asked: Asked, chosen: Filter)
         return f"{ground.explorer}at/{path}#{path.node.dom_id}"
 
     begun = perf_counter()
-    decided = decide(ground.stored, options, marks_of(ground.stored))
+    decided = decide(ground.stored, options, marks_of(ground.stored), same_calls_of)
     return table_of(decided, options, asked.overrides, chosen, at, perf_counter() - begun)
 
 

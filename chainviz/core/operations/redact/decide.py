@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 
 from chainviz.core.chain import Chain
 from chainviz.core.message_paths import message_paths
@@ -15,7 +15,7 @@ from chainviz.core.operations.redact.placeholder import DEFAULT, render
 from chainviz.core.operations.redact.policies import POLICIES, get_policy
 from chainviz.core.operations.redact.policies.contract import EVERY, Candidate
 from chainviz.core.operations.redact.rewriting import Rewritten, rewritten
-from chainviz.core.operations.redact.same_calls import find_same_calls
+from chainviz.core.operations.redact.same_calls import SameCalls, find_same_calls
 from chainviz.core.operations.redact.table import CHIPS, DecisionTable, Row
 from chainviz.core.paths import Path
 from chainviz.core.tree import ChainAST
@@ -25,11 +25,16 @@ NUMBER = 40
 MANUAL = {True: "redacted by hand", False: "kept by hand"}
 
 
-def decide(chain: Chain, options: RedactOptions, marked: Container[Place] = frozenset()) -> DecisionTable:
-    """`marked`: parts that are known to be redacted already, whatever stands there."""
+def decide(
+    chain: Chain,
+    options: RedactOptions,
+    marked: Container[Place] = frozenset(),
+    same_calls: Callable[[Chain], SameCalls] = find_same_calls,
+) -> DecisionTable:
+    """`marked`: parts that are known to be redacted already, whatever stands there. `same_calls`: for who remembers."""
     history = read_history(chain.shapes())
     if options.superseded_by == "same_call":
-        find_same_calls(chain, history)
+        history.last_same_call.update(same_calls(chain))
     drafts = _asked(find_candidates(chain, history, options), history, options)
     _take_overrides(drafts, chain.tree, options)
     _measure(drafts, chain, history, options, marked)

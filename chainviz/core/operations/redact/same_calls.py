@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from chainviz.core.chain import Chain
 from chainviz.core.operations.redact.bodies import read_bodies
-from chainviz.core.operations.redact.following import History, Place
+from chainviz.core.operations.redact.following import Place
+
+SameCalls = Mapping[Place, int]
+"""By call (message, part): the last message with a call of the same tool and arguments."""
 
 
-def find_same_calls(chain: Chain, history: History) -> None:
-    """Fills `last_same_call`. Arguments are the same where they mean the same JSON."""
+def find_same_calls(chain: Chain) -> SameCalls:
+    """Reads every message that calls a tool. Arguments are the same where they mean the same JSON."""
+    shapes = chain.shapes()
     asked: dict[Place, tuple[str, str]] = {}
     last: dict[tuple[str, str], int] = {}
-    places = [index for index, shape in enumerate(history.shapes) if shape.calls]
+    places = [index for index, shape in enumerate(shapes) if shape.calls]
     for place, message in read_bodies(chain, places):
-        for call in history.shapes[place].calls:
+        for call in shapes[place].calls:
             key = call.name, _meaning(getattr(message.parts[call.part], "arguments", ""))
             asked[place, call.part] = key
             last[key] = place
-    history.last_same_call.update({call: last[key] for call, key in asked.items()})
+    return {call: last[key] for call, key in asked.items()}
 
 
 def _meaning(arguments: str) -> str:
