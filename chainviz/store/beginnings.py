@@ -38,17 +38,19 @@ def begun(
     """The message without its source; None where it has to be read whole. `reads`: the text of each span."""
     if not format.blocks_at:
         return None
+    texts: list[LongText] = []
     try:
         long = _measure(digest, spans, reads)
+        source = tuple(
+            Fragment(span.ordinal, "", _shortened(read, span.length, strings, texts), span.blocks)
+            for span, read, strings in zip(spans, reads, long, strict=True)
+        )
     except ValueError:
         return None
-    texts: list[LongText] = []
-    source = tuple(
-        Fragment(span.ordinal, "", _shortened(read, span.length, strings, texts), span.blocks)
-        for span, read, strings in zip(spans, reads, long, strict=True)
-    )
     message = format.message(shape.role, source)
-    if (message.role, message.label, message.note, len(message.parts)) != (shape.role, shape.label, shape.note, len(shape.parts)):
+    if (message.role, message.label, message.note) != (shape.role, shape.label, shape.note):
+        return None
+    if len(message.parts) != len(shape.parts):
         return None
     parts = [_with_whole(part, stored, texts) for part, stored in zip(message.parts, shape.parts, strict=True)]
     found = tuple(part for part in parts if part is not None)

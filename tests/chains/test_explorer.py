@@ -12,6 +12,9 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
+from chainviz.store.contents import BodyReader
+from chainviz.store.sources import stored_bytes
+from chainviz.web.byte_text import byte_text
 from tests.chains.making import STORY, ai, human, long_story, make_chain, make_chain_of, result
 
 pytestmark = pytest.mark.django_db
@@ -148,6 +151,40 @@ def test_a_part_of_any_length_is_reached_in_steps() -> None:
         html = fragment(link[1].replace("&amp;", "&"))
         seen += re.findall(r"line (\d+)\n", html)
     assert seen == [str(i) for i in range(20_000)]
+
+
+def test_of_a_very_long_part_only_what_is_shown_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[int] = []
+    sources = BodyReader.sources
+
+    def spied(reader: BodyReader, rows: Any) -> Any:
+        decoded.extend(stored_bytes(row.source) for row in rows)
+        return sources(reader, rows)
+
+    monkeypatch.setattr(BodyReader, "sources", spied)
+    text = "".join(f"line {i} é 😀 \\ <b>\n" for i in range(150_000))
+    chain = make_chain([human("a"), ai(None, ("c1", "f", {})), result("c1", text), ai("b")])
+    decoded.clear()
+    base = f"/c/{chain.pk}/v/1/"
+    whole = f"{len(text) - text.index('line 400 '):,} characters · 149,600 lines left"
+    for page in (get(f"{base}at/s1.p1"), fragment(f"{base}node/s1.p1"), fragment(f"{base}part/s1.p1.m1.c0")):
+        assert whole in page
+        assert "line 399 é 😀 \\ &lt;b&gt;\n" in page
+        assert "line 400 " not in page
+    assert byte_text(len(text.encode()) + 2) in fragment(f"{base}node/s1.p1")
+    found = fragment(f"{base}part/s1.p1.m1.c0?find=LINE%20140000")
+    assert "line 139998 é" in found
+    assert "between" in found
+    start = text.index("line 149990 ")
+    seen = re.findall(r"line (\d+) é 😀 ", fragment(f"{base}part/s1.p1.m1.c0?from={start}"))
+    assert seen == [str(i) for i in range(149_990, 150_000)]
+    assert "line 140001 é" in fragment(f"{base}find?q=line%20140000")
+    assert max(decoded) < 100_000
+
+
+def test_a_very_long_part_of_blanks_says_that_there_is_more() -> None:
+    chain = make_chain([human(" \n" * 900_000), ai("b")])
+    assert "lines left" in fragment(f"/c/{chain.pk}/v/1/node/s1.h.m0")
 
 
 def test_a_pair_with_thousands_of_calls_is_opened_in_steps() -> None:
