@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +27,6 @@ from chainviz.core.errors import DocumentError
 SNIFF = 1 << 18
 """How much of an object is looked at to see whether it is a message."""
 MAX_PLACES = 20_000
-MAX_BROKEN = 1_000
 
 ROLES = frozenset(["system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model"])
 _CONTENT = ("content", "parts", "text", "tool_calls", "function_call")
@@ -265,57 +263,6 @@ class Outline:
 
 def _commas(text: str) -> int:
     return text.count(",") if '"' not in text else _STRINGS.sub("", text).count(",")
-
-
-@dataclass(slots=True)
-class Line:
-    """One value of a JSON Lines file."""
-
-    index: int
-    """Its place among the values."""
-    number: int
-    """The line it begins on, from 1."""
-    region: Span
-    places: list[Place]
-
-
-def outline_lines(source: Source, start: int) -> Iterator[Line | tuple[int, str]]:
-    """The values of a JSON Lines file with their message lists; a broken line comes as (offset, sentence)."""
-    index, offset, number, counted, broken = 0, start, 1, start, 0
-    while True:
-        window = Window(source, offset, source.size)
-        position = 0
-        try:
-            while True:
-                position = skip_space(window, position)
-                if position >= len(window.text):
-                    return
-                offset = window.offset(position)
-                number += source.read(counted, offset).count(b"\n")
-                counted = offset
-                if window.text[position] not in "[{":
-                    fault(source, offset, "a line does not begin with an object")
-                walk = Outline(window, (index,))
-                position = walk.walk(position)
-                yield Line(index, number, Span(offset, window.offset(position)), walk.places)
-                index += 1
-        except DocumentError as error:
-            broken += 1
-            if broken > MAX_BROKEN:
-                raise DocumentError(f"More than {MAX_BROKEN} lines are broken, the last one: {error}", raw=True) from None
-            yield offset, str(error)
-            index += 1
-            offset = _next_line(source, offset)
-
-
-def _next_line(source: Source, offset: int) -> int:
-    while offset < source.size:
-        chunk = source.read(offset, offset + SNIFF)
-        found = chunk.find(b"\n")
-        if found >= 0:
-            return offset + found + 1
-        offset += len(chunk)
-    return source.size
 
 
 def outline(source: Source, start: int) -> tuple[list[Place], int]:

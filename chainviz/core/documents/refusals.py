@@ -6,6 +6,7 @@ import json
 import re
 from typing import NoReturn
 
+from chainviz.core.documents.lines import has_lines, is_json
 from chainviz.core.documents.outline import shallow
 from chainviz.core.documents.scanning import byte_length, fault, in_words
 from chainviz.core.documents.sources import Source
@@ -13,7 +14,6 @@ from chainviz.core.errors import DocumentError
 
 CHECKED = 1 << 23
 """A document without message lists is parsed up to this size to say what is wrong in it."""
-PROBE_LINES = 8
 _EMPTY = re.compile(rb'\s*(?:\[\s*\]|\{.*"(?:messages|contents|conversations|traj|input|history)"\s*:\s*\[\s*\].*\})\s*', re.DOTALL)
 
 
@@ -34,7 +34,7 @@ def refuse_strangers(source: Source, begin: int) -> None:
         raise DocumentError(f"{where}: this is binary, not text; upload the transcript as JSON.", line, column, begin)
     if has_lines(source, begin):
         return
-    if source.size < CHECKED and _is_json(source.read(begin, source.size)):
+    if source.size < CHECKED and is_json(source.read(begin, source.size)):
         raise DocumentError(
             f"{where}: the file is JSON, but only a single value; a list of messages is needed.",
             line, column, begin, raw=True,
@@ -44,20 +44,6 @@ def refuse_strangers(source: Source, begin: int) -> None:
         "a “{” or “[” is expected; upload JSON or JSON Lines, or keep it as raw text.",
         line, column, begin, raw=True,
     )  # fmt: skip
-
-
-def has_lines(source: Source, begin: int) -> bool:
-    """Whether lines after the first are JSON objects of their own."""
-    lines = source.read(begin, begin + (1 << 20)).split(b"\n")[1:PROBE_LINES]
-    return any(line.startswith(b"{") and len(line) > 2 and _is_json(line) for line in lines)
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line.decode("utf-8", "surrogateescape"), strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def refuse_broken(source: Source, begin: int) -> None:

@@ -8,8 +8,9 @@ from itertools import islice
 
 from chainviz.core.documents import rawjson
 from chainviz.core.documents.cut_off import open_list
-from chainviz.core.documents.outline import SNIFF, Line, Place, outline, outline_lines, shallow
-from chainviz.core.documents.refusals import CHECKED, PROBE_LINES, has_lines, refuse_strangers, refuse_without_messages
+from chainviz.core.documents.lines import PROBE_LINES, Line, has_lines, outline_lines
+from chainviz.core.documents.outline import SNIFF, Place, outline, shallow
+from chainviz.core.documents.refusals import CHECKED, refuse_strangers, refuse_without_messages
 from chainviz.core.documents.samples import SAMPLE_UNITS, take_sample
 from chainviz.core.documents.scanning import Window, byte_length, fault, skip_space
 from chainviz.core.documents.sources import Source
