@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NoReturn
@@ -191,8 +192,8 @@ class Oddities:
     def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
         if len(result) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            counted = Counter(key for key, _ in pairs)
+            twice = next(key for key, count in counted.items() if count > 1)
             self.seen.append(f"the key “{twice[:40]}” stands twice in one object, and the last one counts")
         return result
 

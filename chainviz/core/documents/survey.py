@@ -53,7 +53,7 @@ def survey(source: Source, *, salvage: bool = False) -> Survey:
     if after < len(rest.text):
         offset = rest.offset(after)
         first = source.read(begin, begin + 1).decode()
-        if (first == "{" and rest.text[after] == "[") or first == rest.text[after] or has_lines(source, begin):
+        if first + rest.text[after] in ("{{", "[[", "{[") or has_lines(source, begin):
             return _survey_lines(source, begin)
         fault(source, offset, "something follows where the document has ended")
     places = places or _system_alone(source, begin, end)
