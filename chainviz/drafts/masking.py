@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from chainviz.chains import audit
@@ -13,11 +13,9 @@ from chainviz.core import formats
 from chainviz.core.chain import Splice
 from chainviz.core.documents.surroundings import Surroundings
 from chainviz.core.errors import Refused
-from chainviz.core.formats.contract import Format, Style
-from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision
-from chainviz.core.operations.mask import MASK, Chosen, MaskOptions, choose, masked
-from chainviz.core.secrets import Values, own_rules
+from chainviz.core.operations.mask import MASK, Chosen, MaskOptions, choose, in_source, masked
+from chainviz.core.secrets import own_rules
 from chainviz.drafts.access import Ground
 from chainviz.drafts.models import Draft
 from chainviz.drafts.services import adding
@@ -53,7 +51,7 @@ def prepare(chain: StoredChain, options: MaskOptions, report: Report = lambda do
     rows: list[Decision] = []
     for each in masked(chain, chosen, Context(progress=lambda done, text: report(0.6 + done * 0.4, f"Masking: {text}"))):
         rows += each.report
-        new = _without(each.new, each.old, chosen.values, format)
+        new = in_source(each, chosen.values, format)
         if new is not each.old:
             changes.append(Splice(each.index, 1, (new,)))
     surroundings = rewritten(chain.snapshot, chosen.values.mask_piece)
@@ -96,11 +94,3 @@ def taking(ground: Ground, user: Any, prepared: Prepared) -> Iterator[Draft]:
     with adding(ground, user, wanted) as draft:
         audit.note(ground.chain, user, "mask", record, version=ground.version.number, draft=draft.pk)
         yield draft
-
-
-def _without(new: Message, old: Message, values: Values, format: Format) -> Message:
-    if new is not old:
-        near = old.source[0].text if old.source else ""
-        new = replace(new, source=format.write(new, Style(near, near.isascii())))
-    masked = values.mask_source(new)
-    return new if masked is new else format.message(masked.role, masked.source)

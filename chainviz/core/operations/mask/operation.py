@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chainviz.core.chain import Chain, Splice
+from chainviz.core.formats import get_format
+from chainviz.core.formats.contract import Format, Style
 from chainviz.core.message_paths import message_paths
 from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision, Outcome
@@ -88,6 +90,21 @@ def masked(chain: Chain, chosen: Chosen, context: Context) -> Iterator[Masked]:
         yield Masked(index, message, new, tuple(_rows(found, chosen.masker)))
 
 
+def in_source(each: Masked, values: Values, format: Format) -> Message:
+    """The new message as the format writes it, without the values in fields that are no part; the same where its source
+    is not of this format."""
+    new, old = each.new, each.old
+    if new is old and values.mask_source(old) is old:
+        return old
+    if not old.source or format.message(old.role, old.source) != old:
+        return new
+    if new is not old:
+        near = old.source[0].text
+        new = replace(new, source=format.write(new, Style(near, near.isascii())))
+    masked = values.mask_source(new)
+    return new if masked is new else format.message(masked.role, masked.source)
+
+
 class Mask:
     name = "mask"
     label = "Mask secrets"
@@ -95,12 +112,14 @@ class Mask:
 
     def run(self, chain: Chain, options: MaskOptions, context: Context) -> Outcome:
         chosen = choose(chain, options, context)
+        format = get_format(chain.format)
         changes: list[Splice] = []
         report: list[Decision] = []
         for each in masked(chain, chosen, context):
             report += each.report
-            if each.new is not each.old:
-                changes.append(Splice(each.index, 1, (each.new,)))
+            new = in_source(each, chosen.values, format)
+            if new is not each.old:
+                changes.append(Splice(each.index, 1, (new,)))
         warnings = WARNINGS if chosen.accepted else ()
         return Outcome(tuple(changes), tuple(report), warnings, around=chosen.values.mask_piece)
 

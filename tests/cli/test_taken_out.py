@@ -1,0 +1,41 @@
+"""`apply redact` and `apply mask` write files that hold nothing of what was taken out but in messages of other chains."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chainviz.cli import main
+from tests.chains.making import ai, human, result
+
+GONE = "Ada Lovelace is in ward 3\nand calls it \"the mill\" – " + "so it goes " * 12
+KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+def run(text: str) -> dict[str, Any]:
+    messages = [human("Read"), ai(None, ("c1", "read_ward", {})), result("c1", text) | {"raw": {"stdout": text}}, ai("Done.")]
+    return {"log": json.dumps({"seen": text}), "messages": messages}
+
+
+@pytest.mark.parametrize(("operation", "text"), [("redact", GONE), ("mask", f"the token is {KEY}")])
+def test_copies_around_the_messages_leave_the_file(operation: str, text: str, tmp_path: Path, capsys: Any) -> None:
+    file, out = tmp_path / "runs.json", tmp_path / "out.json"
+    file.write_text(json.dumps({"events": [text, json.dumps([json.dumps(text)])], "runs": [run(text), run("nothing of it")]}))
+    assert main(["apply", operation, str(file), "--out", str(out)]) == 0
+    assert "Lovelace" not in out.read_text()
+    assert KEY not in out.read_text()
+    assert json.loads(out.read_text())["runs"][1]["messages"][0] == human("Read")
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_another_chain_keeps_its_messages_and_is_named(tmp_path: Path, capsys: Any) -> None:
+    file, out = tmp_path / "runs.json", tmp_path / "out.json"
+    file.write_text(json.dumps({"events": [GONE], "runs": [run(GONE), run(GONE)]}))
+    assert main(["apply", "redact", str(file), "--chain", "1", "--out", str(out)]) == 0
+    left = json.loads(out.read_text())
+    assert left["runs"][1]["messages"] == run(GONE)["messages"]
+    assert "Lovelace" not in json.dumps([left["events"], left["runs"][0], left["runs"][1]["log"]])
+    assert "runs/1/messages still holds some of what was taken out" in capsys.readouterr().err
