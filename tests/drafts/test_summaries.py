@@ -12,6 +12,7 @@ from django.test import Client
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
+from chainviz.drafts.summaries.pages import READ_AT_ONCE
 from chainviz.drafts.summaries.runs import jobs_of
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import make_worker
@@ -179,6 +180,13 @@ def test_summaries_by_hand(client: Client, chain: Chain) -> None:
     assert "All 2 summaries are ready" in page_of(client, run)
     answer = do(client, run.pieces.first(), "save", text=" ")
     assert "The summary is empty" in client.get(answer["Location"]).content.decode()
+
+
+def test_each_of_many_summaries_can_be_written_by_hand(client: Client) -> None:
+    run = begin(client, summarizable(sections=15, pairs=2, size=2_000), writer="manual")
+    page = page_of(client, run)
+    assert page.count("Write it yourself") == run.pieces.count() > READ_AT_ONCE
+    assert "<textarea" in client.get(f"/c/{run.chain_id}/summaries/{run.pk}/?open={run.pieces.first().pk}").content.decode()
 
 
 def test_a_summary_larger_than_what_it_replaces_is_not_taken(client: Client, chain: Chain) -> None:
