@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.chains.diff.comparing import equal_stretches
+from chainviz.chains.diff.comparing import compare, equal_stretches
 from chainviz.chains.diff.groups import Compared
 from chainviz.chains.diff.page import Asked, diff_view, fold_fragment, measures, query
-from chainviz.core.chain import MemoryChain
+from chainviz.core.chain import MemoryChain, Splice
 from chainviz.core.diff.chains import diff_chains
 from chainviz.core.diff.rows import ShapeRows
 from chainviz.core.messages import Message, Text
 from chainviz.core.paths import Path
+from chainviz.store.chain import StoredChain
+from chainviz.store.drafts import add_step, start_draft
+from chainviz.store.models import Version
 from chainviz.store.pieces import Piece
+from tests.chains.making import ai, human, make_chain
 
 
 class Links:
@@ -152,3 +157,15 @@ def test_a_list_of_pieces_equals_itself() -> None:
 def test_only_what_is_gone_is_a_hundred_percent_less(before: int, after: int, change: str) -> None:
     (measure,) = measures([("Bytes", before, after, "bytes")])
     assert measure.change == change
+
+
+@pytest.mark.django_db
+def test_changes_all_over_a_long_chain_are_compared_with_few_queries(django_assert_max_num_queries: Any) -> None:
+    chain = make_chain([human(f"Question {number}") if number % 2 else ai(f"Answer {number}") for number in range(1200)])
+    old = Version.objects.get(history=chain.history).snapshot
+    stored = StoredChain(old)
+    edits = [Splice(at, 1, (replace(stored[at], parts=(Text(f"Other {at}", origin=0),)),)) for at in range(0, 1200, 4)]
+    new = add_step(start_draft(Version.objects.get(history=chain.history), author="me"), edits, operation="edit", options={})
+    with django_assert_max_num_queries(40):
+        found = compare(StoredChain(old), StoredChain(new))
+    assert found.counts == {"changed": len(edits)}

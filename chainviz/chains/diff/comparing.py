@@ -7,17 +7,50 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 
 from chainviz.core.chain import Chain
 from chainviz.core.diff.chains import ChainDiff, Group, Keys, diff_chains
-from chainviz.core.diff.rows import Measure, Row
+from chainviz.core.diff.rows import Measure, Place, Row
 from chainviz.store.chain import StoredChain
-from chainviz.store.contents import pieces_of
+from chainviz.store.contents import StoredMessage, pieces_of
 from chainviz.store.models import Snapshot
 from chainviz.store.pieces import Piece
 
 MOST_STRETCHES = 600
 """More common stretches than this are taken in order, without looking for the best choice among them."""
+
+
+SCATTERED = 100
+"""From so many common stretches on, messages are read ahead …"""
+AHEAD = 500
+"""… so many at a time."""
+WINDOWS_KEPT = 4
+
+
+class ReadAhead(StoredChain):
+    """For who looks at single messages all over a chain, in order: their rows are read some hundreds at a time."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__(snapshot)
+        self._windows: dict[int, Sequence[StoredMessage]] = {}
+
+    def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
+        start, stop = max(0, start), min(stop, len(self))
+        if stop - start > AHEAD:
+            return super().rows(start, stop)
+        found: list[StoredMessage] = []
+        for number in range(start // AHEAD, -(-stop // AHEAD)):
+            first = number * AHEAD
+            found += self._window(number)[max(0, start - first) : stop - first]
+        return found
+
+    def _window(self, number: int) -> Sequence[StoredMessage]:
+        if number not in self._windows:
+            if len(self._windows) >= WINDOWS_KEPT:
+                del self._windows[next(iter(self._windows))]
+            self._windows[number] = super().rows(number * AHEAD, (number + 1) * AHEAD)
+        return self._windows[number]
 
 
 class StoredRows:
@@ -32,7 +65,7 @@ class StoredRows:
 
     def starts(self, start: int, stop: int) -> list[int]:
         """Begins of rows, block by block: one sum each, no message is read."""
-        ends = [each.messages for each in self._outline.listing.row_ends]
+        ends = self._outline.listing.message_counts
         found: list[int] = []
         for index in range(bisect_right(ends, start), len(ends)):
             place = self._outline.listing.rows_before(index).messages
@@ -41,6 +74,11 @@ class StoredRows:
             begins = (place, *(place + each.messages for each in self._outline.row_block(index).ends[:-1]))
             found += (begin for begin in begins if start <= begin < stop)
         return found
+
+    def place(self, message: int) -> Place:
+        number = self._outline.row_of_message(message)
+        row = self._outline.row(number)
+        return Place(self._outline.section_of_row(number).path_of(number), row.start, row.start + row.row.messages)
 
     def rows(self, start: int, stop: int) -> Sequence[Row]:
         if start >= stop:
@@ -70,12 +108,12 @@ class StoredRows:
     def _before(self, message: int) -> tuple[int, int, int]:
         """Messages, pairs and bytes before the row that begins with this message."""
         listing = self._outline.listing
-        index = bisect_right([each.messages for each in listing.row_ends], message)
+        index = bisect_right(listing.message_counts, message)
         before = listing.rows_before(index)
         if index < len(listing.rows):
             block = self._outline.row_block(index)
-            ends = [each.messages for each in block.ends]
-            before = before + block.before(bisect_right(ends, message - before.messages))
+            inside = bisect_right(block.ends, message - before.messages, key=attrgetter("messages"))
+            before = before + block.before(inside)
         return before.messages, before.pairs, before.size
 
 
@@ -155,10 +193,12 @@ def _groups(
     old, new = (Snapshot.objects.get(pk=pk) for pk in (old_id, new_id))
     # between two formats the same message is spelled differently, so there its content is compared
     keys: Keys | None = _digests if old.format == new.format else None
+    stretches = equal_stretches(pieces_of(old), pieces_of(new))
+    chain_of = ReadAhead if len(stretches) >= SCATTERED else StoredChain
     diff = diff_chains(
-        StoredChain(old),
-        StoredChain(new),
-        equal_stretches(pieces_of(old), pieces_of(new)),
+        chain_of(old),
+        chain_of(new),
+        stretches,
         rows=lambda chain: StoredRows(chain),  # type: ignore[arg-type]
         keys=keys,
     )

@@ -138,14 +138,13 @@ class _Comparison:
         return Equal(old + first, new + first, last - first) if last > first else None
 
     def _common_starts(self, old: int, new: int, length: int) -> int:
-        a, b = self.old_rows.rows(old, old + 1)[0], self.new_rows.rows(new, new + 1)[0]
+        a, b = self.old_rows.place(old), self.new_rows.place(new)
         if a.start == old and b.start == new:
             return 0
         return max(a.stop - old if a.start < old else 0, b.stop - new if b.start < new else 0)
 
     def _common_ends(self, old: int, new: int, length: int) -> int:
-        a = self.old_rows.rows(old + length - 1, old + length)[0]
-        b = self.new_rows.rows(new + length - 1, new + length)[0]
+        a, b = self.old_rows.place(old + length - 1), self.new_rows.place(new + length - 1)
         if a.stop == old + length and b.stop == new + length:
             return length
         return min(
@@ -223,5 +222,4 @@ def _whole_runs(steps: list[Equal | RowGap]) -> Iterator[Equal | RowGap]:
 
 
 def _run(rows: Rows, start: int, stop: int) -> Side:
-    first, last = rows.rows(start, start + 1)[0], rows.rows(stop - 1, stop)[-1]
-    return Side(start, stop, rows.measure(start, stop), first.path, last.path)
+    return Side(start, stop, rows.measure(start, stop), rows.place(start).path, rows.place(stop - 1).path)

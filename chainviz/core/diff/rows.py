@@ -44,6 +44,14 @@ class Row:
         return self.is_pair and bool(calls) and calls[0].name == SUMMARIZATION_TOOL
 
 
+class Place(NamedTuple):
+    """Where a row lies: the messages `start:stop`, and what it is called."""
+
+    path: Path
+    start: int
+    stop: int
+
+
 class Measure(NamedTuple):
     """How much lies in a stretch of whole rows."""
 
@@ -65,6 +73,9 @@ class Rows(Protocol):
 
     def starts(self, start: int, stop: int) -> Sequence[int]:
         """First messages of the rows among the messages `start:stop`."""
+
+    def place(self, message: int) -> Place:
+        """Of the row that holds this message; nothing of its content is looked at."""
 
     def rows(self, start: int, stop: int) -> Sequence[Row]:
         """The rows that hold any of the messages `start:stop`, in order."""
@@ -111,6 +122,9 @@ class ShapeRows:
     def starts(self, start: int, stop: int) -> list[int]:
         return self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, stop)]
 
+    def place(self, message: int) -> Place:
+        return self._place(bisect_right(self._starts, message) - 1)
+
     def rows(self, start: int, stop: int) -> list[Row]:
         if start >= stop:
             return []
@@ -118,11 +132,14 @@ class ShapeRows:
         last = bisect_right(self._starts, stop - 1)
         return [self._row(i) for i in range(first, last)]
 
-    def _row(self, i: int) -> Row:
+    def _place(self, i: int) -> Place:
         start = self._starts[i]
         stop = self._starts[i + 1] if i + 1 < len(self._starts) else len(self._shapes)
         section, pair, header = self._places[i]
-        path = Path(section, pair) if pair else Path(section, 0, header)
+        return Place(Path(section, pair) if pair else Path(section, 0, header), start, stop)
+
+    def _row(self, i: int) -> Row:
+        path, start, stop = self._place(i)
         return Row(path, start, stop, tuple(self._shapes[start:stop]))
 
     def measure(self, start: int, stop: int) -> Measure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 from chainviz.core.errors import PathError
@@ -112,10 +113,10 @@ class OutlineReader:
                 yield SectionPlace(count + i + 1, before + block.before(i), block.sections[i])
 
     def section_of_row(self, row: int) -> SectionPlace:
-        index = bisect_right([measure.rows for _, measure in self.listing.section_ends], row)
+        index = bisect_right(self.listing.section_ends, row, key=lambda end: end[1].rows)
         count, before = self.listing.sections_before(index)
         block = self.section_block(index)
-        i = bisect_right([measure.rows for measure in block.ends], row - before.rows)
+        i = bisect_right(block.ends, row - before.rows, key=attrgetter("rows"))
         return SectionPlace(count + i + 1, before + block.before(i), block.sections[i])
 
     # rows
@@ -155,7 +156,7 @@ class OutlineReader:
         block_index = bisect_right(self.listing.message_counts, index)
         before = self.listing.rows_before(block_index)
         block = self.row_block(block_index)
-        return before.rows + bisect_right([measure.messages for measure in block.ends], index - before.messages)
+        return before.rows + bisect_right(block.ends, index - before.messages, key=attrgetter("messages"))
 
     # messages and paths
 
