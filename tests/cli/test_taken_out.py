@@ -39,3 +39,18 @@ def test_another_chain_keeps_its_messages_and_is_named(tmp_path: Path, capsys: A
     assert left["runs"][1]["messages"] == run(GONE)["messages"]
     assert "Lovelace" not in json.dumps([left["events"], left["runs"][0], left["runs"][1]["log"]])
     assert "runs/1/messages still holds some of what was taken out" in capsys.readouterr().err
+
+
+def test_a_mask_writes_nothing_anew_but_the_value(tmp_path: Path) -> None:
+    content = [{"type": "tool_result", "tool_use_id": "t1", "content": f"TOKEN={KEY}\n"}]
+    lines = [
+        {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Look"}},
+        {"type": "assistant", "uuid": "u2", "message": {"id": "m", "role": "assistant", "content": [
+            {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "env"}}]}},
+        {"type": "user", "uuid": "u3", "toolUseResult": {"stdout": f"TOKEN={KEY}\n", "stderr": "", "isImage": False},
+         "message": {"role": "user", "content": content}},
+    ]  # fmt: skip
+    file, out = tmp_path / "session.jsonl", tmp_path / "out.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert main(["apply", "mask", str(file), "--out", str(out)]) == 0
+    assert out.read_text() == file.read_text().replace(KEY, "[GITHUB_TOKEN_1]")

@@ -94,10 +94,14 @@ def in_source(each: Masked, values: Values, format: Format) -> Message:
     """The new message as the format writes it, without the values in fields that are no part; the same where its source
     is not of this format."""
     new, old = each.new, each.old
-    if new is old and values.mask_source(old) is old:
+    replaced = values.mask_source(old)
+    if new is old and replaced is old:
         return old
     if not old.source or format.message(old.role, old.source) != old:
         return new
+    again = format.message(old.role, replaced.source)
+    if replace(again, source=()) == replace(new, source=()):
+        return again  # nothing but the values is written anew
     if new is not old:
         near = old.source[0].text
         new = replace(new, source=format.write(new, Style(near, near.isascii())))
