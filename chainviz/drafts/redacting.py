@@ -10,6 +10,7 @@ from django import forms
 from django.http import QueryDict
 
 from chainviz.core.errors import OptionsError
+from chainviz.core.messages import byte_size
 from chainviz.core.operations.redact import POLICIES, RedactOptions, for_anthropic
 from chainviz.core.operations.redact.following import read_history
 from chainviz.core.operations.redact.policies.contract import Kind
@@ -96,7 +97,7 @@ def tool_list(tools: Sequence[Tool], asked: Asked, like: str = "", start: int = 
 
 
 def tools_of(chain: StoredChain) -> tuple[Tool, ...]:
-    """Tools with results; their order, by name, is what the form's numbers mean."""
+    """Tools with results; their order, by name, is what the form's numbers mean. Bytes as the table counts them: contents."""
     shapes = chain.shapes()
     history = read_history(shapes)
     totals: dict[tuple[str, ...], tuple[int, int]] = {}
@@ -104,7 +105,8 @@ def tools_of(chain: StoredChain) -> tuple[Tool, ...]:
         names = history.tools.get(result.id, ()) if result.id else ()
         key = names or ((result.name,) if result.name else ())
         count, size = totals.get(key, (0, 0))
-        totals[key] = (count + 1, size + shapes[message].parts[result.part].size)
+        content = shapes[message].parts[result.part].size - byte_size(result.id) - byte_size(result.name)
+        totals[key] = (count + 1, size + content)
     return tuple(Tool(i, names, *totals[names]) for i, names in enumerate(sorted(totals)))
 
 

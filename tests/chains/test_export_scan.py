@@ -41,6 +41,7 @@ def test_what_was_masked_is_still_in_the_upload_and_told(client: Client, chain: 
     page = client.get(f"/c/{chain.pk}/v/2/export").content.decode()
     assert "No secrets were found" in page
     assert "2 findings of 2 values in the file as it was uploaded" in page
+    assert "around the messages" not in page
 
 
 def test_every_link_leads_to_the_page_that_tells(client: Client, chain: Chain) -> None:

@@ -53,6 +53,11 @@ def decisions(page: str) -> list[str]:
     return ["redact" if 'data-state="redacted"' in row else "keep" for row in table.split("<tr")[1:]]
 
 
+def test_tools_and_rows_count_the_same_bytes(client: Client, address: str) -> None:
+    page = client.get(address).content.decode()
+    assert page.count(f"{len(MESSAGES[3]['content'])} B") >= 2
+
+
 def test_the_menu_leads_to_the_page(client: Client, chain: Chain, address: str) -> None:
     assert address in client.get(f"/c/{chain.pk}/v/1/").content.decode()
     assert "Redact</h1>" in client.get(address).content.decode()

@@ -60,17 +60,18 @@ def told_before(subject: Subject, upload: Upload | None, user: Any) -> Told:
     )
     values = len({spot.mark for spot in spots})
     notices = [_of(Counter(spot.rule for spot in spots), values, mask_address(subject))]
-    if upload is not None:
-        found = file_findings_of(done[FILE]) if FILE in done else findings_in(exports.original(upload))
-        if found.values > values:
-            notices.append(_of_file(found, url_or_nothing("purge", subject.chain.pk)))
-    elif is_long_around(subject):
-        text = "It is larger than what is looked through while a page is made."
-        notices.append(Held("changed", "info", "What stands around the messages was not looked through", text))
+    purge = url_or_nothing("purge", subject.chain.pk)
+    if is_long_around(subject):
+        text = "It goes with the chain, and is larger than what is looked through while a page is made."
+        notices.append(Held("changed", "info", "What stands around the messages was not looked through by itself", text))
     else:
         around = findings_in(piece.encode("utf-8", "replace") for piece in pieces_around(subject.snapshot))
         if around.total:
-            notices.append(_around(around, url_or_nothing("purge", subject.chain.pk)))
+            notices.append(_around(around, purge))
+    if upload is not None:
+        found = file_findings_of(done[FILE]) if FILE in done else findings_in(exports.original(upload))
+        if found.values > values:
+            notices.append(_of_file(found, purge))
     return Told(tuple(notices))
 
 
@@ -132,11 +133,8 @@ def _of(by_rule: Mapping[str, int], values: int, href: str) -> Held:
 
 def _of_file(found: FileFindings, href: str) -> Held:
     title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in the file as it was uploaded"
-    text = (
-        f"{_named(found.by_rule)}. The upload holds all of them, and what stands around the messages goes with this chain"
-        " too. A purge takes values out of everything."
-    )
-    return Held("problem", "problem", title, text, href, "Purge values")
+    text = f"{_named(found.by_rule)}. Downloading the upload takes all of them along. A purge takes values out of everything."
+    return Held("changed", "info", title, text, href, "Purge values")
 
 
 def _around(found: FileFindings, href: str) -> Held:
