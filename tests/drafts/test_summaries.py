@@ -252,13 +252,13 @@ def test_without_scripts_the_plan_is_shown_by_a_button(client: Client, chain: Ch
 
 def test_while_one_piece_is_written_alone_the_others_do_not_look_as_if_they_were(client: Client, chain: Chain) -> None:
     run = begin(client, chain)
-    assert page_of(client, run).count(':waiting"') == 2
+    assert page_of(client, run).count(':waiting:open"') == 2
     client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "stop"})
     page = page_of(client, run)
-    assert page.count(':stopped"') == 2 and "Write the rest" in page
+    assert page.count(':stopped:open"') == 2 and "Write the rest" in page
     do(client, run.pieces.earliest("pk"), "again")
     page = page_of(client, run)
-    assert (page.count(':waiting"'), page.count(':stopped"')) == (1, 1)
+    assert (page.count(':waiting:open"'), page.count(':stopped:open"')) == (1, 1)
 
 
 def test_a_run_that_is_being_stopped_says_so_and_looks_sooner(client: Client, chain: Chain) -> None:
@@ -301,5 +301,9 @@ def test_many_summaries_come_in_pages_and_one_request_keeps_them_fresh(client: C
     again = client.get(f"{address}status", {"have": have.replace("waiting", "ready")}, headers={"HX-Request": "true"})
     assert again.content.decode().count('hx-swap-oob="true"') == 1
     piece = run.pieces.earliest("pk")
+    was_open = {"have": f"{piece.pk}:writing:open"}
+    kept = client.get(f"{address}status", was_open, headers={"HX-Request": "true"}).content.decode()
+    assert kept.count("<textarea") == 1, "what was open while it was written again stays open"
+    assert f'data-piece="{piece.pk}:ready:open"' in kept
     assert "<textarea" in client.get(f"{address}piece/{piece.pk}/", headers={"HX-Request": "true"}).content.decode()
     assert client.get(f"{address}?open={piece.pk}").content.decode().count("<textarea") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlencode
 from zlib import crc32
@@ -125,7 +126,8 @@ class RunPage:
     trouble: str
 
 
-def run_page(run: SummaryRun, first: int = 0, opened: int | None = None) -> RunPage:
+def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> RunPage:
+    """`opened`: pieces that show their texts however many there are."""
     ground = ground_of_run(run)
     rows = sorted(run.pieces.filter(in_plan=True).defer("text", "losses"), key=_place)
     active = jobs_of(run)
@@ -134,7 +136,7 @@ def run_page(run: SummaryRun, first: int = 0, opened: int | None = None) -> RunP
     is_stopping = bool(active) and not Job.objects.filter(pk__in=active, cancel_requested=False).exists()
     ready, left = looks["ready"], len(rows) - looks["ready"]
     shown = rows[first : first + SHOWN]
-    bodies = {row.pk for row in shown if len(rows) <= READ_AT_ONCE or row.pk == opened}
+    bodies = {row.pk for row in shown if len(rows) <= READ_AT_ONCE or row.pk in opened}
     return RunPage(
         chain=run.chain,
         run=run,

@@ -26,21 +26,23 @@ LAST_POLL = 286
 @require_safe
 def summaries(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
     run = runs.run_for(request, chain_id, run_id)
-    page = run_page(run, _first(request), small_number(request.GET.get("open", "")))
+    opened = small_number(request.GET.get("open", ""))
+    page = run_page(run, _first(request), () if opened is None else (opened,))
     return _vary(render(request, "drafts/summaries.html", {"page": page}))
 
 
 @require_safe
 def status(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
-    """The bar above the pieces, and those that look otherwise than on the page; `have` says how they look there.
+    """The bar above the pieces, and those that look otherwise than on the page; `have` says how they look there, and
+    which are open: these stay so.
 
     One request a second for the whole page: a piece somebody writes in is left alone as long as it stays what it is.
     """
     run = runs.run_for(request, chain_id, run_id)
     if not wants_fragment(request):
         return see_other(reverse("drafts:summaries", args=[chain_id, run_id]))
-    page = run_page(run, _first(request))
-    have = _looks(request.GET.get("have", ""))
+    have, opened = _looks(request.GET.get("have", ""))
+    page = run_page(run, _first(request), opened)
     now = {view.pk: view for view in page.pieces}
     context = {
         "page": page,
@@ -60,10 +62,17 @@ def _other(had: str, view: PieceView) -> str:
     return view.looks if view.looks != had else ""
 
 
-def _looks(words: str) -> dict[int, str]:
-    """`12:waiting,13:ready` as the page sends it."""
-    pairs = (word.partition(":") for word in words[:20_000].split(","))
-    return {number: looks for text, _, looks in pairs if (number := small_number(text)) is not None}
+def _looks(words: str) -> tuple[dict[int, str], set[int]]:
+    """`12:waiting,13:ready:open` as the page sends it."""
+    looks: dict[int, str] = {}
+    opened: set[int] = set()
+    for word in words[:20_000].split(","):
+        text, look, mark, *_ = (*word.split(":"), "", "")
+        if (number := small_number(text)) is not None:
+            looks[number] = look
+            if mark == "open":
+                opened.add(number)
+    return looks, opened
 
 
 def _first(request: HttpRequest) -> int:
