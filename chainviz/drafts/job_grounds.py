@@ -43,9 +43,12 @@ def _ground(chain: int, version: int, draft: int | None) -> Ground:
     return Ground(row, of, None, StoredChain(of.snapshot))
 
 
-def job_of(function: str, ground: Ground, user: Any, number: int | None = None) -> Job | None:
-    """The person's job of that number in this chain, else the one of exactly this content that is under way."""
+def job_of(function: str, ground: Ground, user: Any, number: int | None = None, **args: Any) -> Job | None:
+    """The person's job of that number in this chain, else the one of exactly this content that is under way; with these
+    arguments among its own."""
     jobs = Job.objects.about(ground.chain).visible_to(user).filter(function=function)
-    if number is not None:
-        return jobs.filter(pk=number).first()
-    return next((job for job in jobs.unfinished() if job.args["seen"] == _content(ground)), None)
+    if number is None:
+        jobs, args = jobs.unfinished(), {**args, "seen": _content(ground)}
+    else:
+        jobs = jobs.filter(pk=number)
+    return next((job for job in jobs if args.items() <= job.args.items()), None)

@@ -1,19 +1,18 @@
-"""Masking a long chain as a job: prepared and written without holding anything, then shown and finished in one transaction."""
+"""Masking a long chain as a job."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from chainviz.core.operations.mask import MaskOptions
+from chainviz.core.operations.mask import WARNINGS, MaskOptions
 from chainviz.drafts.access import Ground
 from chainviz.drafts.job_grounds import ground_of_job, job_of, named
 from chainviz.drafts.masking import prepare, taking
-from chainviz.jobs import lease
+from chainviz.drafts.step_jobs import working_out, write_step
 from chainviz.jobs.models import Job
-from chainviz.jobs.tasks import Cancelled, JobContext, start_job
+from chainviz.jobs.tasks import JobContext, start_job
 
 MASKING = f"{__name__}.mask_content"
-WRITING = 0.9
 
 
 def start_masking(ground: Ground, user: Any, options: MaskOptions) -> Job:
@@ -37,17 +36,8 @@ def mask_content(
 ) -> dict[str, Any]:
     try:
         ground = ground_of_job(chain, version, draft, seen)
-        prepared = prepare(
-            ground.stored,
-            MaskOptions.model_validate(options),
-            lambda done, text: context.report(done * WRITING, text),
-        )
-        context.report(WRITING, f"Writing {len(prepared.changes):,} messages")
-        with taking(ground, context.job.owner, prepared) as made:
-            # part of the transaction: whoever takes this job over would mask a second time
-            if context.is_cancelled() or not lease.finish(context.job, Job.State.DONE, result={"draft": made.pk}):
-                raise Cancelled
-        return {"draft": made.pk}
+        prepared = prepare(ground.stored, MaskOptions.model_validate(options), working_out(context))
+        return write_step(context, len(prepared.changes), taking(ground, context.job.owner, prepared), WARNINGS)
     finally:
         # a pattern may spell out the very value
         told = {**context.job.args, "options": {**options, "own_patterns": ""}}

@@ -71,7 +71,7 @@ def ground_of_draft(draft: Draft) -> Ground:
 def change(ground: Ground, user: Any, operation: Operation[Any], options: Options) -> tuple[Draft, tuple[str, ...]]:
     """One step of an operation; its draft and what the person should know. The work is done before anything is held."""
     outcome = worked_out(ground, operation, options)
-    return take(ground, user, operation, options, outcome), (*outcome.warnings, *_leaving(ground, outcome))
+    return take(ground, user, operation, options, outcome), warnings_of(ground, outcome)
 
 
 def worked_out(
@@ -82,6 +82,11 @@ def worked_out(
     if not outcome.changes:
         raise Refused(" ".join(outcome.warnings) or "There is nothing to change with these choices.")
     return outcome
+
+
+def warnings_of(ground: Ground, outcome: Outcome) -> tuple[str, ...]:
+    """What the person should know of it."""
+    return (*outcome.warnings, *_leaving(ground, outcome))
 
 
 def _leaving(ground: Ground, outcome: Outcome) -> tuple[str, ...]:

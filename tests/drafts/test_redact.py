@@ -13,6 +13,12 @@ from chainviz.chains.audit import AuditEntry
 from chainviz.chains.models import Chain
 from chainviz.core.operations.redact.same_calls import find_same_calls
 from chainviz.drafts.models import Draft
+from chainviz.drafts.redacting_jobs import redact_content
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import JobContext, run_job
+from chainviz.store.models import Draft as StoredDraft
+from chainviz.store.models import History
 from tests.chains.making import ai, human, make_chain, make_chain_of, result
 from tests.drafts.pages import fields_of, send_form
 
@@ -321,3 +327,88 @@ def test_calls_are_read_once_for_a_content(client: Client, address: str, monkeyp
         page = look(client, address, policy="superseded", superseded_by="same_call", show=show)
         assert "No row fits" in page if show == "redact" else decisions(page) == ["keep"] * 3
     assert len(found) == 1
+
+
+@pytest.fixture
+def redacting(client: Client, address: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The page of a job that is to redact a long chain; nobody has taken it up yet."""
+    monkeypatch.setattr("chainviz.drafts.step_jobs.MESSAGES_AT_ONCE", 1)
+    answer = send_form(client, f"{address}?v=1", act="apply", placeholder="[gone]", min_bytes="7")
+    assert answer.status_code == 303 and not Draft.objects.exists()
+    return str(answer.url)
+
+
+def test_a_long_chain_is_redacted_by_a_job_that_is_found_again(
+    client: Client, chain: Chain, address: str, redacting: str
+) -> None:
+    job = Job.objects.get()
+    assert redacting == f"{address}?v=1&step={job.pk}"
+    for page in (redacting, f"{address}?v=1", address):
+        assert "Redacting the chain" in client.get(page).content.decode()
+    fragment = client.get(redacting, headers={"HX-Request": "true"}).content.decode()
+    assert "Stop</button>" in fragment and "<html" not in fragment
+    run_job.call(job.pk)
+    draft = Draft.objects.get()
+    assert client.get(redacting, headers={"HX-Request": "true"})["HX-Redirect"] == redacting
+    assert client.get(redacting).url == f"/c/{chain.pk}/d/{draft.pk}/"
+    client.post(f"/c/{chain.pk}/d/{draft.pk}/save", {"note": ""})
+    exported = b"".join(client.get(f"/c/{chain.pk}/v/2/export?scope=chain").streaming_content)
+    assert b"[gone]" in exported and SECRET_LOOKING.encode() not in exported
+    assert AuditEntry.objects.filter(act="redact").count() == 1
+
+
+def test_a_live_preview_goes_on_while_a_redaction_is_under_way(client: Client, address: str, redacting: str) -> None:
+    headers = {"HX-Request": "true", "HX-Target": "decisions"}
+    preview = client.post(f"{address}?v=1", {"act": "look", "policy": "seed"}, headers=headers).content.decode()
+    assert 'id="decisions"' in preview and "<progress" not in preview
+
+
+def test_a_redaction_that_is_stopped_leaves_the_choices(client: Client, redacting: str) -> None:
+    assert client.post(redacting, {"act": "stop"}).url == redacting
+    run_job.call(Job.objects.get().pk)
+    assert not Draft.objects.exists()
+    page = client.get(redacting).content.decode()
+    assert "was stopped, and nothing was changed" in page
+    assert fields_of(page)["placeholder"] == ["[gone]"] and fields_of(page)["min_bytes"] == ["7"]
+
+
+def test_a_redaction_that_is_refused_says_why_beside_the_choices(client: Client, address: str, redacting: str) -> None:
+    client.post(redacting, {"act": "stop"})
+    answer = send_form(client, redacting.split("&")[0], act="apply", min_bytes="999999")
+    run_job.call(Job.objects.latest("pk").pk)
+    page = client.get(answer.url).content.decode()
+    assert "No row is to be redacted with these choices" in page
+    assert fields_of(page)["min_bytes"] == ["999999"]
+    # the form is no longer about that job
+    assert f'action="{address}?v=1"' in page
+
+
+def test_a_worker_that_dies_while_redacting_leaves_no_half_step(
+    client: Client, redacting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one makes the step; a third, who takes over what is done, makes none."""
+    job = Job.objects.get()
+    claimed = lease.claim(job.pk)
+    assert claimed is not None
+    with monkeypatch.context() as dying, pytest.raises(ZeroDivisionError):
+        dying.setattr(lease, "finish", lambda *_, **__: 1 / 0)
+        redact_content(JobContext(claimed), **claimed.args)
+    assert not Draft.objects.exists() and not AuditEntry.objects.filter(act="redact").exists()
+    Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
+    for _ in range(2):
+        run_job.call(job.pk)
+    assert StoredDraft.objects.get(pk=Draft.objects.get().key).steps.count() == 1
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (Job.State.DONE, 2)
+
+
+def test_what_was_purged_meanwhile_is_not_redacted(client: Client, redacting: str) -> None:
+    History.objects.update(edition=1)
+    run_job.call(Job.objects.get().pk)
+    assert not Draft.objects.exists()
+    assert "The content changed since" in client.get(redacting).content.decode()
+
+
+def test_a_job_of_another_page_is_not_found(client: Client, address: str, redacting: str) -> None:
+    assert client.get(redacting.replace("redact", "convert")).status_code == 404
+    assert client.get(f"{address}?v=1&step=99").status_code == 404

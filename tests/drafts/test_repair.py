@@ -12,9 +12,11 @@ from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft
 from chainviz.drafts.repairing import MOST_CARDS
 from chainviz.drafts.stored import snapshot_of
+from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.jobs.tasks import run_job
+from chainviz.jobs.tasks import JobContext, run_job
 from chainviz.store.chain import StoredChain
+from chainviz.store.models import History, Version
 from tests.chains.files import send
 from tests.drafts.pages import fields_of, send_form
 
@@ -112,7 +114,7 @@ def long_chain(client: Client, monkeypatch: pytest.MonkeyPatch) -> Chain:
         {"role": "user", "content": " "},
     ]
     send(client, ("long.json", json.dumps(messages).encode()))
-    monkeypatch.setattr("chainviz.drafts.repair_jobs.MESSAGES_AT_ONCE", 1)
+    monkeypatch.setattr("chainviz.drafts.step_jobs.MESSAGES_AT_ONCE", 1)
     return Chain.objects.get()
 
 
@@ -159,7 +161,7 @@ def test_fixes_of_a_long_chain_are_carried_out_by_a_job(client: Client, long_cha
     offered = re.findall('name="fix" value="([^"]*)"', client.get(address).content.decode())
     answer = send_form(client, address, fix=[unescape(fix) for fix in offered])
     job = Job.objects.latest("pk")
-    assert answer.status_code == 303 and answer.url == f"{address}&mending={job.pk}"
+    assert answer.status_code == 303 and answer.url == f"{address}&step={job.pk}"
     assert "Repairing the chain" in client.get(answer.url).content.decode()
     assert client.get(address).content.decode().count("Repairing the chain") == 1
     run_job.call(job.pk)
@@ -181,7 +183,7 @@ def test_what_was_chosen_of_the_structure_leaves_contents_alone(client: Client, 
 def test_mending_a_long_chain_can_be_stopped(client: Client, long_chain: Chain) -> None:
     address = f"/c/{long_chain.pk}/repair/?v=1"
     waiting = send_form(client, address).url
-    assert client.post(waiting, {"act": "stop"}).url == address
+    assert client.post(waiting, {"act": "stop"}).url == waiting
     run_job.call(Job.objects.latest("pk").pk)
     assert not Draft.objects.exists()
     assert client.get(waiting).url == address
@@ -196,7 +198,7 @@ def test_a_form_about_contents_that_were_not_read_is_refused(client: Client, lon
     form = fields_of(client.get(address).content.decode())
     answer = client.post(address, {**form, "content": "1"})
     assert answer.status_code == 422
-    assert client.get(f"{address}&mending=99").status_code == 404
+    assert client.get(f"{address}&step=99").status_code == 404
 
 
 def test_every_other_operation_has_a_page_from_its_options(client: Client, chain: Chain) -> None:
@@ -215,3 +217,78 @@ def test_a_chain_is_converted_and_exported_in_the_other_format(client: Client, c
     wrong = send_form(client, f"/c/{chain.pk}/do/convert/?draft={draft.pk}", to="nonsense")
     assert wrong.status_code == 422
     assert "nonsense" in wrong.content.decode()
+
+
+@pytest.fixture
+def converting(client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The page of a job that is to convert a long chain; nobody has taken it up yet."""
+    monkeypatch.setattr("chainviz.drafts.step_jobs.MESSAGES_AT_ONCE", 1)
+    answer = send_form(client, f"/c/{chain.pk}/do/convert/?v=1", to="anthropic", drop_reasoning="on")
+    assert answer.status_code == 303 and not Draft.objects.exists()
+    return str(answer.url)
+
+
+def test_a_long_chain_is_converted_by_a_job_that_is_found_again(client: Client, chain: Chain, converting: str) -> None:
+    job = Job.objects.get()
+    assert converting == f"/c/{chain.pk}/do/convert/?v=1&step={job.pk}"
+    for address in (converting, f"/c/{chain.pk}/do/convert/?v=1"):
+        assert "Working through the chain" in client.get(address).content.decode()
+    page = client.get(converting, headers={"HX-Request": "true"}).content.decode()
+    assert "Stop</button>" in page and "<html" not in page
+    assert client.get(f"/c/{chain.pk}/repair/?v=1&step={job.pk}").status_code == 404
+    assert "Working" not in client.get(f"/c/{chain.pk}/repair/?v=1").content.decode()
+    run_job.call(job.pk)
+    assert client.get(converting).url == f"/c/{chain.pk}/d/{Draft.objects.get().pk}/"
+    assert snapshot_of(Draft.objects.get()).format == "anthropic"
+
+
+def test_asking_for_a_conversion_again_leads_to_the_one_under_way(client: Client, chain: Chain, converting: str) -> None:
+    seen = Version.objects.get().snapshot.digest
+    again = client.post(f"/c/{chain.pk}/do/convert/?v=1", {"seen": bytes(seen).hex(), "to": "same"})
+    assert again.url == converting
+
+
+def test_a_conversion_that_is_stopped_leaves_the_choices(client: Client, converting: str) -> None:
+    assert client.post(converting, {"act": "stop"}).url == converting
+    run_job.call(Job.objects.get().pk)
+    assert not Draft.objects.exists()
+    page = client.get(converting).content.decode()
+    assert "was stopped, and nothing was changed" in page
+    assert fields_of(page)["to"] == ["anthropic"] and fields_of(page)["drop_reasoning"] == ["on"]
+
+
+def test_a_conversion_that_is_refused_says_why(client: Client, chain: Chain, converting: str) -> None:
+    client.post(converting, {"act": "stop"})
+    # what each message holds already
+    answer = send_form(client, f"/c/{chain.pk}/do/convert/?v=1")
+    run_job.call(Job.objects.latest("pk").pk)
+    assert client.get(answer.url, headers={"HX-Request": "true"})["HX-Redirect"] == answer.url
+    page = client.get(answer.url)
+    assert page.status_code == 200 and "There is nothing to change" in page.content.decode()
+    assert "<progress" not in page.content.decode()
+
+
+def test_what_was_purged_meanwhile_is_not_converted(client: Client, converting: str) -> None:
+    History.objects.update(edition=1)
+    run_job.call(Job.objects.get().pk)
+    assert not Draft.objects.exists()
+    assert "The content changed since" in client.get(converting).content.decode()
+
+
+def test_a_conversion_tells_how_far_it_is_and_stops_between(
+    client: Client, converting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[float, str]] = []
+
+    def report(context: JobContext, progress: float, message: str = "") -> None:
+        told.append((progress, message))
+        if "written anew" in message:
+            lease.cancel(context.job)
+        real(context, progress, message)
+
+    real = JobContext.report
+    monkeypatch.setattr(JobContext, "report", report)
+    run_job.call(Job.objects.get().pk)
+    assert [progress for progress, _ in told] == sorted(progress for progress, _ in told)
+    assert "messages read" in told[0][1] and "written anew" in told[-1][1]
+    assert Job.objects.get().state == Job.State.CANCELLED and not Draft.objects.exists()

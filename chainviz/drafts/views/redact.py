@@ -28,12 +28,16 @@ from chainviz.drafts.redacting import (
     tool_list,
     tools_of,
 )
+from chainviz.drafts.redacting_jobs import redacting_of, start_redacting
 from chainviz.drafts.redacting_rows import SHOWN, Filter, table_of
 from chainviz.drafts.redacting_step import redact as redact_in_draft
 from chainviz.drafts.same_calls import same_calls_of
-from chainviz.drafts.views.answers import begun_draft, moved_on, to_draft
+from chainviz.drafts.step_jobs import is_long
+from chainviz.drafts.views.answers import begun_draft, moved_on, see_other, to_draft
+from chainviz.drafts.views.waiting import STOPPED, at_step, ended_in_vain, step_of, waiting
+from chainviz.jobs.models import Job
 from chainviz.web.addresses import small_number
-from chainviz.web.htmx import page_or_fragment
+from chainviz.web.htmx import page_or_fragment, wants_fragment
 
 MOST_SUGGESTED = 300
 MOST_NAME = 200
@@ -42,10 +46,17 @@ MOST_NAME = 200
 @require_http_methods(["GET", "HEAD", "POST"])
 def redact(request: HttpRequest, chain_id: int) -> HttpResponse:
     ground = ground_of(request, chain_id)
+    job = step_of(request, ground, redacting_of, is_long=is_long(ground.stored))
+    if job is not None:
+        return _of_job(request, ground, job)
     if request.method != "POST":
         begun = begun_draft(request, ground)
         if begun is not None:
             return redirect(f"{reverse('drafts:redact', args=[chain_id])}?draft={begun.pk}")
+    return _choice(request, ground)
+
+
+def _choice(request: HttpRequest, ground: Ground) -> HttpResponse:
     tools = tools_of(ground.stored)
     asked = asked_in(request.POST, tools) if request.method == "POST" else NOTHING
     fixed = asked.fixed(tools, read_switch(settings.STREAM_REDACTION_ENABLED).on)
@@ -67,9 +78,27 @@ def redact(request: HttpRequest, chain_id: int) -> HttpResponse:
     if request.POST.get("seen") != ground.seen:
         return _page(request, ground, tools, asked, form, options, moved_on(ground))
     try:
-        return to_draft(request, *redact_in_draft(ground, request.user, options))
+        return _apply(request, ground, options)
     except ChainError as refused:
         return _page(request, ground, tools, asked, form, options, str(refused))
+
+
+def _apply(request: HttpRequest, ground: Ground, options: RedactOptions) -> HttpResponse:
+    if is_long(ground.stored):
+        return see_other(at_step(_address(ground), start_redacting(ground, request.user, options)))
+    return to_draft(request, *redact_in_draft(ground, request.user, options))
+
+
+def _of_job(request: HttpRequest, ground: Ground, job: Job) -> HttpResponse:
+    """The form as it was sent, where nothing came of it."""
+    if not ended_in_vain(job) or request.method == "POST" or wants_fragment(request):
+        head = {**_head(ground), "name": "Redact", "heading": "Redact", "doing": "Redacting the chain"}
+        return waiting(request, job, _address(ground), head)
+    tools = tools_of(ground.stored)
+    options = RedactOptions.model_validate(job.args["options"])
+    note = STOPPED if job.state == Job.State.CANCELLED else ""
+    error = "" if note else job.message
+    return _page(request, ground, tools, asked_by(options, tools), form_of(options), options, error, note)
 
 
 def _settings_file(options: RedactOptions) -> HttpResponse | None:
@@ -88,18 +117,14 @@ def _page(
     error: str = "",
     note: str = "",
 ) -> HttpResponse:
-    href, words = ground.back
     switch = read_switch(settings.STREAM_REDACTION_ENABLED)
     chosen = _filter(request, options)
     page = {
-        "chain": ground.chain,
-        "source_words": ground.words,
+        **_head(ground),
         "seen": ground.seen,
         "error": error or ("" if options else "These settings cannot be used; the table waits for better ones."),
         "note": note,
-        "back_href": href,
-        "back_words": words,
-        "post_href": reverse("drafts:redact", args=[ground.chain.pk]) + ground.query,
+        "post_href": _address(ground),
         "switch": switch.warning,
         "is_off": not switch.on,
         "tools": _tools(request, tools, asked),
@@ -114,9 +139,18 @@ def _page(
         "by_hand_redact": _list(asked, "redact"),
         "json": redacting.settings_json(options) if options else ("", ""),
     }
-    status = 422 if error or options is None else 200
+    status = 422 if request.method == "POST" and (error or options is None) else 200
     fragment = "tools" if request.htmx.target == "tools" else "decisions"  # type: ignore[attr-defined]
     return page_or_fragment(request, "drafts/redact.html", fragment, {"page": page, "form": form}, status=status)
+
+
+def _head(ground: Ground) -> dict[str, object]:
+    href, words = ground.back
+    return {"chain": ground.chain, "source_words": ground.words, "back_href": href, "back_words": words}
+
+
+def _address(ground: Ground) -> str:
+    return reverse("drafts:redact", args=[ground.chain.pk]) + ground.query
 
 
 def _tools(request: HttpRequest, tools: tuple[Tool, ...], asked: Asked) -> ToolList:

@@ -7,45 +7,39 @@ carrying out what was chosen.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.core.errors import ChainError, Refused
-from chainviz.core.operations.repair import CHOICES, Fix, RepairOptions, propose
+from chainviz.core.operations.repair import CHOICES, Fix, Repair, RepairOptions, propose
 from chainviz.core.paths import Path
 from chainviz.drafts import services
 from chainviz.drafts.access import Ground, ground_of
-from chainviz.drafts.repair_jobs import (
-    REPAIR,
-    fixes_of,
-    is_long,
-    mending_of,
-    reading_of,
-    start_mending,
-    start_reading,
-)
+from chainviz.drafts.operation_jobs import operation_job, start_operation
+from chainviz.drafts.repair_jobs import fixes_of, reading_of, start_reading
 from chainviz.drafts.repairing import Cards, cards_of, options_in
+from chainviz.drafts.step_jobs import is_long
 from chainviz.drafts.views.answers import begun_draft, moved_on, see_other, to_draft
-from chainviz.drafts.views.waiting import waiting
+from chainviz.drafts.views.waiting import at_step, step_of, waiting
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.web.addresses import small_number
 from chainviz.web.htmx import wants_fragment
 
+REPAIR = Repair()
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def repair(request: HttpRequest, chain_id: int) -> HttpResponse:
     ground = ground_of(request, chain_id)
-    asked = small_number(request.GET.get("mending", ""))
-    mending = mending_of(ground, request.user, asked) if asked or is_long(ground.stored) else None
-    if asked and mending is None:
-        raise Http404
+    mending = step_of(request, ground, partial(operation_job, REPAIR), is_long=is_long(ground.stored))
     if mending is not None:
         head = {**_head(ground), "name": "Repair", "heading": "Repair", "doing": "Repairing the chain"}
-        return waiting(request, mending, _address(ground), f"{_address(ground)}&mending={mending.pk}", head)
+        return waiting(request, mending, _address(ground), head)
     if request.method != "POST":
         begun = begun_draft(request, ground)
         if begun is not None:
@@ -96,7 +90,7 @@ def _fixes(ground: Ground, reading: Job | None, *, content: bool) -> Sequence[Fi
 
 def _apply(request: HttpRequest, ground: Ground, options: RepairOptions) -> HttpResponse:
     if is_long(ground.stored):
-        return see_other(f"{_address(ground)}&mending={start_mending(ground, request.user, options).pk}")
+        return see_other(at_step(_address(ground), start_operation(ground, request.user, REPAIR, options)))
     return to_draft(request, *services.change(ground, request.user, REPAIR, options))
 
 

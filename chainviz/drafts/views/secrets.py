@@ -31,7 +31,7 @@ from chainviz.drafts.masking import prepare, take
 from chainviz.drafts.masking_jobs import masking_of, start_masking
 from chainviz.drafts.masking_pages import declined_in, review_of, rules_off
 from chainviz.drafts.views.answers import begun_draft, moved_on, see_other, to_draft
-from chainviz.drafts.views.waiting import waiting
+from chainviz.drafts.views.waiting import at_step, step_of, waiting
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.web.addresses import small_number
@@ -47,10 +47,7 @@ STRATEGIES: dict[Strategy, str] = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
     ground = ground_of(request, chain_id)
-    asked = small_number(request.GET.get("masking", ""))
-    masking = masking_of(ground, request.user, asked)
-    if asked and masking is None:
-        raise Http404
+    masking = step_of(request, ground, masking_of, is_long=is_long(ground.stored))
     if masking is not None:
         return _of_masking(request, ground, masking)
     own = small_number(request.GET.get("own", ""))
@@ -67,7 +64,7 @@ def secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 def _of_masking(request: HttpRequest, ground: Ground, job: Job) -> HttpResponse:
     head = {**_head(ground), "name": "Secrets", "heading": "Secrets and personal data", "doing": "Masking"}
-    return waiting(request, job, _address(ground), f"{_address(ground)}&masking={job.pk}", head, WARNINGS)
+    return waiting(request, job, _address(ground), head)
 
 
 def _of_job(request: HttpRequest, ground: Ground) -> HttpResponse:
@@ -131,8 +128,7 @@ def _review(request: HttpRequest, ground: Ground, known: list[Spot]) -> HttpResp
 
 def _apply(request: HttpRequest, ground: Ground, options: MaskOptions) -> HttpResponse:
     if is_long(ground.stored):
-        job = start_masking(ground, request.user, options)
-        return see_other(f"{_address(ground)}&masking={job.pk}")
+        return see_other(at_step(_address(ground), start_masking(ground, request.user, options)))
     prepared = prepare(ground.stored, options)
     return to_draft(request, take(ground, request.user, prepared), WARNINGS)
 

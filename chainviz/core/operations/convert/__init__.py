@@ -14,10 +14,12 @@ from chainviz.core.formats.contract import Format
 from chainviz.core.formats.moving import Losses, moved
 from chainviz.core.messages import Message, Part, ToolCall, ToolResult
 from chainviz.core.operations.contract import Context, Decision, Options, Outcome
+from chainviz.core.operations.counted import counted
 from chainviz.core.reasoning import clear_reasoning
 from chainviz.core.tool_ids import parse_template, renamings
 
 SAME = "same"
+STRETCH = 1000
 
 
 class ConvertOptions(Options):
@@ -46,16 +48,22 @@ class Convert:
 
     def run(self, chain: Chain, options: ConvertOptions, context: Context) -> Outcome:
         format = None if options.to == SAME else _format(options.to)
-        old = tuple(chain.slice(0, len(chain)))
+        old = tuple(counted(_read(chain), len(chain), lambda done, text: context.progress(done / 2, text), "read"))
         new = [clear_reasoning(message) for message in old] if options.drop_reasoning else list(old)
         if options.tool_call_id_template:
             new = _with_new_ids(new, options.tool_call_id_template, context)
         report = tuple(_report(chain, old, new))
         if format is None:
             return Outcome(tuple(_changed(old, new)), report)
-        there = tuple(one for message in new for one in moved(format, message))
+        messages = counted(new, len(new), lambda done, text: context.progress((1 + done) / 2, text), "written anew")
+        there = tuple(one for message in messages for one in moved(format, message))
         splices = (Splice(0, len(old), there),) if old else ()
         return Outcome(splices, report, tuple(_losses(format, new)), (format.name, None))
+
+
+def _read(chain: Chain) -> Iterator[Message]:
+    for start in range(0, len(chain), STRETCH):
+        yield from chain.slice(start, min(start + STRETCH, len(chain)))
 
 
 def _format(name: str) -> Format:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from chainviz.core.chain import Chain, Splice
 from chainviz.core.formats import get_format
 from chainviz.core.message_paths import message_paths
 from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision, Outcome
+from chainviz.core.operations.counted import counted
 from chainviz.core.operations.redact.bodies import read_bodies
 from chainviz.core.operations.redact.copies import Copies, removed_texts, without_copies
 from chainviz.core.operations.redact.decide import decide
@@ -19,6 +20,7 @@ from chainviz.core.operations.redact.policies.contract import Candidate
 from chainviz.core.operations.redact.rewriting import rewritten_message
 from chainviz.core.operations.redact.table import DecisionTable, Row
 
+Progress = Callable[[float, str], None]
 CLEAN = "clean"
 """A message of which no part was redacted."""
 
@@ -29,17 +31,21 @@ class Redact:
     Options = RedactOptions
 
     def run(self, chain: Chain, options: RedactOptions, context: Context) -> Outcome:
-        return outcome_of(chain, decide(chain, options), options)
+        return outcome_of(chain, decide(chain, options), options, context.progress)
 
 
-def outcome_of(chain: Chain, table: DecisionTable, options: RedactOptions) -> Outcome:
+def outcome_of(
+    chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress = lambda done, text: None
+) -> Outcome:
     new: dict[int, Message] = {}
     gone: dict[str, None] = {}
-    for place, old in read_bodies(chain, sorted(wanted := _wanted(table))):
+    wanted = _wanted(table)
+    bodies = read_bodies(chain, sorted(wanted))
+    for place, old in counted(bodies, len(wanted), lambda done, text: progress(done / 2, text), "redacted"):
         new[place] = rewritten_message(old, wanted[place], options.placeholder)
         gone.update(dict.fromkeys(removed_texts(old, new[place])))
     copies = Copies(gone, DEFAULT)
-    changes = list(_changes(chain, new, copies)) if new else []
+    changes = list(_changes(chain, new, copies, lambda done, text: progress((1 + done) / 2, text))) if new else []
     cleaned = [change.start for change in changes if change.start not in new]
     report = _report(chain, table, cleaned)
     return Outcome(tuple(changes), tuple(report), table.warnings, around=copies.without)
@@ -53,10 +59,11 @@ def _wanted(table: DecisionTable) -> dict[int, list[Candidate]]:
     return wanted
 
 
-def _changes(chain: Chain, new: dict[int, Message], copies: Copies) -> Iterator[Splice]:
+def _changes(chain: Chain, new: dict[int, Message], copies: Copies, progress: Progress) -> Iterator[Splice]:
     """What is redacted, and messages that hold a copy of it in a field that is no part."""
     format = get_format(chain.format)
-    for place, old in read_bodies(chain, range(len(chain))):
+    bodies = read_bodies(chain, range(len(chain)))
+    for place, old in counted(bodies, len(chain), progress, "searched for copies"):
         message = without_copies(old, new.get(place, old), format, copies)
         if message is not old:
             yield Splice(place, 1, (message,))
