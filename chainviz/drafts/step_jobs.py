@@ -16,7 +16,7 @@ from chainviz.store.chain import StoredChain
 MESSAGES_AT_ONCE = 20_000
 BYTES_AT_ONCE = 20_000_000
 """What is read while a page is made takes about a second; more is a job."""
-WRITING = 0.8
+WRITING = 0.7
 """How far a job is when its step is worked out."""
 
 
