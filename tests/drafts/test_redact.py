@@ -108,6 +108,7 @@ def test_a_row_decided_by_hand_goes_into_the_draft_and_the_audit(client: Client,
     ]
     assert "whole file" not in json.dumps(entry.record)
     listed = client.get(f"/c/{chain.pk}/audit/").content.decode()
+    assert ">you, " in listed, "who it was"
     assert "1 of 3 redacted" in listed
     record = client.get(f"/c/{chain.pk}/audit/{entry.pk}/").json()
     assert record["record"]["policy"] == "seed"
