@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from itertools import takewhile
 from typing import Any, get_args, get_origin
@@ -72,12 +72,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.to and arguments.to != "same":
         get_format(arguments.to)
     with opened(arguments.file, arguments) as file:
-        results = [(chain, _outcome(operation, chain, options, ask)) for chain in chosen(file, arguments.chain)]
-        for chain, outcome in results:
-            _tell(file, chain, outcome, arguments)
-        refused = any(isinstance(outcome, ChainError) for _, outcome in results)
+        results = [_applied(operation, chain, options, ask) for chain in chosen(file, arguments.chain)]
+        for result in results:
+            _tell(file, result, arguments)
+        done = [result for result in results if isinstance(result, Applied)]
+        refused = len(done) < len(results)
         if arguments.out and not refused:
-            done = [(chain, outcome) for chain, outcome in results if isinstance(outcome, Outcome)]
             _write(file, done, arguments)
     return 1 if refused else 0
 
@@ -117,16 +117,31 @@ def _asked(operation: Operation[Any], writer: str | None) -> Asked | None:
     return asking(writer) if writer is not None else None
 
 
-def _outcome(
+@dataclass(frozen=True, slots=True)
+class Applied:
+    chain: LoadedChain
+    outcome: Outcome
+    after: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplied:
+    chain: LoadedChain
+    why: ChainError
+
+
+def _applied(
     operation: Operation[Any], chain: LoadedChain, options: Options, ask: Asked | None
-) -> Outcome | ChainError:
+) -> Applied | NotApplied:
     given = MemoryChain(chain.messages, chain.format)
     try:
         if ask is not None and isinstance(options, SummarizeOptions):
-            return summarized(given, options, ask, Context().random)
-        return operation.run(given, options, Context())
+            outcome = summarized(given, options, ask, Context().random)
+        else:
+            outcome = operation.run(given, options, Context())
     except (Refused, PathError) as refused:
-        return refused
+        return NotApplied(chain, refused)
+    return Applied(chain, outcome, changed_messages(chain, outcome))
 
 
 def changed_messages(chain: LoadedChain, outcome: Outcome) -> tuple[Message, ...]:
@@ -154,25 +169,26 @@ def _out_of_slot(message: Message, is_leading: bool) -> Message:
     return message if is_leading or not _is_in_slot(message) else replace(message, source=())
 
 
-def _tell(file: ChainFile, chain: LoadedChain, outcome: Outcome | ChainError, arguments: argparse.Namespace) -> None:
+def _tell(file: ChainFile, result: Applied | NotApplied, arguments: argparse.Namespace) -> None:
+    chain = result.chain
     title = file.title(chain)
-    if isinstance(outcome, ChainError):
-        print(f"chainviz: {title}: {outcome}", file=sys.stderr)
+    if isinstance(result, NotApplied):
+        print(f"chainviz: {title}: {result.why}", file=sys.stderr)
         if arguments.json:
-            print_json({"before": describe(chain.messages, chain.format, title), "error": str(outcome)})
+            print_json({"before": describe(chain.messages, chain.format, title), "error": str(result.why)})
     elif arguments.json:
-        after = changed_messages(chain, outcome)
+        outcome = result.outcome
         format = outcome.target[0] if outcome.target else chain.format
         print_json(
             {
                 "before": describe(chain.messages, chain.format, title),
-                "after": describe(after, format, title),
+                "after": describe(result.after, format, title),
                 "report": [_row(row) for row in outcome.report],
                 "warnings": list(outcome.warnings),
             }
         )
     elif arguments.out != "-":
-        _print_report(chain, title, outcome)
+        _print_report(result, title)
 
 
 def _row(row: Decision) -> dict[str, Any]:
@@ -180,11 +196,11 @@ def _row(row: Decision) -> dict[str, Any]:
     return {name: value for name, value in asdict(row).items() if value or name not in ("until", "becomes")}
 
 
-def _print_report(chain: LoadedChain, title: str, outcome: Outcome) -> None:
-    before = sum(message.size for message in chain.messages)
-    after = changed_messages(chain, outcome)
-    size = sum(message.size for message in after)
-    print(f"{title}: {len(chain.messages):,} → {len(after):,} messages, {before:,} → {size:,} bytes")
+def _print_report(result: Applied, title: str) -> None:
+    messages, outcome = result.chain.messages, result.outcome
+    before = sum(message.size for message in messages)
+    size = sum(message.size for message in result.after)
+    print(f"{title}: {len(messages):,} → {len(result.after):,} messages, {before:,} → {size:,} bytes")
     for row in outcome.report:
         grown = f" ({row.bytes_after - row.bytes_before:+,} bytes)" if row.bytes_after != row.bytes_before else ""
         place = f"{row.path or 'end'}{f' to {row.until}' if row.until else ''}"
@@ -193,20 +209,20 @@ def _print_report(chain: LoadedChain, title: str, outcome: Outcome) -> None:
         print(f"  warning: {warning}")
 
 
-def _write(file: ChainFile, done: list[tuple[LoadedChain, Outcome]], arguments: argparse.Namespace) -> None:
-    targets = {outcome.target[0] for _, outcome in done if outcome.target}
+def _write(file: ChainFile, done: Sequence[Applied], arguments: argparse.Namespace) -> None:
+    targets = {result.outcome.target[0] for result in done if result.outcome.target}
     to = arguments.to if arguments.to and arguments.to != "same" else next(iter(targets), None)
     if to is None:
-        changed = [(chain, changed_messages(chain, outcome)) for chain, outcome in done if outcome.changes]
-        rewrite = _around([outcome for _, outcome in done if outcome.changes])
+        changed = [(result.chain, result.after) for result in done if result.outcome.changes]
+        rewrite = _around([result.outcome for result in done if result.outcome.changes])
         if rewrite is not None:
             _tell_copies(file, changed, rewrite)
         write_out(arguments.out, whole_document(file, changed, rewrite))
         return
     converted = []
-    for chain, outcome in done:
-        messages = apply_splices(chain.messages, outcome.changes)
-        moved = Convert().run(MemoryChain(messages, chain.format), ConvertOptions(to=to), Context())
+    for result in done:
+        messages = apply_splices(result.chain.messages, result.outcome.changes)
+        moved = Convert().run(MemoryChain(messages, result.chain.format), ConvertOptions(to=to), Context())
         for warning in moved.warnings:
             print(f"warning: {warning}", file=sys.stderr)
         converted.append(apply_splices(messages, moved.changes))
