@@ -26,8 +26,6 @@ from chainviz.store import drafts as store
 from chainviz.store.chain import StoredChain
 
 OPERATION = "restore"
-ONE_TO_ONE = ("changed",)
-"""Kinds of change in which a message is the successor of one message."""
 SAME = "This stands like that in the newest version already."
 NOT_FOUND = "It cannot be told what became of this in the newest version; bring back its whole node instead."
 
@@ -86,7 +84,7 @@ def _change_of(old: StoredChain, now: StoredChain, message: int) -> Group:
 
 def _successor(old: StoredChain, now: StoredChain, message: int, part: int) -> tuple[int, int]:
     group = _change_of(old, now, message)
-    messages = compare(old, now).messages(group) if group.kind in ONE_TO_ONE else ()
+    messages = compare(old, now).messages(group) if group.kind == "changed" else ()
     there = next((each for each in messages if each.old == message), None)
     if there is None or there.new is None:
         raise Refused(NOT_FOUND)

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from secrets import token_hex
 
-from chainviz.core.documents.long_strings import LongString, LongText, Read, long_strings
+from chainviz.core.documents.long_strings import LongString, LongText, long_strings
 from chainviz.core.documents.rawjson import quote
+from chainviz.core.documents.units import Read
 from chainviz.core.formats.contract import Format
 from chainviz.core.messages import PART_KINDS, Fragment, Message, Part, Text, ToolCall, ToolResult, byte_size
 from chainviz.store.skeletons import PartShape, StoredShape

@@ -9,7 +9,7 @@ from chainviz.core import formats
 from chainviz.core.documents.assemble import Source, Untouched, assemble, whole_file
 from chainviz.core.documents.sources import written
 from chainviz.core.documents.surroundings import Rewrite, Surroundings, rewritten
-from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Span
+from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Read, Span
 from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.moving import sources_in
@@ -19,7 +19,6 @@ from chainviz.store.contents import BodyReader, StoredMessage, pieces_of, read_r
 from chainviz.store.models import Snapshot, Template, Upload
 from chainviz.store.pieces import Piece
 from chainviz.store.places import Place, envelope_in
-from chainviz.store.sources import Read
 from chainviz.store.stretches import Stretches
 from chainviz.store.uploads import UploadReader
 

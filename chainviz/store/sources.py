@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
 
+from chainviz.core.documents.units import Read
 from chainviz.core.messages import Fragment, Message
 from chainviz.store.packed import pack, unpack
-
-Read = Callable[[int, int], bytes]
-"""Bytes `start:end` of an upload."""
 
 
 def encode(text: str) -> bytes:

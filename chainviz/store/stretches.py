@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from chainviz.core.documents.assemble import Untouched
-from chainviz.core.documents.units import Envelope
+from chainviz.core.documents.units import Envelope, Read
 from chainviz.store.contents import read_rows
 from chainviz.store.models import Body, Snapshot
 from chainviz.store.pieces import Piece
 from chainviz.store.runs import unpack_starts
-from chainviz.store.sources import Read, SourceSpan, decode, unpack_spans
+from chainviz.store.sources import SourceSpan, decode, unpack_spans
 
 SHORTEST = 100
 """Messages; a shorter stretch is read as quickly one by one."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from operator import attrgetter
 from typing import NamedTuple
 
+from chainviz.core.documents.units import Read
 from chainviz.core.messages import byte_size
-
-Read = Callable[[int, int], bytes]
-"""Bytes `start:end` of the JSON text."""
 
 STEP = 1 << 20
 """Bytes read at once. A string that is shorter as its source spells it is no long one."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from chainviz.core.arguments import is_json, is_json_object
 from chainviz.core.messages import (
     AI,
     HUMAN,
@@ -23,7 +22,7 @@ from chainviz.core.messages import (
 from chainviz.core.paths import Path
 from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE, Picture, bytes_and_sides, is_too_large, pictures_in
 from chainviz.core.problems import Problem
-from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, repeated
+from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, broken_arguments, repeated
 from chainviz.core.reasoning import acts_unthinking, is_emptied, is_unsigned, thinks
 from chainviz.core.server_tools import lone_results
 from chainviz.core.tree import Section
@@ -247,9 +246,7 @@ def _broken_by_call(part: int, call: ToolCall, role: str) -> Iterator[Broken]:
         yield ID, part, f"has the call id “{call.id[:80]}”, which is not allowed"
     if not _NAME.fullmatch(call.name):
         yield NAME, part, f"calls the tool “{call.name[:80]}”, whose name is not allowed"
-    if call.arguments.strip() and not is_json_object(call.arguments):
-        rule, kind = (NO_OBJECT, "no object") if is_json(call.arguments) else (ARGUMENTS, "no JSON")
-        yield rule, part, f"calls {call.name or 'a tool'} with arguments that are {kind}"
+    yield from broken_arguments(part, call, ARGUMENTS, NO_OBJECT)
 
 
 def _opens_with_ai(section: Section[Message]) -> bool:

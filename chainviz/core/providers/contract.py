@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from chainviz.core.arguments import is_json, is_json_object
 from chainviz.core.message_paths import section_paths
-from chainviz.core.messages import CallRef, Message, Role, Shape
+from chainviz.core.messages import CallRef, Message, Role, Shape, ToolCall
 from chainviz.core.paths import Path
 from chainviz.core.problems import Problem, Severity, place_in_words, section_problems
 from chainviz.core.tree import ChainAST, Section
@@ -114,6 +115,13 @@ class Speaker:
         for path, (index, message) in zip(paths, messages, strict=True):
             for rule, part, what in rules(message, index):
                 yield self.problem(rule, path, index, part, what)
+
+
+def broken_arguments(part: int, call: ToolCall, no_json: Rule, no_object: Rule) -> Iterator[Broken]:
+    """Arguments that are there must be a JSON object."""
+    if call.arguments.strip() and not is_json_object(call.arguments):
+        rule, kind = (no_object, "no object") if is_json(call.arguments) else (no_json, "no JSON")
+        yield rule, part, f"calls {call.name or 'a tool'} with arguments that are {kind}"
 
 
 def calls_of(tree: ChainAST[M]) -> Iterator[Called]:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from chainviz.core.arguments import is_json, is_json_object
 from chainviz.core.messages import AI, FREE_FORM, HUMAN, SYSTEM, TOOL, Message, Thinking, ToolCall, ToolResult
 from chainviz.core.problems import Problem
-from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, repeated
+from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, broken_arguments, repeated
 from chainviz.core.reasoning import thinks
 from chainviz.core.tree import Section
 
@@ -129,9 +128,8 @@ def _broken_by_call(part: int, call: ToolCall) -> Iterator[Broken]:
         yield LONG_ID if len(call.id) > LONGEST_ID else LONGISH_ID, part, f"has a call id of {len(call.id)} characters"
     if not _NAME.fullmatch(call.name):
         yield NAME, part, f"calls the tool “{call.name[:80]}”, whose name is not allowed"
-    if call.arguments.strip() and call.type != FREE_FORM and not is_json_object(call.arguments):
-        rule, kind = (NO_OBJECT, "no object") if is_json(call.arguments) else (ARGUMENTS, "no JSON")
-        yield rule, part, f"calls {call.name or 'a tool'} with arguments that are {kind}"
+    if call.type != FREE_FORM:
+        yield from broken_arguments(part, call, ARGUMENTS, NO_OBJECT)
 
 
 def _has_content(message: Message) -> bool:
