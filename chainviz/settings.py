@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from chainviz.places import ASSETS, database, default_data_folder, secret_key
+from chainviz.locations import ASSETS, database, default_data_folder, secret_key
 
 
 class Environment(BaseSettings):
@@ -113,8 +113,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "chainviz.web.limits.UploadLimitMiddleware",
-    "chainviz.web.methods.MethodPageMiddleware",
+    "chainviz.web.middleware.upload_limit.UploadLimitMiddleware",
+    "chainviz.web.middleware.method_page.MethodPageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -12,7 +12,7 @@ for name in [name for name in os.environ if name.startswith("CHAINVIZ_")]:
 FOLDER = Path(tempfile.mkdtemp(prefix="chainviz-tests-"))
 os.environ["CHAINVIZ_DATA"] = str(FOLDER)
 
-from chainviz.places import database  # noqa: E402
+from chainviz.locations import database  # noqa: E402
 from chainviz.settings import *  # noqa: E402, F403
 
 # "required" or "if it answers"; unset, the tests run on SQLite.

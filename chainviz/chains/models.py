@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from chainviz.chains.audit import AuditEntry as AuditEntry  # a table of this app
+from chainviz.chains.audit.records import AuditEntry as AuditEntry  # a table of this app
 from chainviz.chains.uploads import staging
 from chainviz.jobs.models import AsciiJSONField, Job
 

@@ -8,13 +8,14 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from chainviz.chains.heads import copy_head, head_moved, store_name
 from chainviz.chains.models import Arrival, Chain, ChainQuerySet
+from chainviz.chains.versions.heads import copy_head, head_moved, store_name
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
-from chainviz.store import purge, versions
-from chainviz.store.copies import copied
+from chainviz.store.history import versions
 from chainviz.store.models import History, Version
+from chainviz.store.purge import delete
+from chainviz.store.transfer.snapshot_writer import copied
 
 TITLE_LENGTH = 200
 
@@ -90,4 +91,4 @@ def delete_for_good(chain: Chain) -> None:
     Job.objects.about(chain).delete()
     history = History.objects.get(pk=chain.history)
     chain.delete()
-    purge.delete_for_good(history)
+    delete.delete_for_good(history)

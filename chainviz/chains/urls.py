@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from chainviz.chains.explorer.addresses import explorer_urls
-from chainviz.chains.views import audit, bin, diff, explorer, library, pick, secrets, upload, versions
+from chainviz.chains.audit import view as audit
+from chainviz.chains.diff import view as diff
+from chainviz.chains.explorer.urls import explorer_urls
+from chainviz.chains.explorer.views import chain as explorer
+from chainviz.chains.library import bin
+from chainviz.chains.library import view as library
+from chainviz.chains.secrets import view as secrets
+from chainviz.chains.uploads import pick_view as pick
+from chainviz.chains.uploads import upload_view as upload
+from chainviz.chains.versions import view as versions
 
 app_name = "chains"
 

@@ -25,15 +25,15 @@ from chainviz.commands.chain_files import (
     whole_document,
     write_out,
 )
-from chainviz.commands.descriptions import describe, print_json
-from chainviz.commands.writing import asking, writers_in_words
-from chainviz.core.chain import MemoryChain, apply_splices
-from chainviz.core.documents.surroundings import Rewrite
+from chainviz.commands.reports import describe, print_json
+from chainviz.commands.summary_writer import asking, writers_in_words
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import SLOT, Message
+from chainviz.core.documents.context import Rewrite
 from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
 from chainviz.core.formats import get_format
-from chainviz.core.formats.moving import as_held
+from chainviz.core.formats.conversion import as_held
 from chainviz.core.load import LoadedChain, restyle
-from chainviz.core.messages import SLOT, Message
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Context, Decision, Operation, Options, Outcome
 from chainviz.core.operations.convert import Convert, ConvertOptions

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from chainviz.core.chain.messages import Message
 from chainviz.core.documents.assemble import whole_file
-from chainviz.core.documents.sources import Source, open_source, written
-from chainviz.core.documents.surroundings import Rewrite, rewritten
+from chainviz.core.documents.context import Rewrite, rewritten
+from chainviz.core.documents.source import Source, open_source, written
 from chainviz.core.errors import DocumentError, OptionsError, Refused
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.load import LoadedChain, document_in, export_chain, load_source
-from chainviz.core.messages import Message
 
 
 @dataclass(frozen=True)

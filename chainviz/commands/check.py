@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Iterator
 
 from chainviz.commands.chain_files import add_choice, add_file, add_format, add_json, chosen, opened
-from chainviz.commands.descriptions import all_problems, print_json, problem_line, problem_object
+from chainviz.commands.reports import all_problems, print_json, problem_line, problem_object
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import Problem, strict_error
 from chainviz.core.load import LoadedChain
-from chainviz.core.parse import parse
-from chainviz.core.problems import Problem, strict_error
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import check
 

@@ -19,10 +19,10 @@ from chainviz.commands.chain_files import (
     whole_document,
     write_out,
 )
-from chainviz.commands.descriptions import describe, print_json
-from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.commands.reports import describe, print_json
+from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.formats import FORMATS, get_format
-from chainviz.core.formats.moving import as_held
+from chainviz.core.formats.conversion import as_held
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.convert import SAME, Convert, ConvertOptions
 

@@ -8,8 +8,8 @@ from itertools import zip_longest
 from typing import Any
 
 from chainviz.commands.chain_files import ChainFile, add_choice, add_file, add_format, add_json, chosen, opened
-from chainviz.commands.descriptions import print_json
-from chainviz.core.chain import MemoryChain
+from chainviz.commands.reports import print_json
+from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.diff import ChainDiff, Group, Measure, Side, diff_chains
 from chainviz.core.diff.text import render
 

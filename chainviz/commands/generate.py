@@ -6,10 +6,10 @@ import argparse
 import random
 
 from chainviz.commands.chain_files import in_format, write_out
+from chainviz.core.chain.messages import Message
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import FORMATS
 from chainviz.core.generate import PREDEFINED, generate_complex_chain, generate_messages
-from chainviz.core.messages import Message
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

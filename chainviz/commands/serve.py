@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chainviz.commands.chain_files import add_format
-from chainviz.commands.start_up import prepare, release_connections
+from chainviz.commands.startup import prepare, release_connections
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.settings import CHAINVIZ

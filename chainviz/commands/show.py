@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from chainviz.commands.chain_files import add_choice, add_file, add_format, add_json, chosen, opened
-from chainviz.commands.descriptions import describe, lines, print_json
+from chainviz.commands.reports import describe, lines, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from chainviz.commands.start_up import prepare
+from chainviz.commands.startup import prepare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from chainviz.core.chain.messages import SYSTEM, Message
 from chainviz.core.documents.assemble import assemble
-from chainviz.core.documents.sources import Source, open_source, written
-from chainviz.core.documents.survey import Survey, empty_list, raw_list, survey
+from chainviz.core.documents.detect import Survey, empty_list, raw_list, survey
+from chainviz.core.documents.source import Source, open_source, written
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, FoundList, Pointer, Read, Span
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import detect, get_format
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.formats.moving import sources_in
-from chainviz.core.formats.reading import read_chain
-from chainviz.core.messages import SYSTEM, Message
+from chainviz.core.formats.conversion import sources_in
+from chainviz.core.formats.reader import read_chain
 
 NEARBY = 200
 """How far a message of the same role is looked for, as a model of how the document writes."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 
+from chainviz.core.chain.messages import Binary, Image, Part, ToolResult
 from chainviz.core.dialects.patching import decode_base64, split_data_url
-from chainviz.core.messages import Binary, Image, Part, ToolResult
 
 Picture = Image | Binary
 

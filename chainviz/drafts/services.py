@@ -11,34 +11,34 @@ from django.db import IntegrityError, transaction
 from django.http import QueryDict
 from django.utils import timezone
 
-from chainviz.chains import audit
-from chainviz.chains.heads import head_moved, store_name
+from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.services import TITLE_LENGTH, branched
+from chainviz.chains.versions.heads import head_moved, store_name
+from chainviz.core.chain.messages import Text
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.load import blank
-from chainviz.core.messages import Text
 from chainviz.core.operations.contract import Context, Operation, Options, Outcome
 from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.options import EditOptions
-from chainviz.core.paths import parse_path
-from chainviz.drafts.access import Ground, version_of
-from chainviz.drafts.editing import Shown, act_in, edits_in, part_at
+from chainviz.drafts.edit.form import Shown, act_in, edits_in, part_at
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored import snapshot_of, stored_draft
+from chainviz.drafts.target import Ground, version_of
 from chainviz.jobs.lease import storable
-from chainviz.store import drafts as store
-from chainviz.store import rebase as rebasing
-from chainviz.store import versions
-from chainviz.store.ahead import written_ahead
-from chainviz.store.chain import StoredChain
-from chainviz.store.editions import held_edition
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.history import drafts as store
+from chainviz.store.history import rebase as rebasing
+from chainviz.store.history import versions
+from chainviz.store.history.ahead import written_ahead
+from chainviz.store.history.steps import Target, Wanted
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Version
-from chainviz.store.places import place_of
-from chainviz.store.steps import Target, Wanted
-from chainviz.web.text_fields import place_in
+from chainviz.store.transfer.document_place import place_of
+from chainviz.store.transfer.editions import held_edition
+from chainviz.web.formatting.text_fields import place_in
 
 MOST_NOTE = 500
 MOST_KEPT = 300

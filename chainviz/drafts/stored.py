@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chainviz.drafts.models import Draft
-from chainviz.store import drafts as store
+from chainviz.store.history import drafts as store
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Snapshot, Step
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from chainviz.chains.explorer.addresses import explorer_urls
-from chainviz.drafts.access import draft_subject
-from chainviz.drafts.views import (
-    conflict,
-    draft,
-    edit,
-    operation,
-    redact,
-    repair,
-    restore,
-    save,
-    secrets,
-    summaries,
-    summary_run,
-)
+from chainviz.chains.explorer.urls import explorer_urls
+from chainviz.drafts.edit import restore_view as restore
+from chainviz.drafts.edit import view as edit
+from chainviz.drafts.operations import page as operation
+from chainviz.drafts.operations.mask import page as secrets
+from chainviz.drafts.operations.redact import page as redact
+from chainviz.drafts.operations.repair import page as repair
+from chainviz.drafts.preview import conflict_view as conflict
+from chainviz.drafts.preview import save_view as save
+from chainviz.drafts.preview import view as draft
+from chainviz.drafts.summaries import plan_page as summaries
+from chainviz.drafts.summaries import run_page as summary_run
+from chainviz.drafts.target import draft_subject
 
 app_name = "drafts"
 

@@ -11,7 +11,7 @@ from django_tasks_db.management.commands.db_worker import Worker
 
 from chainviz.jobs import lease
 from chainviz.jobs.tasks import enqueue, is_waiting, prune_tasks
-from chainviz.store.unfinished import clear_abandoned, clear_abandoned_steps
+from chainviz.store.transfer.leases import clear_abandoned, clear_abandoned_steps
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 0.5

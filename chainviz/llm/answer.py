@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from chainviz.core.operations.summarize.writers import WriterError
 from chainviz.llm.endpoint import Endpoint
-from chainviz.llm.faults import own_words, quoted
+from chainviz.llm.errors import own_words, quoted
 
 
 class _Lenient(BaseModel):

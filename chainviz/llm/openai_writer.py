@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chainviz.core.operations.summarize.writers import SummaryRequest, WriterError
-from chainviz.llm import faults
+from chainviz.llm import errors
 from chainviz.llm.answer import Answer
+from chainviz.llm.cancellable import run_watched
 from chainviz.llm.endpoint import Endpoint, Limits
-from chainviz.llm.watched import run_watched
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -91,7 +91,7 @@ class _Asking:
         import httpx2
         import openai
 
-        from chainviz.llm.wire import open_client
+        from chainviz.llm.http_client import open_client
 
         try:
             async with openai.AsyncOpenAI(
@@ -105,9 +105,9 @@ class _Asking:
             seconds = self._limits.connect_seconds
             raise WriterError(f"{self._endpoint.host} took no connection within {seconds:,.0f} s.") from None
         except (openai.APIConnectionError, httpx2.HTTPError, OSError) as error:
-            raise faults.no_connection(self._endpoint, error) from None
+            raise errors.no_connection(self._endpoint, error) from None
         except openai.APIError as error:
-            words = faults.quoted(self._endpoint, error.message)
+            words = errors.quoted(self._endpoint, error.message)
             raise WriterError(f"{self._endpoint.host} stopped with an error{words}.") from None
         except (openai.OpenAIError, httpx2.InvalidURL, ValueError, RecursionError):
             raise WriterError(
@@ -131,13 +131,13 @@ class _Asking:
     def _pause_after(self, error: APIStatusError, attempt: int) -> float:
         """How long to wait before asking again; WriterError where that makes no sense."""
         status = error.status_code
-        if not faults.is_passing(status) or attempt > self._limits.retries:
-            raise faults.refusal(self._endpoint, status, faults.own_words(error.body), attempt) from None
-        wanted = faults.retry_after(error.response.headers)
+        if not errors.is_passing(status) or attempt > self._limits.retries:
+            raise errors.refusal(self._endpoint, status, errors.own_words(error.body), attempt) from None
+        wanted = errors.retry_after(error.response.headers)
         pause = self._limits.first_pause * 2 ** (attempt - 1) if wanted is None else wanted
         left = self._end - time.monotonic()
         if pause >= left:
-            raise faults.asked_to_wait(self._endpoint, status, pause, left) from None
+            raise errors.asked_to_wait(self._endpoint, status, pause, left) from None
         return pause
 
     async def _read(self, client: AsyncOpenAI) -> None:

@@ -19,12 +19,12 @@ from chainviz.chains.models import Chain
 from chainviz.core.errors import ChainError
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.purge.settling import LEFT
+from chainviz.purge.jobs import LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
+from chainviz.purge.vacuum import LEFT
 from chainviz.purge.values import MOST_VALUES, SHORTEST
-from chainviz.purge.work import LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
-from chainviz.web.addresses import small_number
 from chainviz.web.htmx import wants_fragment
-from chainviz.web.redirects import see_other
+from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
 
 MOST_NAMED = 20
 NOT_THE_TITLE = "This is not the title. Nothing was purged."
@@ -87,7 +87,7 @@ def _of_job(request: HttpRequest, chain: Chain, job: Job) -> HttpResponse:
     if not job.is_finished:
         waiting = {"chain": chain, "job": job, "address": address, "is_look": job.function == LOOK}
         waiting["can_stop"] = can_stop(job)
-        name = "chains/_purge_job.html" if wants_fragment(request) else "chains/purge_job.html"
+        name = "purge/_purge_job.html" if wants_fragment(request) else "purge/purge_job.html"
         return render(request, name, waiting)
     if wants_fragment(request):
         return HttpResponse(status=204, headers={"HX-Redirect": address})
@@ -134,7 +134,7 @@ def _page(
             "more": max(0, same.count() - MOST_NAMED),
             "others": list(_others(own, job, also)),
         }
-    return render(request, "chains/purge.html", context, status=422 if errors else 200)
+    return render(request, "purge/purge.html", context, status=422 if errors else 200)
 
 
 def _others(own: Any, job: Job, also: Any) -> Any:

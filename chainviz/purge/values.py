@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chainviz.chains.models import Chain
+from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import Refused
-from chainviz.core.paths import Path, parse_path
-from chainviz.core.secrets.places import texts_of
-from chainviz.store.chain import StoredChain
+from chainviz.core.secrets.part_texts import texts_of
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.history.versions import head_of
 from chainviz.store.models import History
-from chainviz.store.versions import head_of
 
 SHORTEST = 4
 SHORTEST_TEXT = 8

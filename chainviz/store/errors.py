@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from chainviz.core.chain.paths import Path
 from chainviz.core.errors import Refused
-from chainviz.core.paths import Path
 from chainviz.store.models import Version
 
 

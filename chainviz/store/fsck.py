@@ -10,8 +10,12 @@ from typing import Literal
 from django.db import DatabaseError, connection
 from django.db.models import Count, F, Max, Min
 
-from chainviz.core.documents.sources import written
-from chainviz.store.contents import BodyReader, StoredMessage, forget, pieces_of, read_rows
+from chainviz.core.documents.source import written
+from chainviz.store.content.message_reader import BodyReader, StoredMessage, forget, pieces_of, read_rows
+from chainviz.store.content.message_shapes import pack_skeleton, preview
+from chainviz.store.content.pieces import Piece, join
+from chainviz.store.content.spans import message_digest
+from chainviz.store.content.uploads import UploadReader, is_whole
 from chainviz.store.models import (
     Draft,
     History,
@@ -25,15 +29,11 @@ from chainviz.store.models import (
     Version,
 )
 from chainviz.store.outline.blocks import pack_rows, pack_sections
+from chainviz.store.outline.cache import RULES, listing_of
 from chainviz.store.outline.charts import unpack_charts
 from chainviz.store.outline.hashes import BASE, PRIME, concatenate, to_bytes
-from chainviz.store.outline.keep import RULES, listing_of
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rebuild import compute
-from chainviz.store.pieces import Piece, join
-from chainviz.store.skeletons import pack_skeleton, preview
-from chainviz.store.sources import message_digest
-from chainviz.store.uploads import UploadReader, is_whole
 
 GROUP = 200
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from django.db import transaction
 
 from chainviz.core import formats
-from chainviz.core.documents.sources import open_source
+from chainviz.core.documents.source import open_source
 from chainviz.core.load import look
-from chainviz.store.exports import envelope_of, export
-from chainviz.store.imports import import_chain
 from chainviz.store.models import Version
-from chainviz.store.purge import delete_for_good
+from chainviz.store.purge.delete import delete_for_good
+from chainviz.store.transfer.exports import envelope_of, export
+from chainviz.store.transfer.imports import import_chain
 
 
 @transaction.atomic

@@ -17,7 +17,7 @@ SIZES = (1_000, 10_000) if "--quick" in sys.argv else (1_000, 10_000, 100_000)
 
 
 def main() -> None:
-    from chainviz.commands import start_up
+    from chainviz.commands import startup as start_up
 
     start_up.set_up_django()
     start_up.migrate_if_needed()

@@ -15,7 +15,7 @@ def report(files: dict[int, Path]) -> dict[int, int]:
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    from chainviz.store.versions import save
+    from chainviz.store.history.versions import save
 
     client = Client(HTTP_HOST="127.0.0.1")
     chains = {size: upload(client, file) for size, file in files.items()}
@@ -53,7 +53,7 @@ def report(files: dict[int, Path]) -> dict[int, int]:
 def _whole_chain(files: dict[int, Path], chains: dict[int, Any]) -> None:
     from django.test import Client
 
-    from chainviz.store.exports import export
+    from chainviz.store.transfer.exports import export
 
     client = Client(HTTP_HOST="127.0.0.1")
     works = {
@@ -73,8 +73,8 @@ def edit(chain: Any) -> Any:
     """A draft with one step in the middle of the chain, as the edit form makes it."""
     from chainviz.core.operations.contract import Context
     from chainviz.core.operations.edit import Edit, EditOptions
-    from chainviz.store.chain import StoredChain
-    from chainviz.store.drafts import add_step, current, start_draft
+    from chainviz.store.content.chain import StoredChain
+    from chainviz.store.history.drafts import add_step, current, start_draft
 
     draft = start_draft(_head(chain), author="bench")
     options = EditOptions(path=f"s{max(1, chain.sections // 2)}.h.m0", text="Another question, typed by hand.")
@@ -84,7 +84,7 @@ def edit(chain: Any) -> Any:
 
 
 def _head(chain: Any) -> Any:
+    from chainviz.store.history.versions import head_of
     from chainviz.store.models import History
-    from chainviz.store.versions import head_of
 
     return head_of(History(pk=chain.history))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import tree_problems
 from chainviz.core.load import load_file
-from chainviz.core.messages import AI, HUMAN, TOOL, Message, Text, ToolCall, ToolResult
-from chainviz.core.parse import parse
-from chainviz.core.problems import tree_problems
 from tests.bench.measures import cost, table
 
 

@@ -40,7 +40,7 @@ def report(files: dict[int, Path], folder: Path) -> None:
 
 
 def measure(file: Path) -> dict[str, float]:
-    from chainviz.commands import start_up
+    from chainviz.commands import startup as start_up
 
     start_up.set_up_django()
     start_up.migrate_if_needed()
@@ -86,9 +86,9 @@ def upload(client: Client, file: Path) -> Chain:
 
 
 def _floor(file: Path, database: Path) -> None:
-    from chainviz.core.documents.sources import open_source
-    from chainviz.core.documents.split import read_units
-    from chainviz.core.documents.survey import survey
+    from chainviz.core.documents.detect import survey
+    from chainviz.core.documents.source import open_source
+    from chainviz.core.documents.unit_reader import read_units
 
     with open_source(file) as source, sqlite3.connect(database) as db:
         db.execute("PRAGMA journal_mode=WAL")

@@ -38,12 +38,12 @@ def report(file: Path) -> None:
 
 def _next_version(chain: Any, number: int) -> int:
     """Bytes of the messages it changed."""
-    from chainviz.core.chain import Splice
-    from chainviz.core.messages import AI, HUMAN, Message, Text
-    from chainviz.store.chain import StoredChain
-    from chainviz.store.drafts import add_step, start_draft
+    from chainviz.core.chain.chain import Splice
+    from chainviz.core.chain.messages import AI, HUMAN, Message, Text
+    from chainviz.store.content.chain import StoredChain
+    from chainviz.store.history.drafts import add_step, start_draft
+    from chainviz.store.history.versions import head_of, save
     from chainviz.store.models import History
-    from chainviz.store.versions import head_of, save
 
     rng = random.Random(number)
     words = " ".join(str(rng.getrandbits(40)) for _ in range(80))

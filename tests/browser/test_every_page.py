@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains import audit
+from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Arrival, Chain
 from chainviz.drafts.models import Draft
 from tests.browser.test_journey import TRANSCRIPT
@@ -111,7 +111,7 @@ def error_pages(page: Any, site: str, home: str, monkeypatch: Any) -> dict[str, 
         page.get_by_role("button", name="Rename").click()
 
     def broken() -> None:
-        monkeypatch.setattr("chainviz.chains.views.bin.render", None)
+        monkeypatch.setattr("chainviz.chains.library.bin.render", None)
         assert page.goto(f"{site}/bin/").status == 500
 
     def refused_form() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from chainviz.accounts.models import local_owner
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer, offers_of
-from chainviz.core.documents.sources import open_source
+from chainviz.core.documents.source import open_source
 
 
 def make_chain(messages: list[dict[str, Any]], name: str = "story.json") -> Chain:

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.chains.diff.comparing import compare, equal_stretches
+from chainviz.chains.diff.compare import compare, equal_stretches
 from chainviz.chains.diff.groups import Compared
 from chainviz.chains.diff.page import Asked, diff_view, fold_fragment, measures, query
-from chainviz.core.chain import MemoryChain, Splice
+from chainviz.core.chain.chain import MemoryChain, Splice
+from chainviz.core.chain.messages import Message, Text
+from chainviz.core.chain.paths import Path
 from chainviz.core.diff.chains import diff_chains
 from chainviz.core.diff.rows import ShapeRows
-from chainviz.core.messages import Message, Text
-from chainviz.core.paths import Path
-from chainviz.store.chain import StoredChain
-from chainviz.store.drafts import add_step, start_draft
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.pieces import Piece
+from chainviz.store.history.drafts import add_step, start_draft
 from chainviz.store.models import Version
-from chainviz.store.pieces import Piece
 from tests.chains.making import ai, human, make_chain
 
 

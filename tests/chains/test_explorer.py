@@ -12,9 +12,9 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
-from chainviz.store.contents import BodyReader
-from chainviz.store.sources import stored_bytes
-from chainviz.web.byte_text import byte_text
+from chainviz.store.content.message_reader import BodyReader
+from chainviz.store.content.spans import stored_bytes
+from chainviz.web.formatting.byte_text import byte_text
 from tests.chains.making import STORY, ai, human, long_story, make_chain, make_chain_of, result
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.test import Client
 from chainviz.accounts.models import local_owner
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer, offers_of
-from chainviz.core.documents.sources import open_source
+from chainviz.core.documents.source import open_source
 from chainviz.core.formats import FORMATS
 from chainviz.core.load import load_file
 from tests.chains.making import STORY, ai, human, make_chain

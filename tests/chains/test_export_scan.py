@@ -55,7 +55,7 @@ def test_every_link_leads_to_the_page_that_tells(client: Client, chain: Chain) -
 
 
 def test_a_long_chain_is_looked_through_by_a_job_first(client: Client, chain: Chain, monkeypatch: Any) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 10)
     monkeypatch.setattr("chainviz.chains.secrets.counts.AT_ONCE", 10)
     address = f"/c/{chain.pk}/v/1/export"
     page = client.get(address).content.decode()
@@ -82,7 +82,7 @@ def test_a_long_chain_is_looked_through_by_a_job_first(client: Client, chain: Ch
 
 
 def test_a_scan_that_was_stopped_can_be_started_again(client: Client, chain: Chain, monkeypatch: Any) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 10)
     address = f"/c/{chain.pk}/v/1/export"
     client.post(address, {"act": "scan"})
     client.post(address, {"act": "stop"})

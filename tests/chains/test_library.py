@@ -9,11 +9,11 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from chainviz.chains import services
-from chainviz.chains.listing import Filter
+from chainviz.chains.library.listing import Filter
 from chainviz.chains.models import Chain
 from chainviz.chains.samples import SAMPLES, load_samples
 from chainviz.store.models import History, Tombstone, Upload, UploadChunk
-from chainviz.web.relative_time import relative_time
+from chainviz.web.formatting.relative_time import relative_time
 from tests.chains.files import chat, send
 
 pytestmark = pytest.mark.django_db

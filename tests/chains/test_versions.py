@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 
 from chainviz.chains import services
-from chainviz.chains.history import version_rows
 from chainviz.chains.models import Chain
+from chainviz.chains.versions.history import version_rows
 from chainviz.store.models import Version
 from tests.chains.files import chat, send
 

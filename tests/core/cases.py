@@ -6,8 +6,8 @@ import base64
 import json
 from typing import Any
 
-from chainviz.core.messages import Binary, Image, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
-from chainviz.core.tree import BodyPair, ChainAST
+from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from chainviz.core.chain.tree import BodyPair, ChainAST
 from tests.shared_folder import shared
 
 FILES = ("chain_ast.jsonl", "chain_ast_valid.jsonl")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Part, Text, ToolCall, ToolResult
 
 
 def s(text: str = "be kind") -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from chainviz.core.messages import (
+from chainviz.core.chain.messages import (
     AI,
     HUMAN,
     SYSTEM,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.arguments import is_json, is_json_object, mend, sanitize
+from chainviz.core.chain.arguments import is_json, is_json_object, mend, sanitize
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import random
 import pytest
 from hypothesis import given
 
-from chainviz.core import build
+from chainviz.core.chain import build
+from chainviz.core.chain.messages import Message, Reasoning, Text, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.reasoning import FAKE_SIGNATURE, clear_reasoning
+from chainviz.core.chain.tree import ChainAST, PairType, flatten
 from chainviz.core.errors import Refused
-from chainviz.core.messages import Message, Reasoning, Text, ToolCall, ToolResult
-from chainviz.core.parse import parse
-from chainviz.core.reasoning import FAKE_SIGNATURE, clear_reasoning
-from chainviz.core.tree import ChainAST, PairType, flatten
 from tests.core.pictures import ai, call, h, s, tool
 from tests.core.strategies import chains
 

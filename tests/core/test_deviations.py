@@ -7,17 +7,17 @@ import random
 
 import pytest
 
-from chainviz.core.arguments import mend, sanitize
-from chainviz.core.build import add_tool_response
-from chainviz.core.chain import MemoryChain
+from chainviz.core.chain.arguments import mend, sanitize
+from chainviz.core.chain.build import add_tool_response
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import Message, Text, ToolCall
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import is_strict, tree_problems
+from chainviz.core.chain.tool_ids import parse_template, renamings
+from chainviz.core.chain.tree import ChainAST
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.messages import Message, Text, ToolCall
 from chainviz.core.operations.repair import propose, repaired
-from chainviz.core.parse import parse
-from chainviz.core.pentagi import normalized_by_reference, parsed_by_reference
-from chainviz.core.problems import is_strict, tree_problems
-from chainviz.core.tool_ids import parse_template, renamings
-from chainviz.core.tree import ChainAST
+from chainviz.core.reference import normalized_by_reference, parsed_by_reference
 from tests.core.pictures import ai, call, h, odd, result, s, tool
 
 

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from chainviz.core.chain import MemoryChain
-from chainviz.core.documents.sources import open_source
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import CallRef, Message
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.tree import ChainAST
+from chainviz.core.documents.source import open_source
 from chainviz.core.generate import generate_messages
 from chainviz.core.load import load_source
-from chainviz.core.messages import CallRef, Message
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import OPERATION, RepairOptions, propose
-from chainviz.core.parse import parse
-from chainviz.core.problems import tree_problems
-from chainviz.core.tree import ChainAST
 from tests.core.pictures import ai, call, h, tool
 from tests.cpu import cpu_seconds, within_cpu_seconds
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from chainviz.core.messages import Message
-from chainviz.core.parse import parse
-from chainviz.core.problems import _pair_problems, is_strict, strict_error, tree_problems
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import _pair_problems, is_strict, strict_error, tree_problems
 from tests.core.cases import cases, read_messages
 from tests.core.pictures import ai, call, h, odd, s, tool
 from tests.core.strategies import chains

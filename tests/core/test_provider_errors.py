@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.content_problems import content_problems
+from chainviz.core.chain.content_problems import content_problems
+from chainviz.core.chain.messages import Image, Message, Opaque, Text, Thinking
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import Problem, tree_problems
 from chainviz.core.dialects.patching import data_url
-from chainviz.core.messages import Image, Message, Opaque, Text, Thinking
 from chainviz.core.operations.repair import CHOICES, RepairOptions, repaired
-from chainviz.core.parse import parse
-from chainviz.core.problems import Problem, tree_problems
 from chainviz.core.providers import provider_problems
 from tests.core.pictures import ai, call, h, result, s, tool
 from tests.core.strategies import messages

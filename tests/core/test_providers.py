@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from chainviz.core.chain.messages import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
 from chainviz.core.dialects.patching import data_url
-from chainviz.core.messages import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.operations.repair import CHOICES
-from chainviz.core.parse import parse
 from chainviz.core.providers import PROVIDERS, verdicts
 from chainviz.core.providers.contract import calls_of, check, excerpts
 from tests.core.pictures import ai, call, h, odd, s, tool

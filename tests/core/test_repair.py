@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.build import FALLBACK_RESPONSE_CONTENT
-from chainviz.core.chain import MemoryChain, apply_splices
-from chainviz.core.content_problems import content_problems
+from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.content_problems import content_problems
+from chainviz.core.chain.messages import Message, Shape, Text, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.messages import Message, Shape, Text, ToolCall, ToolResult
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import CHOICES, OPERATION, RepairOptions, propose, repaired
-from chainviz.core.operations.repair.humans import OPENING
-from chainviz.core.parse import parse
-from chainviz.core.pentagi import parsed_by_reference
-from chainviz.core.problems import tree_problems
-from chainviz.core.tree import SUMMARIZATION_TOOL
-from chainviz.store.skeletons import shape_of
+from chainviz.core.operations.repair.structure import OPENING
+from chainviz.core.reference import parsed_by_reference
+from chainviz.store.content.message_shapes import shape_of
 from tests.core.pictures import ai, call, h, odd, result, s, tool
 from tests.core.strategies import chains
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chainviz.core.chain import MemoryChain
-from chainviz.core.messages import Message, Text, ToolCall, ToolResult
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
 from chainviz.core.operations.repair import RepairOptions, propose, repaired
-from chainviz.core.parse import parse
 from chainviz.core.providers import provider_problems
 
 LONG = "x" * 90

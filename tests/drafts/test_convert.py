@@ -9,19 +9,19 @@ from django.test import Client
 
 from chainviz.accounts.models import local_owner
 from chainviz.chains.models import Chain
+from chainviz.core.chain.messages import Message
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.load import load_file
-from chainviz.core.messages import Message
 from chainviz.core.operations.convert import Convert, ConvertOptions
 from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.options import EditOptions
-from chainviz.drafts.access import Ground, version_of
 from chainviz.drafts.models import Draft
 from chainviz.drafts.services import change, ground_of_draft, save, undo
-from chainviz.store.chain import StoredChain
-from chainviz.store.exports import envelope_of, export
+from chainviz.drafts.target import Ground, version_of
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.fsck import fsck
 from chainviz.store.models import Snapshot
+from chainviz.store.transfer.exports import envelope_of, export
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 TARGETS = [format.name for format in FORMATS if format.name not in ("openai_chat", "raw")]

@@ -6,7 +6,7 @@ from django.test import Client
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored import snapshot_of, steps_of
-from chainviz.store.chain import StoredChain
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from tests.drafts.pages import fields_of, send_form
 

@@ -10,12 +10,12 @@ from django.test import Client
 from chainviz.chains.models import Chain
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft
-from chainviz.drafts.repairing import MOST_CARDS
+from chainviz.drafts.operations.repair.cards import MOST_CARDS
 from chainviz.drafts.stored import snapshot_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, run_job
-from chainviz.store.chain import StoredChain
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import History, Version
 from tests.chains.files import send
 from tests.drafts.pages import fields_of, send_form
@@ -114,7 +114,7 @@ def long_chain(client: Client, monkeypatch: pytest.MonkeyPatch) -> Chain:
         {"role": "user", "content": " "},
     ]
     send(client, ("long.json", json.dumps(messages).encode()))
-    monkeypatch.setattr("chainviz.drafts.step_jobs.MESSAGES_AT_ONCE", 1)
+    monkeypatch.setattr("chainviz.drafts.operations.step_job.MESSAGES_AT_ONCE", 1)
     return Chain.objects.get()
 
 
@@ -222,7 +222,7 @@ def test_a_chain_is_converted_and_exported_in_the_other_format(client: Client, c
 @pytest.fixture
 def converting(client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> str:
     """The page of a job that is to convert a long chain; nobody has taken it up yet."""
-    monkeypatch.setattr("chainviz.drafts.step_jobs.MESSAGES_AT_ONCE", 1)
+    monkeypatch.setattr("chainviz.drafts.operations.step_job.MESSAGES_AT_ONCE", 1)
     answer = send_form(client, f"/c/{chain.pk}/do/convert/?v=1", to="anthropic", drop_reasoning="on")
     assert answer.status_code == 303 and not Draft.objects.exists()
     return str(answer.url)

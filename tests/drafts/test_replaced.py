@@ -10,15 +10,15 @@ from django.test import Client
 
 from chainviz.chains.explorer.replaced import Replacement, replacement_of, version_with
 from chainviz.chains.models import Chain
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.options import EditOptions
-from chainviz.core.paths import parse_path
 from chainviz.drafts import services
-from chainviz.drafts.access import Ground, version_of
 from chainviz.drafts.models import Draft
+from chainviz.drafts.target import Ground, version_of
 from chainviz.jobs.worker import make_worker
-from chainviz.store.chain import StoredChain
+from chainviz.store.content.chain import StoredChain
 from tests.chains.making import ai, human, make_chain
 from tests.drafts.pages import send_form
 from tests.drafts.summary_story import story, summarizable

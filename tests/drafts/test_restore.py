@@ -14,9 +14,9 @@ from chainviz.accounts.models import local_owner
 from chainviz.chains.models import Chain
 from chainviz.core.operations.summarize import SUMMARIZE, SummarizeOptions
 from chainviz.drafts import services
-from chainviz.drafts.access import Ground
 from chainviz.drafts.models import Draft
-from chainviz.store.chain import StoredChain
+from chainviz.drafts.target import Ground
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from tests.chains.making import ai, human, make_chain, make_chain_of, result
 from tests.drafts.pages import send_form

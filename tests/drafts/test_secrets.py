@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains.audit import AuditEntry
+from chainviz.chains.audit.records import AuditEntry
 from chainviz.chains.models import Chain
-from chainviz.drafts.masking_jobs import mask_content
 from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.mask.job import mask_content
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, run_job
@@ -175,7 +175,7 @@ def test_the_audit_holds_no_value(client: Client, chain: Chain, address: str) ->
 def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(
     client: Client, chain: Chain, address: str, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 10)
     assert "This chain is long" in client.get(address).content.decode()
     waiting = client.post(address, {"act": "scan"})["Location"]
     assert "Looking through" in client.get(waiting).content.decode()
@@ -194,7 +194,7 @@ def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(
 
 def scanned(client: Client, address: str, monkeypatch: Any) -> str:
     """The page of a long chain once a worker has looked through it."""
-    monkeypatch.setattr("chainviz.chains.secrets.places.AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 10)
     waiting = str(client.post(address, {"act": "scan"})["Location"])
     run_job.call(Job.objects.latest("pk").pk)
     return waiting
@@ -337,7 +337,7 @@ def test_own_patterns_work_where_nothing_else_is_found(client: Client, chain: Ch
 
 
 def test_own_patterns_that_match_everywhere_are_refused(client: Client, address: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr("chainviz.chains.secrets.places.MOST", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.findings.MOST", 10)
     answer = client.post(address, {"own_patterns": "."})
     assert answer.status_code == 422
     assert "narrower" in answer.content.decode()
@@ -378,7 +378,7 @@ def test_looking_for_own_patterns_can_be_stopped_or_fail(
     stopped = client.post(scan, fields_of(page) | {"act": ["stop_own"]})
     assert "she pays" in stopped.content.decode() and f"<mark>{MAIL}</mark>" in stopped.content.decode()
     assert Job.objects.latest("pk").state == Job.State.CANCELLED
-    monkeypatch.setattr("chainviz.chains.secrets.places.MOST", 10)
+    monkeypatch.setattr("chainviz.chains.secrets.findings.MOST", 10)
     client.post(scan, {"own_patterns": ".", "act": "look"})
     run_job.call(Job.objects.latest("pk").pk)
     refused = client.post(scan, {"own_patterns": ".", "act": "look"})

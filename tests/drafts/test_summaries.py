@@ -12,7 +12,7 @@ from django.test import Client
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
-from chainviz.drafts.summaries.pages import READ_AT_ONCE
+from chainviz.drafts.summaries.run_cards import READ_AT_ONCE
 from chainviz.drafts.summaries.runs import jobs_of
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import make_worker

@@ -17,8 +17,8 @@ from django.test import Client
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
+from chainviz.drafts.summaries.job import write_pieces
 from chainviz.drafts.summaries.runs import ATTEMPTS, stop, write_again
-from chainviz.drafts.summaries.writing import write_pieces
 from chainviz.jobs.tasks import start_job
 from chainviz.jobs.worker import make_worker
 from chainviz.store.models import Version

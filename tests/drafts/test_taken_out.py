@@ -12,7 +12,7 @@ from chainviz.accounts.models import local_owner
 from chainviz.chains.exports import FORMS
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer, offers_of
-from chainviz.core.documents.sources import open_source
+from chainviz.core.documents.source import open_source
 from chainviz.core.formats import FORMATS
 from chainviz.core.operations.redact import POLICIES
 from tests.chains.making import ai, human, result

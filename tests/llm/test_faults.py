@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from chainviz.llm.endpoint import Endpoint, Limits
-from chainviz.llm.faults import no_connection, quoted, retry_after
+from chainviz.llm.errors import no_connection, quoted, retry_after
 from tests.llm.asking import KEY, SHORT, fault, request, writer
 from tests.llm.fake_server import Exchange, Play, says, serving
 from tests.waiting import PATIENCE, PROMPT

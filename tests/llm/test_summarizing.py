@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import Message
 from chainviz.core.errors import Refused
-from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.summarize import SUMMARIZE, Left, SummarizeOptions, SummaryRequest
 from chainviz.core.operations.summarize.operation import summarized

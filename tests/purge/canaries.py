@@ -10,7 +10,7 @@ from urllib.parse import quote
 from django.apps import apps
 from django.db import connection
 
-from chainviz.store.packed import unpack, unpack_body
+from chainviz.store.content.codec import unpack, unpack_body
 
 COUNT = 50
 

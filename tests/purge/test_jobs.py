@@ -16,17 +16,17 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from chainviz.chains.audit import AuditEntry
+from chainviz.chains.audit.records import AuditEntry
 from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
-from chainviz.purge import work
-from chainviz.purge.settling import BUSY, CLEAN
-from chainviz.purge.work import start_purge
+from chainviz.purge import jobs as work
+from chainviz.purge.jobs import start_purge
+from chainviz.purge.vacuum import BUSY, CLEAN
+from chainviz.store.content.uploads import CHUNK
 from chainviz.store.fsck import fsck
 from chainviz.store.models import History, Run, Upload, UploadChunk
-from chainviz.store.purge_values import purge_values, reach
-from chainviz.store.uploads import CHUNK
+from chainviz.store.purge.values import purge_values, reach
 from tests import ROOT
 from tests.chains.files import send
 from tests.chains.making import ai, human, make_chain_of
@@ -44,7 +44,7 @@ from chainviz.commands.start_up import set_up_django
 set_up_django()
 from chainviz.jobs import lease
 lease.LEASE = timedelta(seconds={lease})
-import chainviz.purge.work as work
+import chainviz.purge.jobs as work
 mark, named = Path(sys.argv[1]), sys.argv[2]
 if named:
     whole = getattr(work, named)
@@ -181,7 +181,7 @@ def test_the_audit_and_the_page_say_what_the_files_may_still_hold(client: Client
 def test_a_reader_of_sqlite_keeps_the_log_from_being_called_clean(chain: Chain, monkeypatch: Any) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("this is about the write-ahead log of SQLite")
-    from chainviz.purge import settling
+    from chainviz.purge import vacuum as settling
 
     monkeypatch.setattr(settling, "PAUSE", 0.01)
     assert settling.settle() == CLEAN
@@ -224,7 +224,7 @@ def test_a_large_upload_is_never_in_memory(chain: Chain) -> None:
 
 
 def test_time_grows_with_the_bytes_and_not_with_the_values() -> None:
-    from chainviz.store.blanking import Blanks
+    from chainviz.store.purge.blanking import Blanks
 
     def cpu(count: int) -> float:
         blanks = Blanks(f"value number {number:04}" for number in range(count))

@@ -22,15 +22,16 @@ from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.options import EditOptions
 from chainviz.core.operations.mask import MaskOptions
 from chainviz.core.operations.summarize import SummarizeOptions
-from chainviz.drafts import masking
 from chainviz.drafts import services as drafts
-from chainviz.drafts.access import Ground, version_of
-from chainviz.drafts.summaries import runs, writing
+from chainviz.drafts.operations.mask import step as masking
+from chainviz.drafts.summaries import job as writing
+from chainviz.drafts.summaries import runs
 from chainviz.drafts.summaries.models import SummaryPiece
+from chainviz.drafts.target import Ground, version_of
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
-from chainviz.purge.work import start_purge
-from chainviz.store.chain import StoredChain
+from chainviz.purge.jobs import start_purge
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.fsck import fsck
 from tests.chains.files import send
 from tests.chains.making import ai, human
@@ -173,7 +174,7 @@ def test_a_summary_under_way_is_dropped(chain: Chain, monkeypatch: Any) -> None:
 
 
 def test_deleting_the_chain_takes_what_was_typed_with_it(chain: Chain, monkeypatch: Any) -> None:
-    monkeypatch.setattr("chainviz.purge.work.AT_ONCE", 0)
+    monkeypatch.setattr("chainviz.purge.jobs.AT_ONCE", 0)
     start_purge(chain, ONE, "", ())
     services.delete_for_good(chain)
     assert held(stored()) == []

@@ -17,9 +17,9 @@ from django.test import Client
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
-from chainviz.purge.settling import settle
+from chainviz.purge.vacuum import settle
 from chainviz.store.fsck import fsck
-from chainviz.store.purge import is_buried
+from chainviz.store.purge.delete import is_buried
 from tests.chains.files import send
 from tests.drafts.pages import fields_of, send_form
 from tests.purge.canaries import CANARIES, COUNT, document, held, stored

@@ -19,7 +19,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from chainviz.chains import audit
+from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import staging
 from chainviz.core.operations import OPERATIONS

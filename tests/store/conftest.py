@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from chainviz.core import formats
-from chainviz.core.formats import reading
 from tests.store.stub import STUB, StubReader
 
 
 @pytest.fixture
 def stub_format(monkeypatch: Any) -> None:
     monkeypatch.setattr(formats, "get_format", lambda name: STUB)
-    monkeypatch.setattr(reading, "read_chain", StubReader)
+    monkeypatch.setattr(reader, "read_chain", StubReader)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from chainviz.core.chain.messages import NEW, Fragment, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.documents.units import Envelope, Span
 from chainviz.core.formats.contract import Style
-from chainviz.core.messages import NEW, Fragment, Message, Part, Text, ToolCall, ToolResult
 
 
 def parts(value: dict[str, Any]) -> tuple[Part, ...]:

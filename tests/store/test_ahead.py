@@ -18,19 +18,21 @@ import pytest
 from django.db import connection, transaction
 
 from chainviz.core import formats
-from chainviz.core.chain import Splice
+from chainviz.core.chain.chain import Splice
 from chainviz.core.errors import Refused
-from chainviz.store import ahead, runs, unfinished
-from chainviz.store.ahead import written_ahead
-from chainviz.store.chain import StoredChain
-from chainviz.store.drafts import add_step, current, redo, start_draft, undo
-from chainviz.store.exports import export
+from chainviz.store.content import runs
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.history import ahead
+from chainviz.store.history.ahead import written_ahead
+from chainviz.store.history.drafts import add_step, current, redo, start_draft, undo
+from chainviz.store.history.steps import Wanted
+from chainviz.store.history.versions import save
 from chainviz.store.models import Body, Draft, Message, Run, Snapshot, Version, Writing
-from chainviz.store.outline.keep import BlockKeeper
-from chainviz.store.purge import collect, delete_for_good
-from chainviz.store.purge_values import purge_values
-from chainviz.store.steps import Wanted
-from chainviz.store.versions import save
+from chainviz.store.outline.cache import BlockKeeper
+from chainviz.store.purge.delete import collect, delete_for_good
+from chainviz.store.purge.values import purge_values
+from chainviz.store.transfer import leases as unfinished
+from chainviz.store.transfer.exports import export
 from tests import ROOT
 from tests.bench.made_chains import write_chain
 from tests.jobs.test_killed_worker import database_url

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from chainviz.core.chain.messages import Message
 from chainviz.core.documents import long_strings
 from chainviz.core.documents.long_strings import LongText, length_of, part_of
-from chainviz.core.messages import Message
-from chainviz.store.chain import StoredChain
-from chainviz.store.contents import BodyReader
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import BodyReader
 from chainviz.store.models import Version
 from tests.chains.making import ai, human, make_chain, make_chain_of, result
 

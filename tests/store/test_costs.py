@@ -10,13 +10,13 @@ from django.db.models import Sum
 from django.db.models.functions import Length
 from django.test.utils import CaptureQueriesContext
 
-from chainviz.core.chain import Splice
-from chainviz.store.chain import StoredChain
-from chainviz.store.contents import forget, pieces_of
-from chainviz.store.drafts import add_step, start_draft
+from chainviz.core.chain.chain import Splice
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import forget, pieces_of
+from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.history.versions import save
 from chainviz.store.models import Body, Message, OutlineBlock, Run, Snapshot, Version
-from chainviz.store.versions import save
-from chainviz.store.windows import ALL_CLOSED, Folds, window
+from chainviz.store.query.windows import ALL_CLOSED, Folds, window
 from tests.store.test_drafts import said
 from tests.store.test_import import stored
 

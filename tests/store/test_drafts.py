@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from chainviz.core.chain import MemoryChain, Splice, apply_splices
-from chainviz.core.messages import Message, Text
-from chainviz.store.chain import StoredChain
-from chainviz.store.drafts import add_step, current, redo, start_draft, steps, undo
+from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
+from chainviz.core.chain.messages import Message, Text
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.spans import stored_bytes
 from chainviz.store.errors import Conflict, Overlap
-from chainviz.store.exports import export
+from chainviz.store.history.drafts import add_step, current, redo, start_draft, steps, undo
+from chainviz.store.history.rebase import rebase
+from chainviz.store.history.versions import head_of, restore, save, saved_as_branch, steps_of
 from chainviz.store.models import Draft, Snapshot, Version
 from chainviz.store.outline.hashes import to_bytes
 from chainviz.store.outline.rebuild import compute
-from chainviz.store.rebase import rebase
-from chainviz.store.sources import stored_bytes
-from chainviz.store.versions import head_of, restore, save, saved_as_branch, steps_of
+from chainviz.store.transfer.exports import export
 from tests.store.stub import document
 from tests.store.test_import import TALK, stored
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain import Splice
-from chainviz.core.messages import Message, Text
-from chainviz.core.paths import parse_path
-from chainviz.store import uploads
-from chainviz.store.chain import StoredChain
-from chainviz.store.drafts import add_step, start_draft
-from chainviz.store.find import find
-from chainviz.store.needles import Needle
-from chainviz.store.problems import Wanted, next_problem, previous_problem, problems
+from chainviz.core.chain.chain import Splice
+from chainviz.core.chain.messages import Message, Text
+from chainviz.core.chain.paths import parse_path
+from chainviz.store.content import uploads
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.query.find import find
+from chainviz.store.query.problems import Wanted, next_problem, previous_problem, problems
+from chainviz.store.query.search_pattern import Needle
 from tests.store.test_import import stored
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stub_format")]
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stub_format")]
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: Any) -> None:
     monkeypatch.setattr(uploads, "CHUNK", 50)
-    monkeypatch.setattr("chainviz.store.find.CHUNK", 50)
+    monkeypatch.setattr("chainviz.store.query.find.CHUNK", 50)
 
 
 LONG: list[dict[str, Any]] = [

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from chainviz.core.chain import Splice
+from chainviz.core.chain.chain import Splice
 from chainviz.core.documents.units import Span
-from chainviz.store.contents import forget
-from chainviz.store.drafts import add_step, start_draft, undo
-from chainviz.store.exports import export
+from chainviz.store.content.message_reader import forget
 from chainviz.store.fsck import fsck
+from chainviz.store.history.drafts import add_step, start_draft, undo
+from chainviz.store.history.versions import save
 from chainviz.store.models import (
     Body,
     History,
@@ -25,9 +25,9 @@ from chainviz.store.models import (
     UploadChunk,
     Version,
 )
-from chainviz.store.purge import collect, delete_for_good, is_buried, purging
+from chainviz.store.purge.delete import collect, delete_for_good, is_buried, purging
 from chainviz.store.renewal import purge_originals
-from chainviz.store.versions import save
+from chainviz.store.transfer.exports import export
 from tests.store.stub import StubFound
 from tests.store.test_drafts import said
 from tests.store.test_import import TALK, stored

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from chainviz.core.chain import MemoryChain
-from chainviz.core.documents.sources import open_source
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.documents.source import open_source
 from chainviz.core.documents.units import Span
-from chainviz.core.paths import parse_path
-from chainviz.store.chain import StoredChain
-from chainviz.store.exports import export, original
-from chainviz.store.imports import import_chain
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Upload, Version
-from chainviz.store.windows import Folds, window
+from chainviz.store.query.windows import Folds, window
+from chainviz.store.transfer.exports import export, original
+from chainviz.store.transfer.imports import import_chain
 from tests.store.stub import STUB, StubFound, document
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("stub_format")]

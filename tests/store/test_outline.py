@@ -9,21 +9,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.messages import Message
-from chainviz.core.parse import parse
-from chainviz.core.problems import tree_problems
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import tree_problems
 from chainviz.core.providers import provider_problems
+from chainviz.store.content.pieces import Piece
+from chainviz.store.content.runs import RunWriter
 from chainviz.store.models import History, Run
 from chainviz.store.outline import blocks
 from chainviz.store.outline.build import OutlineBuilder, Placed
+from chainviz.store.outline.cache import BlockKeeper, BlockReader, visible_problems
 from chainviz.store.outline.charts import Charts
-from chainviz.store.outline.edit import OutlineEditor
-from chainviz.store.outline.keep import BlockKeeper, BlockReader, visible_problems
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.recut import Change
 from chainviz.store.outline.rows import OPENING, unpack_problem
-from chainviz.store.pieces import Piece
-from chainviz.store.runs import RunWriter
+from chainviz.store.outline.update import OutlineEditor
 from tests.store.stub import STUB
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stub_format")]

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from chainviz.core.chain import Splice
-from chainviz.core.documents.sources import open_source
-from chainviz.core.documents.survey import survey
+from chainviz.core.chain.chain import Splice
+from chainviz.core.documents.detect import survey
+from chainviz.core.documents.source import open_source
 from chainviz.core.errors import ChainError
 from chainviz.core.load import choose, load_file
-from chainviz.store.chain import StoredChain
-from chainviz.store.drafts import add_step, current, start_draft, undo
-from chainviz.store.exports import export, export_whole_file, in_its_place, original
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.fsck import fsck
-from chainviz.store.imports import import_chain
+from chainviz.store.history.drafts import add_step, current, start_draft, undo
 from chainviz.store.models import Upload
-from chainviz.store.places import place_of
+from chainviz.store.transfer.document_place import place_of
+from chainviz.store.transfer.exports import export, export_whole_file, in_its_place, original
+from chainviz.store.transfer.imports import import_chain
 from tests.shared_folder import shared
 
 pytestmark = [pytest.mark.django_db]

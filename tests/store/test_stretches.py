@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from chainviz.core.chain import Splice
-from chainviz.core.documents.sources import open_source
-from chainviz.core.documents.survey import survey
+from chainviz.core.chain.chain import Splice
+from chainviz.core.chain.messages import HUMAN, Message, Text
+from chainviz.core.documents.detect import survey
+from chainviz.core.documents.source import open_source
 from chainviz.core.errors import ChainError
 from chainviz.core.load import choose
-from chainviz.core.messages import HUMAN, Message, Text
-from chainviz.store import stretches
-from chainviz.store.chain import StoredChain
-from chainviz.store.copies import copied
-from chainviz.store.drafts import add_step, start_draft
-from chainviz.store.exports import export
-from chainviz.store.imports import import_chain
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.history.drafts import add_step, start_draft
 from chainviz.store.models import Snapshot, Version
+from chainviz.store.transfer import untouched_ranges as stretches
+from chainviz.store.transfer.exports import export
+from chainviz.store.transfer.imports import import_chain
+from chainviz.store.transfer.snapshot_writer import copied
 from tests.bench.made_chains import write_chain
 from tests.shared_folder import shared
 

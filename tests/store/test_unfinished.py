@@ -14,17 +14,19 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from chainviz.core.documents.sources import open_source
-from chainviz.core.documents.survey import survey
+from chainviz.core.documents.detect import survey
+from chainviz.core.documents.source import open_source
 from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
-from chainviz.store import imports, runs, unfinished, uploads
-from chainviz.store.copies import copied
-from chainviz.store.exports import export
+from chainviz.store.content import runs, uploads
 from chainviz.store.fsck import fsck
-from chainviz.store.imports import Cancelled, import_chain
 from chainviz.store.models import Body, Draft, History, Message, OutlineBlock, Run, Upload, UploadChunk, Version
-from chainviz.store.purge import delete_for_good
+from chainviz.store.purge.delete import delete_for_good
+from chainviz.store.transfer import imports
+from chainviz.store.transfer import leases as unfinished
+from chainviz.store.transfer.exports import export
+from chainviz.store.transfer.imports import Cancelled, import_chain
+from chainviz.store.transfer.snapshot_writer import copied
 from tests import ROOT
 from tests.bench.made_chains import write_chain
 from tests.jobs.test_killed_worker import database_url

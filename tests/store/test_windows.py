@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.parse import parse
-from chainviz.core.paths import Path
-from chainviz.store.chain import StoredChain
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.paths import Path
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.outline import blocks
-from chainviz.store.windows import Folds, outline_window, window
+from chainviz.store.query.windows import Folds, outline_window, window
 from tests.store.test_import import stored
 from tests.store.test_outline import MESSAGES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.web.text_fields import for_field, from_field, place_in
+from chainviz.web.formatting.text_fields import for_field, from_field, place_in
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()) | st.sampled_from("\r\n\x00\ud83d⟦\u202e<&"))
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Protocol
 
-from chainviz.chains.diff.rows import Fact, Group, Label, Lines, Listed, More, Row, Said, line_elements
-from chainviz.core.chain import Chain
+from chainviz.chains.diff.diff_html import Fact, Group, Label, Lines, Listed, More, Row, Said, line_elements
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL
+from chainviz.core.chain.paths import Path
 from chainviz.core.diff import chains as core
-from chainviz.core.diff.contents import MessageDiff, PartDiff, compare_messages
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
+from chainviz.core.diff.messages import MessageDiff, PartDiff, compare_messages
 from chainviz.core.diff.rows import Row as ChainRow
 from chainviz.core.diff.rows import Rows
-from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL
-from chainviz.core.paths import Path
-from chainviz.web.byte_text import byte_text
+from chainviz.web.formatting.byte_text import byte_text
 
 OF_A_TEXT = 260
 """Elements that the lines of one text may take on a page of many changes."""

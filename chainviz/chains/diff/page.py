@@ -14,7 +14,8 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from chainviz.chains.diff import rows as diff_rows
+from chainviz.chains.diff import diff_html as diff_rows
+from chainviz.chains.diff.diff_html import Fold, More
 from chainviz.chains.diff.groups import (
     WORDS,
     Compared,
@@ -25,10 +26,9 @@ from chainviz.chains.diff.groups import (
     teaser_of,
     title_of,
 )
-from chainviz.chains.diff.rows import Fold, More
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.rows import Measure as RowMeasure
-from chainviz.web.byte_text import byte_text
+from chainviz.web.formatting.byte_text import byte_text
 
 MOST_ELEMENTS = 950
 """Of the changes on one page; with the page around them it stays below 1,400."""

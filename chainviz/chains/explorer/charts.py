@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.explorer.minimaps import ROLES
-from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.explorer.minimap import ROLES
+from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.charts import Slice, ToolBar, icicle_svg, tools_svg
 from chainviz.chains.render.numbers import count_text
-from chainviz.core.paths import Path
+from chainviz.core.chain.paths import Path
 from chainviz.store.outline.charts import unpack_charts
 from chainviz.store.outline.reader import RowPlace, SectionPlace
-from chainviz.web.byte_text import byte_text
+from chainviz.web.formatting.byte_text import byte_text
 
 SEEN = 1 / 360
 """Share of the chain that is two of the drawing's 720 units: narrower blocks are drawn together."""

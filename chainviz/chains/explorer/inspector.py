@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chainviz.chains.explorer.rows import row_view
-from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.explorer.row_views import row_view
+from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.numbers import bar_step, count_text, share_text
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.core.messages import AI
-from chainviz.core.paths import Path
-from chainviz.core.problems import Problem
+from chainviz.core.chain.messages import AI
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.tree import BodyPair
 from chainviz.core.providers import PROVIDERS
-from chainviz.core.tree import BodyPair
-from chainviz.store.skeletons import PartShape, StoredShape
-from chainviz.store.windows import WindowRow, window
-from chainviz.web.addresses import url_or_nothing
-from chainviz.web.byte_text import byte_text
-from chainviz.web.token_text import token_text
+from chainviz.store.content.message_shapes import PartShape, StoredShape
+from chainviz.store.query.windows import WindowRow, window
+from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.token_estimate import token_text
+from chainviz.web.query_params import url_or_nothing
 
 MOST_LISTED = 40
 PART_WORDS = {

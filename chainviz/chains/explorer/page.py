@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
-from chainviz.chains.explorer.minimaps import minimap_blocks
-from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.explorer.minimap import minimap_blocks
+from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import KINDS, ViewState
 from chainviz.chains.explorer.windows import WindowPage, around, reading_of, window_page
 from chainviz.chains.models import Chain
 from chainviz.chains.render.minimap import minimap_svg
 from chainviz.chains.render.numbers import count_text, share_text
+from chainviz.core.chain.paths import Path
 from chainviz.core.formats import FORMATS
 from chainviz.core.operations import OPERATIONS
-from chainviz.core.paths import Path
 from chainviz.core.providers import PROVIDERS
+from chainviz.store.content.codec import unpack
 from chainviz.store.outline.charts import unpack_charts
-from chainviz.store.packed import unpack
-from chainviz.store.windows import Window
-from chainviz.web.addresses import url_or_nothing
-from chainviz.web.token_text import token_text
+from chainviz.store.query.windows import Window
+from chainviz.web.formatting.token_estimate import token_text
+from chainviz.web.query_params import url_or_nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from chainviz.chains.explorer.rows import row_view
+from chainviz.chains.explorer.row_views import row_view
 from chainviz.chains.models import Chain
 from chainviz.chains.render.rows import Row
-from chainviz.core.paths import Path, parse_path
-from chainviz.store.chain import StoredChain
-from chainviz.store.contents import StoredMessage, pieces_of
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.codec import unpack
+from chainviz.store.content.message_reader import StoredMessage, pieces_of
+from chainviz.store.content.pieces import Places, runs_in
+from chainviz.store.lineage.origins import origins
 from chainviz.store.models import Snapshot, Version
-from chainviz.store.origins import origins
-from chainviz.store.packed import unpack
-from chainviz.store.pieces import Places, runs_in
-from chainviz.store.windows import Window, window
-from chainviz.web.byte_text import byte_text
+from chainviz.store.query.windows import Window, window
+from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 OPERATION = "summarize"

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import PathError
-from chainviz.core.paths import Path, parse_path
-from chainviz.store.windows import Folds
+from chainviz.store.query.windows import Folds
 
 MOST_EXCEPTIONS = 400
 KINDS = (

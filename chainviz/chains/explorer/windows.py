@@ -9,19 +9,19 @@ from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.replaced import replaced_line
-from chainviz.chains.explorer.rows import row_view, titled
-from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.explorer.row_views import row_view, titled
+from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import ViewState
 from chainviz.chains.render.node import ALL, Asked, PairNode, Parted, header_html, pair_html
 from chainviz.chains.render.parts import Reading
 from chainviz.chains.render.rows import Row, outline_html, rows_html
-from chainviz.core.messages import AI, HUMAN, Message
-from chainviz.core.paths import Path, parse_path
-from chainviz.store.chain import StoredChain
-from chainviz.store.contents import StoredMessage
-from chainviz.store.skeletons import StoredShape
-from chainviz.store.windows import ALL_OPEN, MOST, Folds, Window, WindowRow, window, window_around
-from chainviz.web.addresses import small_number
+from chainviz.core.chain.messages import AI, HUMAN, Message
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import StoredMessage
+from chainviz.store.content.message_shapes import StoredShape
+from chainviz.store.query.windows import ALL_OPEN, MOST, Folds, Window, WindowRow, window, window_around
+from chainviz.web.query_params import small_number
 
 ROWS, MOST_ROWS = 44, 80
 ABOVE = 6

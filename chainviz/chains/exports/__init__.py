@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from chainviz.chains.exports.html_page import html_page
-from chainviz.chains.exports.markdown_text import markdown_text
+from chainviz.chains.exports.markdown import markdown_text
 from chainviz.chains.exports.walk import Told
 
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from pathlib import PurePath
 
-from chainviz.chains.explorer.subjects import Subject
-from chainviz.chains.exports.taken_out import rewrite_of
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.exports.removed_values import rewrite_of
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.render.numbers import count_text
-from chainviz.core.documents.surroundings import Rewrite
+from chainviz.core.chain.messages import Message
+from chainviz.core.documents.context import Rewrite
 from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.moving import Losses
+from chainviz.core.formats.conversion import Losses
 from chainviz.core.load import document_in
-from chainviz.core.messages import Message
-from chainviz.store import exports
 from chainviz.store.models import Snapshot, Upload, Version
-from chainviz.store.places import Place, place_of
+from chainviz.store.transfer import exports
+from chainviz.store.transfer.document_place import Place, place_of
 
 LOOKED_AT = 8_000_000
 """Bytes of content that are written on trial, to say what a format would lose; the rest is judged by the download."""

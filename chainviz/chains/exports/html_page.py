@@ -12,8 +12,8 @@ from chainviz.chains.render.json_text import lay_out
 from chainviz.chains.render.markdown import plain, prose
 from chainviz.chains.render.pictures import host_of, picture
 from chainviz.chains.render.visible_text import one_line, safe
-from chainviz.core.messages import Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.web.byte_text import byte_text
+from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.web.formatting.byte_text import byte_text
 
 OPEN_UP_TO = 4_000
 """Characters of a result that are shown unfolded."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chainviz.core.message_paths import message_paths
-from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message
-from chainviz.core.paths import Path
-from chainviz.store.chain import StoredChain
+from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message
+from chainviz.core.chain.paths import Path
+from chainviz.store.content.chain import StoredChain
 
 STRETCH = 100
 ROLES = {SYSTEM: "System", HUMAN: "Human", AI: "AI", TOOL: "Tool"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chainviz.chains.render.numbers import count_text, size_and_share
 from chainviz.chains.render.visible_text import one_line, safe
-from chainviz.web.byte_text import byte_text
+from chainviz.web.formatting.byte_text import byte_text
 
 WIDTH = 720.0
 ROW = 30

@@ -8,7 +8,7 @@ from math import sqrt
 
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.visible_text import safe
-from chainviz.web.byte_text import byte_text
+from chainviz.web.formatting.byte_text import byte_text
 
 LEAST = 4.0
 HEIGHT = 800.0

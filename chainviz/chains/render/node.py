@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.parts import Reading, call_html, part_html, result_html
 from chainviz.chains.render.visible_text import one_line, safe
-from chainviz.core.messages import Message, Part, Shape, Text, ToolCall, ToolResult
-from chainviz.core.paths import Path
-from chainviz.core.tree import BodyPair, PairType, match_results
-from chainviz.web.byte_text import byte_text
+from chainviz.core.chain.messages import Message, Part, Shape, Text, ToolCall, ToolResult
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import BodyPair, PairType, match_results
+from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 MOST_PIECES = 12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainviz.web.byte_text import byte_text
+from chainviz.web.formatting.byte_text import byte_text
 
 BAR_STEPS = 20
 

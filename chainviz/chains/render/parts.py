@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from chainviz.chains.render.excerpt import Stretch, stretch
 from chainviz.chains.render.json_text import lay_out, paint
 from chainviz.chains.render.markdown import plain, prose
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.pictures import host_of, picture
-from chainviz.chains.render.stretch import Stretch, stretch
 from chainviz.chains.render.visible_text import one_line, safe
-from chainviz.core.messages import (
+from chainviz.core.chain.messages import (
     Binary,
     Image,
     Opaque,
@@ -24,8 +24,8 @@ from chainviz.core.messages import (
     ToolResult,
     byte_size,
 )
-from chainviz.core.paths import Path
-from chainviz.web.byte_text import byte_text
+from chainviz.core.chain.paths import Path
+from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 

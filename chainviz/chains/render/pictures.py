@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from chainviz.core.messages import Binary, Image
+from chainviz.core.chain.messages import Binary, Image
 from chainviz.core.pictures import measured
 
 MOST_BYTES = 8_000_000

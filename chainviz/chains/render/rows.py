@@ -8,8 +8,8 @@ from typing import Literal
 
 from chainviz.chains.render.numbers import bar_step, count_text, size_and_share
 from chainviz.chains.render.visible_text import one_line, safe
-from chainviz.core.paths import Path
-from chainviz.web.byte_text import byte_text
+from chainviz.core.chain.paths import Path
+from chainviz.web.formatting.byte_text import byte_text
 
 TEASER = 160
 OUTLINE_NAME = 60

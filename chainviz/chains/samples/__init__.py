@@ -10,7 +10,7 @@ from typing import Any
 from chainviz.accounts.models import local_owner
 from chainviz.chains.samples import chart_review, coding_run
 from chainviz.chains.uploads.imports import import_offer, offers_of
-from chainviz.core.documents.sources import open_source
+from chainviz.core.documents.source import open_source
 
 
 @dataclass(frozen=True, slots=True)

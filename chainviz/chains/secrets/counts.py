@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chainviz.chains.explorer.subjects import Subject
+from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.secrets.files import FILE, FileFindings, file_findings_of, findings_in, start_file_scan
-from chainviz.chains.secrets.places import AT_ONCE, is_long, scan
+from chainviz.chains.secrets.findings import AT_ONCE, is_long, scan
 from chainviz.chains.secrets.scans import SCAN, scan_args, spots_of, start_scan
 from chainviz.core.secrets import get_rule
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.store import exports
 from chainviz.store.models import Upload
-from chainviz.store.surroundings import pieces_around, size_around
-from chainviz.web.addresses import url_or_nothing
+from chainviz.store.transfer import exports
+from chainviz.store.transfer.document_context import pieces_around, size_around
+from chainviz.web.query_params import url_or_nothing
 
 NAMED = 5
 

@@ -14,8 +14,8 @@ from typing import Any
 from chainviz.core.secrets import get_rule, scan_text
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
-from chainviz.store import exports
 from chainviz.store.models import Upload
+from chainviz.store.transfer import exports
 
 FILE = f"{__name__}.scan_file"
 STRETCH = 1 << 20

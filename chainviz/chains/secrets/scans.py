@@ -8,13 +8,13 @@ from itertools import islice
 from typing import Any
 
 from chainviz.chains.models import Chain
-from chainviz.chains.secrets.places import MOST, Spot, mark_of, scan, scan_beside, scan_own, unpacked
+from chainviz.chains.secrets.findings import MOST, Spot, mark_of, scan, scan_beside, scan_own, unpacked
 from chainviz.core.errors import Refused
 from chainviz.core.secrets import Rule, own_rules
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
-from chainviz.store.chain import StoredChain
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import History, Snapshot
 
 SCAN = f"{__name__}.scan_content"

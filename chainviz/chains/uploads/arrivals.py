@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from chainviz.chains.models import Arrival
 from chainviz.chains.uploads import staging
-from chainviz.chains.uploads.excerpt import excerpt
 from chainviz.chains.uploads.imports import (
     Offer,
     Report,
@@ -23,12 +22,13 @@ from chainviz.chains.uploads.imports import (
     row_of,
     salvaged_offers,
 )
-from chainviz.core.documents.sources import Source, open_source
-from chainviz.core.documents.split import RAW_LIMIT
+from chainviz.chains.uploads.source_lines import excerpt
+from chainviz.core.documents.source import Source, open_source
+from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.errors import DocumentError
 from chainviz.jobs import lease, tasks
 from chainviz.jobs.tasks import JobContext, start_job
-from chainviz.store.imports import Cancelled
+from chainviz.store.transfer.imports import Cancelled
 
 log = logging.getLogger(__name__)
 

@@ -10,19 +10,19 @@ from typing import Any
 from django.db import IntegrityError
 from django.utils import timezone
 
-from chainviz.chains import heads
 from chainviz.chains.models import Chain
+from chainviz.chains.versions import heads
 from chainviz.core import formats
-from chainviz.core.documents.sources import Source
-from chainviz.core.documents.survey import Survey, raw_list, survey
+from chainviz.core.documents.detect import Survey, raw_list, survey
+from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.reading import read_chain
+from chainviz.core.formats.reader import read_chain
 from chainviz.jobs.lease import storable
-from chainviz.store.exports import envelope_of
-from chainviz.store.imports import import_chain
 from chainviz.store.models import Version
+from chainviz.store.transfer.exports import envelope_of
+from chainviz.store.transfer.imports import import_chain
 
 LIKELY, AHEAD = 0.5, 0.05
 """Nobody is asked where the best format is likely and ahead of the next by so much …"""

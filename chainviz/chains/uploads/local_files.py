@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer, known_chain, offers_of
-from chainviz.core.documents.sources import open_source
+from chainviz.core.documents.source import open_source
 from chainviz.core.errors import DocumentError
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.patching import (
     Speller,
     encode_base64,
@@ -15,9 +16,8 @@ from chainviz.core.dialects.patching import (
     is_json,
     split_data_url,
 )  # fmt: skip
-from chainviz.core.documents import rawjson
-from chainviz.core.documents.rawjson import Array, Object
-from chainviz.core.messages import Binary, Image, Opaque, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.documents import json_edit
+from chainviz.core.documents.json_edit import Array, Object
 
 FOREIGN_KINDS = frozenset(("input_audio", "file", "refusal", "tool_call", "content", "cache_control"))
 """Kinds of opaque parts that come from other formats and have no place here."""
@@ -102,7 +102,7 @@ def patched_content(
         if len(new) == 1 and isinstance(new[0], Text) and new[0].reasoning is None:
             return raw if old and new[0] == old[0] else speller.quote(new[0].text)
         return speller.list([block for part in new for block in new_blocks(part, speller)])
-    array = rawjson.load_array(raw)
+    array = json_edit.load_array(raw)
     places = range(len(array)) if own is None else own
     row: list[int | str] = []
     for part, claim in zip(new, claims, strict=True):
@@ -119,7 +119,7 @@ def patched_content(
 
 def changed_block(raw: str, old: Part, new: Part, speller: Speller) -> str:
     """The block with only its differing leaves replaced."""
-    block = rawjson.load_object(raw) if raw.startswith("{") else Object("", "")
+    block = json_edit.load_object(raw) if raw.startswith("{") else Object("", "")
     if isinstance(new, Text):
         block.set("text", speller.quote(new.text))
     elif isinstance(new, Thinking) and isinstance(old, Thinking) and new.redacted == old.redacted:
@@ -158,7 +158,7 @@ def _change_result(block: Object, old: ToolResult, new: ToolResult, speller: Spe
     if not isinstance(items, list):
         text = speller.quote(new.content)
         if new.media:
-            text = rawjson.raw_at(_new_result(new, speller), ("content",)) or text
+            text = json_edit.raw_at(_new_result(new, speller), ("content",)) or text
         block.set("content", text, after="tool_use_id")
         return
     array = block.child("content")
@@ -170,7 +170,7 @@ def _change_result(block: Object, old: ToolResult, new: ToolResult, speller: Spe
         row += [at for at in range(len(items)) if at not in images]
     elif "text" in kinds:
         first = kinds.index("text")
-        item = rawjson.load_object(array.raw(first))
+        item = json_edit.load_object(array.raw(first))
         item.set("text", speller.quote(new.content))
         array.set(first, str(item))
         row.append(first)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainviz.core.dialects.openai_like import (
+from chainviz.core.chain.messages import AI, TOOL, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.openai_read import (
     REASONING_COPIES,
     REASONING_KEYS,
     WORDS,
@@ -19,22 +20,21 @@ from chainviz.core.dialects.openai_like import (
     result_name_key,
     role_of,
 )  # fmt: skip
-from chainviz.core.dialects.openai_new import call_text, content_item, content_text, message_text
+from chainviz.core.dialects.openai_write import call_text, content_item, content_text, message_text
 from chainviz.core.dialects.patching import Speller, is_json, matched
-from chainviz.core.documents import rawjson
-from chainviz.core.documents.rawjson import Array, Object
+from chainviz.core.documents import json_edit
+from chainviz.core.documents.json_edit import Array, Object
 from chainviz.core.documents.units import Pointer
-from chainviz.core.messages import AI, TOOL, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 
 
 def patched(message: Message, text: str, near: str, ascii_only: bool) -> str:
     """The unit's text with what differs from `message` changed."""
-    value = rawjson.parse(text)
+    value = json_edit.parse(text)
     role = role_of(value)
     speller = Speller(text, ascii_only)
     if (message.role == TOOL) != (role == TOOL):
         return message_text(message, text, speller)
-    unit = rawjson.load_object(text)
+    unit = json_edit.load_object(text)
     if message.role != role:
         unit.set("role", speller.quote(WORDS.get(message.role, message.role)))
     old, places = read_parts(role, value, text)
@@ -141,7 +141,7 @@ class _Patch:
         if isinstance(new, Text) and not raw.lstrip().startswith("{"):
             return self.speller.quote(new.text)
         if isinstance(new, Text | Thinking):
-            item = rawjson.load_object(raw)
+            item = json_edit.load_object(raw)
             if isinstance(new, Text):
                 item.set("text", self.speller.quote(new.text))
                 return str(item)
@@ -180,8 +180,8 @@ class _Patch:
 
 def changed_call(raw: str, old: ToolCall, new: ToolCall, speller: Speller, *, legacy: bool = False) -> str:
     """The call's element with only its differing leaves replaced."""
-    call = rawjson.load_object(raw)
-    value = rawjson.parse(raw)
+    call = json_edit.load_object(raw)
+    value = json_edit.parse(raw)
     if new.id != old.id and not legacy:
         call.set("id", speller.quote(new.id))
     if new.type != old.type and not legacy:
@@ -202,7 +202,7 @@ def changed_call(raw: str, old: ToolCall, new: ToolCall, speller: Speller, *, le
 
 
 def changed_image(raw: str, old: Image, new: Image, speller: Speller) -> str:
-    item = rawjson.load_object(raw)
+    item = json_edit.load_object(raw)
     if item.raw("image_url").startswith('"'):
         item.set("image_url", speller.quote(new.url))
         return str(item)
@@ -252,7 +252,7 @@ def _patch_result_content(
     if content == old.content:
         row += [at for at in range(len(items)) if at not in images]
     elif first is not None:
-        item = rawjson.load_object(array.raw(first))
+        item = json_edit.load_object(array.raw(first))
         item.set("text", speller.quote(content))
         array.set(first, str(item))
         row.append(first)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from chainviz.core.chain.messages import Part
 from chainviz.core.dialects.patching import Speller, matched
-from chainviz.core.documents import rawjson
-from chainviz.core.messages import Part
+from chainviz.core.documents import json_edit
 
 Element = Callable[[Part, Speller], str | None]
 Changed = Callable[[str, Part, Part, Speller], str]
@@ -16,7 +16,7 @@ def patched_parts(
     raw: str, old: Sequence[Part], new: Sequence[Part], element: Element, changed: Changed, speller: Speller
 ) -> str:
     """The parts' list with kept elements as they are; `raw` is a list whose elements are the old parts."""
-    array = rawjson.load_array(raw)
+    array = json_edit.load_array(raw)
     row: list[int | str] = []
     for part, claim in zip(new, matched(old, new), strict=True):
         if claim is None:

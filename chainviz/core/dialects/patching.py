@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chainviz.core.documents import rawjson
-from chainviz.core.messages import Binary, Image, Message, Part, Reasoning, Text, Thinking, ToolCall
+from chainviz.core.chain.messages import Binary, Image, Message, Part, Reasoning, Text, Thinking, ToolCall
+from chainviz.core.documents import json_edit
 
 
 def matched(old: Sequence[Part], new: Sequence[Part]) -> list[int | None]:
@@ -48,10 +48,10 @@ class Speller:
         self._first, self._last = _FIRST.match(near), _LAST.search(near[-200:])
 
     def quote(self, text: str) -> str:
-        return rawjson.quote(text, self.ascii_only)
+        return json_edit.quote(text, self.ascii_only)
 
     def dump(self, value: object) -> str:
-        return rawjson.dump(value, self.ascii_only, self.compact)
+        return json_edit.dump(value, self.ascii_only, self.compact)
 
     def object(self, members: dict[str, str]) -> str:
         """An object of members whose values are JSON text already."""

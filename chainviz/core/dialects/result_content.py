@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chainviz.core.documents.rawjson import dump, raw_at
+from chainviz.core.chain.messages import Binary, Image
+from chainviz.core.documents.json_edit import dump, raw_at
 from chainviz.core.documents.units import Pointer
-from chainviz.core.messages import Binary, Image
 
 Picture = Callable[[dict[str, Any]], Image | Binary | None]
 

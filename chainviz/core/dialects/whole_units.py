@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from chainviz.core.documents.rawjson import parse
+from chainviz.core.chain.messages import Fragment, Message
+from chainviz.core.documents.json_edit import parse
 from chainviz.core.documents.units import Unit
-from chainviz.core.messages import Fragment, Message
 
 Make = Callable[[Any, str, tuple[Fragment, ...]], Message]
 """A message from a unit's value, its text and the source."""

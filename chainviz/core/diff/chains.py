@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from chainviz.core.chain import Chain
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import Message
 from chainviz.core.diff.align import Equal, Gap, align
-from chainviz.core.diff.contents import MessageDiff, compare_apart, compare_joined, compare_messages
 from chainviz.core.diff.groups import Group, Kind, RowGap, Side, find_moves, groups_of
 from chainviz.core.diff.matching import Reading
+from chainviz.core.diff.messages import MessageDiff, compare_apart, compare_joined, compare_messages
 from chainviz.core.diff.rows import Measure, Rows, ShapeRows
-from chainviz.core.messages import Message
 
 __all__ = ["ChainDiff", "Group", "Keys", "Kind", "Side", "diff_chains"]
 

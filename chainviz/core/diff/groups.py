@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from chainviz.core.chain.paths import Path
 from chainviz.core.diff.matching import Match, Reading, match_rows
 from chainviz.core.diff.rows import Measure, Row
-from chainviz.core.paths import Path
 
 NOTHING = Measure()
 Kind = Literal["same", "added", "removed", "changed", "moved", "merged", "split", "summarised", "expanded"]

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz import fuzz
 
+from chainviz.core.chain.messages import byte_size
 from chainviz.core.diff.align import Alignment, Equal, Gap, align
 from chainviz.core.diff.words import Spans, mark_words, plain
-from chainviz.core.messages import byte_size
 
 CONTEXT = 3
 MOST_PAIRINGS = 2_500

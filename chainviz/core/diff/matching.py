@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.diff.align import align
 from chainviz.core.diff.lines import best_pairs
 from chainviz.core.diff.rows import Row
-from chainviz.core.messages import Message, Text, ToolCall, ToolResult
 
 MatchKind = Literal["changed", "merged", "split", "summarised", "expanded"]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from chainviz.core.messages import AI, HUMAN, SYSTEM, Shape
-from chainviz.core.paths import Path
-from chainviz.core.tree import SUMMARIZATION_TOOL
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Shape
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 
 from chainviz.core.diff.chains import ChainDiff, Group, Side
-from chainviz.core.diff.contents import FieldChange, MessageDiff, PartDiff
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
+from chainviz.core.diff.messages import FieldChange, MessageDiff, PartDiff
 from chainviz.core.diff.words import Spans
 from chainviz.core.terminal import visible
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain as link
 
-from chainviz.core.documents import rawjson
+from chainviz.core.chain.messages import NEW, SLOT, Fragment
+from chainviz.core.documents import json_edit
+from chainviz.core.documents.context import Rewrite, between
+from chainviz.core.documents.json_scan import to_bytes
 from chainviz.core.documents.links import Linker, Links
-from chainviz.core.documents.scanning import to_bytes
-from chainviz.core.documents.surroundings import Rewrite, between
 from chainviz.core.documents.units import CarriedSpan, Envelope, Pointer, Read, Span
-from chainviz.core.messages import NEW, SLOT, Fragment
 
 _BREAK = re.compile(r"\s*[\r\n]\s*")
 
@@ -130,23 +130,23 @@ def _join(group: list[Fragment], blocks_at: Pointer) -> Fragment:
         return replace(first, text=with_blocks(first.text, blocks_at, places), blocks=None)
     items: list[str] = []
     for fragment in group:
-        blocks = rawjson.load_array(rawjson.raw_at(fragment.text, blocks_at) or "[]")
+        blocks = json_edit.load_array(json_edit.raw_at(fragment.text, blocks_at) or "[]")
         items += [blocks.raw(index) for index in fragment.blocks or ()]
-    shell = rawjson.load_array(rawjson.raw_at(first.text, blocks_at) or "[]")
+    shell = json_edit.load_array(json_edit.raw_at(first.text, blocks_at) or "[]")
     shell.rebuild([*range(min(len(shell), len(items)))])
     for index, item in enumerate(items[: len(shell)]):
         shell.set(index, item)
     shell.rebuild([*range(len(shell)), *items[len(shell) :]])
-    return replace(first, text=rawjson.replace_at(first.text, blocks_at, str(shell)), blocks=None)
+    return replace(first, text=json_edit.replace_at(first.text, blocks_at, str(shell)), blocks=None)
 
 
 def with_blocks(text: str, blocks_at: Pointer, places: list[int]) -> str:
     """The unit with only these of its blocks, in this order."""
-    blocks = rawjson.load_array(rawjson.raw_at(text, blocks_at) or "[]")
+    blocks = json_edit.load_array(json_edit.raw_at(text, blocks_at) or "[]")
     if places == list(range(len(blocks))):
         return text
     blocks.rebuild(places)
-    return rawjson.replace_at(text, blocks_at, str(blocks))
+    return json_edit.replace_at(text, blocks_at, str(blocks))
 
 
 @dataclass(slots=True)
@@ -264,7 +264,7 @@ def _slot_value(slots: list[Fragment]) -> str | None:
     blocks: list[str] = []
     for slot in slots:
         if slot.text.lstrip().startswith("["):
-            array = rawjson.load_array(slot.text)
+            array = json_edit.load_array(slot.text)
             places = range(len(array)) if slot.blocks is None else slot.blocks
             blocks += [array.raw(index) for index in places]
         else:
@@ -275,13 +275,13 @@ def _slot_value(slots: list[Fragment]) -> str | None:
 def _set_slot(shell: str, envelope: Envelope, value: str | None) -> tuple[str, str]:
     """Set, create or remove the slot in the shell, whose list is empty; then part it at the list again."""
     at = envelope.inside[:-1]
-    holder = rawjson.load_object(rawjson.raw_at(shell, at) or "{}")
+    holder = json_edit.load_object(json_edit.raw_at(shell, at) or "{}")
     if value is None:
         holder.remove(envelope.slot_key)
     else:
         holder.set_first(envelope.slot_key, value, before=str(envelope.inside[-1]))
-    shell = rawjson.replace_at(shell, at, str(holder))
-    place = rawjson.span_of(shell, envelope.inside)
+    shell = json_edit.replace_at(shell, at, str(holder))
+    place = json_edit.span_of(shell, envelope.inside)
     assert place is not None
     return shell[: place[0] + 1], shell[place[0] + 1 :]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from chainviz.core.documents.outline import SNIFF, looks_like_message, shallow
-from chainviz.core.documents.refusals import CHECKED, refuse_broken
-from chainviz.core.documents.samples import take_sample
-from chainviz.core.documents.scanning import NESTED, TOO_DEEP, byte_length, fault
-from chainviz.core.documents.sources import Source
-from chainviz.core.documents.split import UnitReader
+from chainviz.core.documents.diagnostics import CHECKED, refuse_broken
+from chainviz.core.documents.find_lists import SNIFF, looks_like_message, shallow
+from chainviz.core.documents.json_scan import NESTED, TOO_DEEP, byte_length, fault
+from chainviz.core.documents.sample import take_sample
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.unit_reader import UnitReader
 from chainviz.core.documents.units import FoundList, Pointer, Span
 from chainviz.core.errors import DocumentError
 

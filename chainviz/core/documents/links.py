@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from chainviz.core.documents import rawjson
-from chainviz.core.messages import NEW
+from chainviz.core.chain.messages import NEW
+from chainviz.core.documents import json_edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Linker:
             if not stands:
                 if ordinal == NEW or own in self._written:
                     own = uuid_of(f"{self._latest} {own}")
-                    text = rawjson.replace_at(text, (self._links.own,), rawjson.quote(own))
+                    text = json_edit.replace_at(text, (self._links.own,), json_edit.quote(own))
                 text = self._after_latest(text)
             elif parent == self._anchor != self._latest or (parent and self._has_gaps and parent not in self._written):
                 text = self._after_latest(text)
@@ -58,14 +58,14 @@ class Linker:
         return text
 
     def _after_latest(self, text: str) -> str:
-        parent = rawjson.quote(self._latest) if self._latest else "null"
-        return rawjson.replace_at(text, (self._links.parent,), parent)
+        parent = json_edit.quote(self._latest) if self._latest else "null"
+        return json_edit.replace_at(text, (self._links.parent,), parent)
 
     def _ids(self, text: str) -> tuple[str, str, bool]:
         """A unit's own id and its parent's, "" for none; whether it belongs to the chain of parents."""
         links = self._links
         try:
-            value = rawjson.parse(text)
+            value = json_edit.parse(text)
         except (ValueError, RecursionError):
             value = None
         if type(value) is not dict or not isinstance(value.get(links.own), str):

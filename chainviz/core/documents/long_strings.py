@@ -10,8 +10,8 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from operator import attrgetter
 from typing import NamedTuple
 
+from chainviz.core.chain.messages import byte_size
 from chainviz.core.documents.units import Read
-from chainviz.core.messages import byte_size
 
 STEP = 1 << 20
 """Bytes read at once. A string that is shorter as its source spells it is no long one."""

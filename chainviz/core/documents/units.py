@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from chainviz.core.messages import Fragment
+from chainviz.core.chain.messages import Fragment
 
 Read = Callable[[int, int], bytes]
 """The bytes of the upload from the first offset to the second."""

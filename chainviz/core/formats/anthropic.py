@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from chainviz.core.dialects.anthropic_blocks import ROLES, WORDS, read_blocks, role_runs
+from chainviz.core.chain.messages import AI, NEW, SLOT, SYSTEM, Fragment, Message, Role, Text
+from chainviz.core.dialects.anthropic_read import ROLES, WORDS, read_blocks, role_runs
+from chainviz.core.dialects.anthropic_units import patched_fragments, read_fragments, value_at, with_member
 from chainviz.core.dialects.anthropic_write import losses, new_content
-from chainviz.core.dialects.block_units import patched_fragments, read_fragments, value_at, with_member
 from chainviz.core.dialects.patching import Speller
-from chainviz.core.documents.rawjson import parse
+from chainviz.core.documents.json_edit import parse
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.messages import AI, NEW, SLOT, SYSTEM, Fragment, Message, Role, Text
 
 _PROOFS = frozenset(
     ("tool_use", "tool_result", "redacted_thinking", "server_tool_use", "web_search_tool_result", "search_result",

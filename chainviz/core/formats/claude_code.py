@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from chainviz.core.dialects.anthropic_blocks import WORDS, read_blocks, role_runs
+from chainviz.core.chain.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolResult
+from chainviz.core.dialects.anthropic_read import WORDS, read_blocks, role_runs
+from chainviz.core.dialects.anthropic_units import patched_fragments, read_fragments, with_member
 from chainviz.core.dialects.anthropic_write import losses, new_content
-from chainviz.core.dialects.block_units import patched_fragments, read_fragments, with_member
 from chainviz.core.dialects.patching import Speller
-from chainviz.core.documents import rawjson
+from chainviz.core.documents import json_edit
+from chainviz.core.documents.json_edit import parse
 from chainviz.core.documents.links import Links, uuid_of
-from chainviz.core.documents.rawjson import parse
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolResult
 
 _SESSION = ("sessionId", "session_id", "parentUuid")
 _SHARED = ("isSidechain", "userType", "cwd", "sessionId", "session_id", "version", "gitBranch")
@@ -162,7 +162,7 @@ class _Turn:
 
 def _without_copy(fragment: Fragment) -> Fragment:
     """A changed result takes its rich copy with it: what was cut from one must not stay in the other."""
-    unit = rawjson.load_object(fragment.text)
+    unit = json_edit.load_object(fragment.text)
     if "toolUseResult" not in unit:
         return fragment
     parts = read_fragments((fragment,), _AT, TOOL)[0]
@@ -176,7 +176,7 @@ def _new_line(message: Message, style: Style) -> Fragment:
     kind = "assistant" if message.role == AI else "user"
     content = new_content(message.parts, speller)
     inner = {"role": speller.quote(kind), "content": content}
-    near = rawjson.load_object(style.near) if style.near.startswith("{") else None
+    near = json_edit.load_object(style.near) if style.near.startswith("{") else None
     members = {"parentUuid": "null"} if near is None or "parentUuid" in near else {}
     for key in _SHARED:
         if near is not None and key in near:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from chainviz.core.chain.messages import Fragment, Message
 from chainviz.core.documents.links import Links
 from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.messages import Fragment, Message
 
 
 @dataclass(frozen=True, slots=True)

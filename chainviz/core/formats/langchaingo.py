@@ -8,14 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from chainviz.core.dialects.parts_list import patched_parts
-from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object, reasoning_of
-from chainviz.core.dialects.whole_units import read_again, read_units
-from chainviz.core.documents import rawjson
-from chainviz.core.documents.rawjson import Object
-from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.contract import Format, Style
-from chainviz.core.messages import (
+from chainviz.core.chain.messages import (
     NEW,
     Binary,
     Fragment,
@@ -30,6 +23,13 @@ from chainviz.core.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.dialects.parts_list import patched_parts
+from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object, reasoning_of
+from chainviz.core.dialects.whole_units import read_again, read_units
+from chainviz.core.documents import json_edit
+from chainviz.core.documents.json_edit import Object
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.contract import Format, Style
 
 _ROLES = frozenset(("system", "human", "ai", "tool", "generic", "function"))
 _NESTED = frozenset(("tool_call", "tool_response", "binary", "image_url"))
@@ -81,7 +81,7 @@ class LangchainGo(Format):
         if old == message:
             return (first,)
         speller = Speller(first.text, style.ascii)
-        unit = rawjson.load_object(first.text)
+        unit = json_edit.load_object(first.text)
         if message.role != old.role:
             unit.set("role", speller.quote(message.role))
         if message.parts != old.parts:
@@ -183,7 +183,7 @@ def _part(item: Any, text: str, at: int) -> Part:
         content = decode_base64(_word(inner, "data")) if kind == "binary" else None
         if content is not None:
             return Binary(_word(inner, "mime_type"), content, origin=at)
-    return Opaque(kind if type(kind) is str else "part", rawjson.raw_at(text, ("parts", at)) or "", origin=at)
+    return Opaque(kind if type(kind) is str else "part", json_edit.raw_at(text, ("parts", at)) or "", origin=at)
 
 
 def _reasoning(item: dict[str, Any]) -> Reasoning | None:
@@ -237,7 +237,7 @@ def _element(part: Part, speller: Speller) -> str | None:
 
 def _changed(raw: str, old: Part, new: Part, speller: Speller) -> str:
     """The element with only its differing leaves replaced."""
-    unit = rawjson.load_object(raw)
+    unit = json_edit.load_object(raw)
     if isinstance(new, Text) and isinstance(old, Text):
         if new.text != old.text:
             unit.set("text", speller.quote(new.text))

@@ -9,13 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from chainviz.core.dialects.parts_list import patched_parts
-from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object
-from chainviz.core.dialects.whole_units import has_role, read_again, read_units
-from chainviz.core.documents import rawjson
-from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.contract import Format, Style
-from chainviz.core.messages import (
+from chainviz.core.chain.messages import (
     AI,
     HUMAN,
     NEW,
@@ -34,6 +28,12 @@ from chainviz.core.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.dialects.parts_list import patched_parts
+from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object
+from chainviz.core.dialects.whole_units import has_role, read_again, read_units
+from chainviz.core.documents import json_edit
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.contract import Format, Style
 
 _OWN = frozenset(("text", "image_url", "binary", "tool_call", "tool_response", "cache_control", "thinking"))
 _AT: Pointer = ("parts",)
@@ -82,7 +82,7 @@ class Neutral(Format):
         if old == message:
             return (first,)
         speller = Speller(first.text, style.ascii)
-        unit = rawjson.load_object(first.text)
+        unit = json_edit.load_object(first.text)
         if message.role != old.role:
             unit.set("role", speller.quote(message.role))
         if message.parts != old.parts:
@@ -131,7 +131,7 @@ def _part(item: Any, text: str, at: int) -> Part:
     media_part = _media(item, at) if kind in ("image_url", "binary") else None
     if media_part is not None:
         return media_part
-    return Opaque(kind if type(kind) is str else "part", rawjson.raw_at(text, ("parts", at)) or "", origin=at)
+    return Opaque(kind if type(kind) is str else "part", json_edit.raw_at(text, ("parts", at)) or "", origin=at)
 
 
 def _media(item: Any, at: int = -1) -> Image | Binary | None:
@@ -198,7 +198,7 @@ def _reasoning_text(reasoning: Reasoning | None, speller: Speller) -> str:
 
 def _element(part: Part, speller: Speller) -> str:
     if isinstance(part, Opaque):
-        if is_object(part.text) and _word(rawjson.parse(part.text), "type") not in _OWN - {"cache_control"}:
+        if is_object(part.text) and _word(json_edit.parse(part.text), "type") not in _OWN - {"cache_control"}:
             return part.text
         return speller.object({"type": '"opaque"', "kind": speller.quote(part.kind), "text": speller.quote(part.text)})
     return speller.object(_members(part, speller))
@@ -209,7 +209,7 @@ def _changed(raw: str, old: Part, new: Part, speller: Speller) -> str:
     if isinstance(new, Opaque) or isinstance(old, Opaque):
         return _element(new, speller)
     before, after = _members(old, speller), _members(new, speller)
-    unit = rawjson.load_object(raw)
+    unit = json_edit.load_object(raw)
     for key in before:
         if key not in after:
             unit.remove(key)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from chainviz.core.dialects.openai_like import ROLES, read_message
-from chainviz.core.dialects.openai_new import OWN_KINDS, message_text
+from chainviz.core.chain.messages import NEW, TOOL, Binary, Fragment, Message, Opaque, Role, ToolResult
 from chainviz.core.dialects.openai_patch import patched
+from chainviz.core.dialects.openai_read import ROLES, read_message
+from chainviz.core.dialects.openai_write import OWN_KINDS, message_text
 from chainviz.core.dialects.patching import Speller, reasoning_of
 from chainviz.core.dialects.whole_units import read_again, read_units
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.messages import NEW, TOOL, Binary, Fragment, Message, Opaque, Role, ToolResult
 
 _PROOFS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "refusal")
 _FOREIGN_BLOCKS = frozenset(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from chainviz.core.chain.messages import HUMAN, NEW, Fragment, Message, Opaque, Role, Text, text_of
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.messages import HUMAN, NEW, Fragment, Message, Opaque, Role, Text, text_of
 
 
 class Raw(Format):

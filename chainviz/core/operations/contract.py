@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from chainviz.core.chain import Chain, Splice
+from chainviz.core.chain.chain import Chain, Splice
 
 if TYPE_CHECKING:
     from chainviz.core.operations.summarize.writers import Writer

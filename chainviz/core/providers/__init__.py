@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chainviz.core.messages import Message
-from chainviz.core.problems import Problem
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.tree import ChainAST
 from chainviz.core.providers import anthropic, openai_chat
 from chainviz.core.providers.contract import Provider, check
-from chainviz.core.tree import ChainAST
 
 PROVIDERS: tuple[Provider, ...] = (openai_chat.PROVIDER, anthropic.PROVIDER)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from chainviz.core.messages import (
+from chainviz.core.chain.messages import (
     AI,
     HUMAN,
     SYSTEM,
@@ -19,13 +19,13 @@ from chainviz.core.messages import (
     ToolResult,
     is_blank,
 )
-from chainviz.core.paths import Path
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.reasoning import acts_unthinking, is_emptied, is_unsigned, thinks
+from chainviz.core.chain.server_tools import lone_results
+from chainviz.core.chain.tree import Section
 from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE, Picture, bytes_and_sides, is_too_large, pictures_in
-from chainviz.core.problems import Problem
 from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, broken_arguments, repeated
-from chainviz.core.reasoning import acts_unthinking, is_emptied, is_unsigned, thinks
-from chainviz.core.server_tools import lone_results
-from chainviz.core.tree import Section
 
 REFERENCE = "docs.claude.com/en/api/messages"
 _ID = re.compile(r"[a-zA-Z0-9_-]+")

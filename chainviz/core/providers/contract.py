@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from chainviz.core.arguments import is_json, is_json_object
-from chainviz.core.message_paths import section_paths
-from chainviz.core.messages import CallRef, Message, Role, Shape, ToolCall
-from chainviz.core.paths import Path
-from chainviz.core.problems import Problem, Severity, place_in_words, section_problems
-from chainviz.core.tree import ChainAST, Section
+from chainviz.core.chain.arguments import is_json, is_json_object
+from chainviz.core.chain.message_paths import section_paths
+from chainviz.core.chain.messages import CallRef, Message, Role, Shape, ToolCall
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem, Severity, place_in_words, section_problems
+from chainviz.core.chain.tree import ChainAST, Section
 
 M = TypeVar("M", bound=Shape)
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from chainviz.core.messages import AI, FREE_FORM, HUMAN, SYSTEM, TOOL, Message, Thinking, ToolCall, ToolResult
-from chainviz.core.problems import Problem
+from chainviz.core.chain.messages import AI, FREE_FORM, HUMAN, SYSTEM, TOOL, Message, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.reasoning import thinks
+from chainviz.core.chain.tree import Section
 from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, broken_arguments, repeated
-from chainviz.core.reasoning import thinks
-from chainviz.core.tree import Section
 
 REFERENCE = "platform.openai.com/docs/api-reference/chat/create"
 LONGEST_ID, SAFE_ID = 64, 40

@@ -6,7 +6,7 @@ from chainviz.core.secrets.masking import Masker, Strategy, mask, mask_text
 from chainviz.core.secrets.own_rules import own_rule, own_rules
 from chainviz.core.secrets.rule import Rule
 from chainviz.core.secrets.rules import RULES, SECRETS, get_rule
-from chainviz.core.secrets.scanning import Finding, fingerprint, scan_message, scan_messages, scan_text
+from chainviz.core.secrets.scan import Finding, fingerprint, scan_message, scan_messages, scan_text
 from chainviz.core.secrets.spellings import spellings
 from chainviz.core.secrets.values import Values
 

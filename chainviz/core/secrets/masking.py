@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from chainviz.core.arguments import is_json
-from chainviz.core.messages import Message, Part, Text
-from chainviz.core.secrets.places import JSON_PLACES, texts_of, with_text
+from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.messages import Message, Part, Text
+from chainviz.core.secrets.part_texts import JSON_PLACES, texts_of, with_text
 from chainviz.core.secrets.rule import Rule
-from chainviz.core.secrets.scanning import Finding
+from chainviz.core.secrets.scan import Finding
 
 Strategy = Literal["replace", "mask", "pseudonym"]
 STARS = "********"

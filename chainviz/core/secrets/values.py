@@ -7,11 +7,11 @@ from bisect import bisect_right, insort
 from collections.abc import Mapping
 from dataclasses import replace
 
-from chainviz.core.messages import Message
+from chainviz.core.chain.messages import Message
 from chainviz.core.secrets.masking import Span, mask_text, with_spans
-from chainviz.core.secrets.scanning import is_free
+from chainviz.core.secrets.scan import is_free
 from chainviz.core.secrets.spellings import spelled
-from chainviz.core.secrets.words import Words
+from chainviz.core.secrets.word_search import Words
 
 _BARE = re.compile(r"-?[0-9][0-9.]*")
 _VALUE_END = re.compile(r"\s*(?:[],}]|\Z)")

@@ -18,25 +18,17 @@ from django.utils import timezone
 
 from chainviz.chains.access import chain_for
 from chainviz.core.errors import Refused
-from chainviz.core.operations.summarize import (
-    SUMMARIZE,
-    Left,
-    Piece,
-    Plan,
-    SummarizeOptions,
-    execute,
-    plan,
-)
+from chainviz.core.operations.summarize import SUMMARIZE, Left, Piece, Plan, SummarizeOptions, execute, plan
 from chainviz.drafts import services
-from chainviz.drafts.access import Ground, version_of
 from chainviz.drafts.models import Draft
-from chainviz.drafts.summaries.losing import losses_of, with_facts
+from chainviz.drafts.summaries.losses import losses_of, with_facts
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
+from chainviz.drafts.target import Ground, version_of
 from chainviz.jobs.lease import cancel, storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import start_job
 from chainviz.llm import Endpoint
-from chainviz.store.chain import StoredChain
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Snapshot
 
 State = SummaryPiece.State
@@ -180,7 +172,7 @@ def write_rest(run: SummaryRun) -> None:
     if run.job_id in active:
         return
     _let_go(run, active)
-    from chainviz.drafts.summaries.writing import write_pieces  # a job's function: it needs all of this module
+    from chainviz.drafts.summaries.job import write_pieces  # a job's function: it needs all of this module
 
     run.job = start_job(write_pieces, owner=run.author, max_attempts=ATTEMPTS, run=run.pk)
     run.save(update_fields=["job"])
@@ -204,7 +196,7 @@ def stop(run: SummaryRun) -> None:
 @transaction.atomic
 def write_again(piece: SummaryPiece, hint: str = "") -> None:
     """One piece alone, by the run's writer; whatever stood there is replaced once the new text is there."""
-    from chainviz.drafts.summaries.writing import write_pieces
+    from chainviz.drafts.summaries.job import write_pieces
 
     if piece.run.writer == MANUAL:
         raise Refused("These summaries are written by hand.")

@@ -9,11 +9,11 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from chainviz.store.content.codec import pack, unpack
+from chainviz.store.content.pieces import Cursor, Piece, join
 from chainviz.store.outline.hashes import concatenate
 from chainviz.store.outline.measures import NOTHING, Measure, add_up
 from chainviz.store.outline.rows import Row, SectionRow, pack_row, unpack_row
-from chainviz.store.packed import pack, unpack
-from chainviz.store.pieces import Cursor, Piece, join
 
 BLOCK = 256
 """Rows a block, when it is made."""

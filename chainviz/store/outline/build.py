@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from chainviz.core.messages import AI, HUMAN, SYSTEM, CallRef, Message, Shape
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Message, Shape
+from chainviz.store.content.pieces import Piece, join
 from chainviz.store.outline import blocks
 from chainviz.store.outline.blocks import Entry, Listing, LooseRow, PackedBlock, pack_rows, pack_sections
 from chainviz.store.outline.charts import Charts
 from chainviz.store.outline.hashes import sequence_hash
-from chainviz.store.outline.judge import Surroundings, judge
 from chainviz.store.outline.measures import NOTHING, Measure
+from chainviz.store.outline.problem_rules import Surroundings, judge
 from chainviz.store.outline.rows import Row, SectionRow, Stretch
-from chainviz.store.pieces import Piece, join
 
 OPENING_ROWS = 4096
 """The rows up to the first AI message are judged together; a longer beginning than this is not."""

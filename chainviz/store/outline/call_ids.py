@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from chainviz.core.messages import CallRef
-from chainviz.store.contents import read_calls
-from chainviz.store.outline.judge import ID_RULES
+from chainviz.core.chain.messages import CallRef
+from chainviz.store.content.message_reader import read_calls
+from chainviz.store.content.pieces import Cursor, Piece, Places, join
+from chainviz.store.outline.problem_rules import ID_RULES
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import Row
-from chainviz.store.pieces import Cursor, Piece, Places, join
 
 
 class Place(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chainviz.core.messages import Message, Shape, ToolCall, ToolResult
-from chainviz.store.packed import pack, unpack
-from chainviz.store.skeletons import StoredShape
+from chainviz.core.chain.messages import Message, Shape, ToolCall, ToolResult
+from chainviz.store.content.codec import pack, unpack
+from chainviz.store.content.message_shapes import StoredShape
 
 
 class Charts:

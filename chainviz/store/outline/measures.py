@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import Any, NamedTuple
 
-from chainviz.core.problems import Severity
+from chainviz.core.chain.problems import Severity
 
 Counts = dict[str, list[int]]
 """Problems by provider ("" is the tree itself): errors, warnings, infos."""

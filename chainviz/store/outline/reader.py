@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
+from chainviz.core.chain.paths import Path
 from chainviz.core.errors import PathError
-from chainviz.core.paths import Path
+from chainviz.store.content.pieces import Piece, cut, join
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.blocks import Entry, Listing, LooseRow, RowBlock, SectionBlock, loosen
-from chainviz.store.outline.keep import BlockReader, listing_of
+from chainviz.store.outline.cache import BlockReader, listing_of
 from chainviz.store.outline.measures import Measure, add_up
 from chainviz.store.outline.rebuild import outline_of
 from chainviz.store.outline.rows import Kind, Row, SectionRow
-from chainviz.store.pieces import Piece, cut, join
 
 
 class SectionPlace(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from chainviz.store.contents import BodyReader, StoredMessage, pieces_of, read_rows
+from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
+from chainviz.store.content.pieces import Piece
 from chainviz.store.models import History, Outline, OutlineBlock, Snapshot
 from chainviz.store.outline.blocks import Listing, PackedBlock
 from chainviz.store.outline.build import OutlineBuilder, Placed
+from chainviz.store.outline.cache import RULES, BlockKeeper, keep_outline
 from chainviz.store.outline.charts import Charts
-from chainviz.store.outline.keep import RULES, BlockKeeper, keep_outline
-from chainviz.store.pieces import Piece
 
 GROUP = 200
 

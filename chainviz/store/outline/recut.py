@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from chainviz.core.messages import CallRef, Shape
-from chainviz.store.contents import BodyReader, StoredMessage, read_rows
+from chainviz.core.chain.messages import CallRef, Shape
+from chainviz.store.content.message_reader import BodyReader, StoredMessage, read_rows
+from chainviz.store.content.pieces import Piece, join
 from chainviz.store.outline.blocks import LooseRow
 from chainviz.store.outline.build import Placed
 from chainviz.store.outline.call_ids import FirstUses, Used, used_by, was_repeated
 from chainviz.store.outline.charts import Charts
 from chainviz.store.outline.hashes import sequence_hash
-from chainviz.store.outline.judge import Surroundings, judge
+from chainviz.store.outline.problem_rules import Surroundings, judge
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import Stretch, stretches
-from chainviz.store.pieces import Piece, join
 
 
 @dataclass(frozen=True, slots=True)

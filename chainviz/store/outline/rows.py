@@ -8,12 +8,12 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from chainviz.core.messages import AI, HUMAN, SYSTEM, Shape
-from chainviz.core.paths import Path
-from chainviz.core.problems import Problem, place_in_words
-from chainviz.core.tree import BodyPair, PairType
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Shape
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem, place_in_words
+from chainviz.core.chain.tree import BodyPair, PairType
+from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.measures import SEVERITIES, Measure, count_problems
-from chainviz.store.pieces import Piece
 
 M = TypeVar("M", bound=Shape)
 

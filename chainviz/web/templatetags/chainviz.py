@@ -7,7 +7,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from chainviz.web.byte_text import byte_text
+from chainviz.web.formatting.byte_text import byte_text
 
 register = template.Library()
 

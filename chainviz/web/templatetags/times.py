@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from chainviz.web.relative_time import day_text, full_time, relative_time
+from chainviz.web.formatting.relative_time import day_text, full_time, relative_time
 
 register = template.Library()
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain import MemoryChain
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.diff import ChainDiff, Measure, ShapeRows, diff_chains
-from chainviz.core.messages import Message, Part, Text, ToolCall, ToolResult
-from chainviz.core.tree import SUMMARIZATION_TOOL
 from tests.cpu import within_cpu_seconds
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chainviz.core.diff.contents import FieldChange, compare_joined, compare_messages, written_out
+from chainviz.core.chain.messages import Binary, Image, Message, Reasoning, Text, ToolCall, ToolResult
 from chainviz.core.diff.lines import DiffRow
-from chainviz.core.messages import Binary, Image, Message, Reasoning, Text, ToolCall, ToolResult
+from chainviz.core.diff.messages import FieldChange, compare_joined, compare_messages, written_out
 
 
 def ai(*parts: Text | ToolCall) -> Message:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chainviz.core.chain.messages import Message, Text
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import span
 from chainviz.core.diff.rows import Measure, ShapeRows
-from chainviz.core.messages import Message, Text
-from chainviz.core.parse import parse
-from chainviz.core.tree import span
 
 roles = st.lists(st.sampled_from(["system", "human", "ai", "tool", "other"]), max_size=20)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chainviz.core.chain import MemoryChain
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.diff import diff_chains
 from chainviz.core.diff.text import render
-from chainviz.core.messages import Message, Text, ToolCall, ToolResult
 
 CALL = Message("ai", (ToolCall("1", "search", '{"q":"cats","n":5}'),))
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Text
 from chainviz.core.documents.assemble import whole_file
-from chainviz.core.documents.sources import open_source
+from chainviz.core.documents.source import open_source
 from chainviz.core.load import LoadedChain, load_file, restyle
-from chainviz.core.messages import AI, HUMAN, SYSTEM, Message, Text
 from tests.core.formats.chains import chains, exported, values
 
 LISTS = {

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chainviz.core.chain.messages import AI, HUMAN, Message, Text
 from chainviz.core.load import LoadedChain, load_file
-from chainviz.core.messages import AI, HUMAN, Message, Text
 from tests.core.formats.chains import chains, exported
 
 SESSION = {"isSidechain": False, "sessionId": "s", "type": "user"}

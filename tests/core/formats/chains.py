@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chainviz.core.documents.sources import open_source
+from chainviz.core.chain.messages import Message
+from chainviz.core.documents.source import open_source
 from chainviz.core.load import LoadedChain, export_chain, load_file
-from chainviz.core.messages import Message
 
 SAMPLES = Path(__file__).parent / "samples"
 NEUTRAL = json.dumps(

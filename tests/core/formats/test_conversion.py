@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Opaque, Text, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import strict_error
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.load import blank, document_in, export_chain, load_file
-from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message, Opaque, Text, ToolCall, ToolResult
-from chainviz.core.parse import parse
-from chainviz.core.problems import strict_error
 from tests.core.formats.chains import chains
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.load import load_file, restyle
-from chainviz.core.messages import AI, HUMAN, TOOL, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from tests.core.formats.chains import exported
 from tests.shared_folder import shared
 

@@ -11,11 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.documents.rawjson import dump
-from chainviz.core.formats import get_format
-from chainviz.core.formats.contract import Style
-from chainviz.core.load import LoadedChain, load_file, restyle
-from chainviz.core.messages import (
+from chainviz.core.chain.messages import (
     AI,
     HUMAN,
     SYSTEM,
@@ -28,6 +24,10 @@ from chainviz.core.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.documents.json_edit import dump
+from chainviz.core.formats import get_format
+from chainviz.core.formats.contract import Style
+from chainviz.core.load import LoadedChain, load_file, restyle
 from tests.core.formats.chains import all_documents, chains, differing, exported, values
 
 WORDS = st.text(max_size=12) | st.sampled_from(["", "\ud83d", "\0", 'a"b\\c', "né\n", "\u2028"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from chainviz.core.documents.assemble import whole_file
-from chainviz.core.documents.envelopes import from_json, to_json
-from chainviz.core.documents.sources import open_source
+from chainviz.core.documents.envelope_json import from_json, to_json
+from chainviz.core.documents.source import open_source
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.core.load import export_chain, load_file

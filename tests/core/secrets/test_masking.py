@@ -13,9 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.arguments import is_json
+from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.messages import (
+    AI,
+    Binary,
+    Image,
+    Message,
+    Opaque,
+    Reasoning,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from chainviz.core.load import export_chain, load_file, restyle
-from chainviz.core.messages import AI, Binary, Image, Message, Opaque, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.secrets import (
     Masker,
     Values,

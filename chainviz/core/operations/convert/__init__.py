@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from chainviz.core.chain import Chain, MemoryChain, Splice
+from chainviz.core.chain.chain import Chain, MemoryChain, Splice
+from chainviz.core.chain.messages import Message, Part, ToolCall, ToolResult
+from chainviz.core.chain.reasoning import clear_reasoning
+from chainviz.core.chain.tool_ids import parse_template, renamings
 from chainviz.core.errors import DocumentError, OptionsError
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.moving import Losses, moved
-from chainviz.core.messages import Message, Part, ToolCall, ToolResult
+from chainviz.core.formats.conversion import Losses, moved
 from chainviz.core.operations.contract import Context, Decision, Options, Outcome
-from chainviz.core.operations.counted import counted
-from chainviz.core.reasoning import clear_reasoning
-from chainviz.core.tool_ids import parse_template, renamings
+from chainviz.core.operations.progress import counted
 
 SAME = "same"
 STRETCH = 1000

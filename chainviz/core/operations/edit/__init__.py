@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from chainviz.core.chain import Chain, Splice
+from chainviz.core.chain.chain import Chain, Splice
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import Refused
-from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision, Outcome
 from chainviz.core.operations.edit.answers import answer
-from chainviz.core.operations.edit.joints import append_human, merge, split
+from chainviz.core.operations.edit.insert_delete_move import delete, insert, move_down, move_up
+from chainviz.core.operations.edit.locate import Change, Place
 from chainviz.core.operations.edit.options import FIELDS, Action, EditOptions
-from chainviz.core.operations.edit.place import Change, Place
-from chainviz.core.operations.edit.structure import delete, insert, move_down, move_up
+from chainviz.core.operations.edit.split_merge import append_human, merge, split
 from chainviz.core.operations.edit.values import set_arguments, set_call_id, set_name, set_result, set_role, set_text
 from chainviz.core.operations.edit.warnings import (
     edited_messages,
@@ -22,7 +23,6 @@ from chainviz.core.operations.edit.warnings import (
     warnings_for,
     without_signed_reasoning,
 )
-from chainviz.core.paths import parse_path
 
 __all__ = ["FIELDS", "Action", "Edit", "EditOptions"]
 

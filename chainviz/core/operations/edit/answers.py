@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from chainviz.core.chain import Splice
+from chainviz.core.chain.chain import Splice
+from chainviz.core.chain.messages import AI, TOOL, Message, ToolCall, ToolResult
 from chainviz.core.errors import Refused
-from chainviz.core.messages import AI, TOOL, Message, ToolCall, ToolResult
+from chainviz.core.operations.edit.locate import Change, Place, replaced_part, splices_for
 from chainviz.core.operations.edit.options import EditOptions
-from chainviz.core.operations.edit.place import Change, Place, replaced_part, splices_for
 
 
 def answer(place: Place, options: EditOptions) -> Change:

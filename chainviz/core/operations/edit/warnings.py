@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from chainviz.core.chain import Chain, Splice, apply_splices
+from chainviz.core.chain.chain import Chain, Splice, apply_splices
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Part, Text, Thinking, ToolCall
+from chainviz.core.chain.parse import parse
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
-from chainviz.core.messages import AI, HUMAN, SYSTEM, Message, Part, Text, Thinking, ToolCall
-from chainviz.core.parse import parse
 
 NEARBY = 64
 """Messages read at once when looking for the ends of a pair."""

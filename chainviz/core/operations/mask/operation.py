@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chainviz.core.chain import Chain, Splice
+from chainviz.core.chain.chain import Chain, Splice
+from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import Path
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.message_paths import message_paths
-from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision, Outcome
 from chainviz.core.operations.mask.options import MaskOptions
-from chainviz.core.paths import Path
 from chainviz.core.secrets import Finding, Masker, Values, mask, scan_message
 
 STRETCH = 200

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from chainviz.core.chain import Chain
-from chainviz.core.messages import AI, Binary, Image, Message, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.operations.redact.bodies import read_bodies
-from chainviz.core.operations.redact.following import History
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import AI, Binary, Image, Message, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.operations.redact.body_reader import read_bodies
+from chainviz.core.operations.redact.decision_matrix import History
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.policies.contract import EVERY, Candidate, Kind
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
 
-from chainviz.core.chain import Chain
-from chainviz.core.message_paths import message_paths
-from chainviz.core.messages import Shape, byte_size
-from chainviz.core.operations.redact.bodies import read_bodies
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.chain.messages import Shape, byte_size
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import ChainAST
+from chainviz.core.operations.redact.body_reader import read_bodies
 from chainviz.core.operations.redact.candidates import SKIPS, Selection, find_candidates
-from chainviz.core.operations.redact.following import History, MatrixRow, Place, read_history
+from chainviz.core.operations.redact.decision_matrix import History, MatrixRow, Place, read_history
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.placeholder import DEFAULT, render
 from chainviz.core.operations.redact.policies import POLICIES, get_policy
@@ -17,8 +19,6 @@ from chainviz.core.operations.redact.policies.contract import EVERY, Candidate
 from chainviz.core.operations.redact.rewriting import Rewritten, rewritten
 from chainviz.core.operations.redact.same_calls import SameCalls, find_same_calls
 from chainviz.core.operations.redact.table import CHIPS, DecisionTable, Row
-from chainviz.core.paths import Path
-from chainviz.core.tree import ChainAST
 
 NUMBER = 40
 """More than the digits of any size."""

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from chainviz.core.errors import OptionsError
-from chainviz.core.operations.redact.context_management import EDIT
+from chainviz.core.operations.redact.anthropic_settings import EDIT
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.policies.contract import EVERY
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from chainviz.core.chain import Chain, Splice
+from chainviz.core.chain.chain import Chain, Splice
+from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.chain.messages import Message
 from chainviz.core.formats import get_format
-from chainviz.core.message_paths import message_paths
-from chainviz.core.messages import Message
 from chainviz.core.operations.contract import Context, Decision, Outcome
-from chainviz.core.operations.counted import counted
-from chainviz.core.operations.redact.bodies import read_bodies
-from chainviz.core.operations.redact.copies import Copies, removed_texts, without_copies
+from chainviz.core.operations.progress import counted
+from chainviz.core.operations.redact.body_reader import read_bodies
 from chainviz.core.operations.redact.decide import decide
-from chainviz.core.operations.redact.following import MatrixRow
+from chainviz.core.operations.redact.decision_matrix import MatrixRow
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.placeholder import DEFAULT
 from chainviz.core.operations.redact.policies.contract import Candidate
 from chainviz.core.operations.redact.rewriting import rewritten_message
+from chainviz.core.operations.redact.surrounding_copies import Copies, removed_texts, without_copies
 from chainviz.core.operations.redact.table import DecisionTable, Row
 
 Progress = Callable[[float, str], None]

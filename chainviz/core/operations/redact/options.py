@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import ChainError, OptionsError
 from chainviz.core.operations.contract import Options
-from chainviz.core.operations.redact import context_management
+from chainviz.core.operations.redact import anthropic_settings
 from chainviz.core.operations.redact.placeholder import DEFAULT, FIELDS, unknown_fields
 from chainviz.core.operations.redact.policies import POLICIES
 from chainviz.core.operations.redact.policies.contract import EVERY, Kind
-from chainviz.core.paths import parse_path
 
 if TYPE_CHECKING:
     PolicyName = str
@@ -136,7 +136,7 @@ class RedactOptions(Options):
         if not isinstance(text, str) or not text.strip():
             return given
         try:
-            return {**given, **context_management.read(text)}
+            return {**given, **anthropic_settings.read(text)}
         except OptionsError as refused:
             raise ValueError(str(refused).rstrip(".")) from None
 

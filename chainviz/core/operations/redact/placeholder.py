@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from chainviz.core.messages import byte_size
+from chainviz.core.chain.messages import byte_size
 
 DEFAULT = "[redacted]"
 FIELDS = ("tool", "bytes", "lines")

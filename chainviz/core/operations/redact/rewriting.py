@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chainviz.core.messages import (
+from chainviz.core.chain.messages import (
     Binary,
     Image,
     Message,

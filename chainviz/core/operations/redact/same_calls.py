@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from chainviz.core.chain import Chain
-from chainviz.core.operations.redact.bodies import read_bodies
-from chainviz.core.operations.redact.following import Place
+from chainviz.core.chain.chain import Chain
+from chainviz.core.operations.redact.body_reader import read_bodies
+from chainviz.core.operations.redact.decision_matrix import Place
 
 SameCalls = Mapping[Place, int]
 """By call (message, part): the last message with a call of the same tool and arguments."""

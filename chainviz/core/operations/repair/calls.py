@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
-from chainviz.core.build import FALLBACK_RESPONSE_CONTENT, tool_message
+from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT, tool_message
+from chainviz.core.chain.messages import HUMAN, SYSTEM, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.problems import is_terminal
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.formats import get_format
-from chainviz.core.messages import HUMAN, SYSTEM, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.turns import Turn
-from chainviz.core.operations.repair.wording import call_text, detached
-from chainviz.core.operations.repair.worklist import Worklist
-from chainviz.core.problems import is_terminal
-from chainviz.core.tree import SUMMARIZATION_TOOL
+from chainviz.core.operations.repair.pairs import Turn
+from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.operations.repair.text_fallback import call_text, detached
 
 
 def fix_shared_ids(work: Worklist) -> None:

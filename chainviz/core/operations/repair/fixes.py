@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chainviz.core.messages import Part
-from chainviz.core.paths import Path
+from chainviz.core.chain.messages import Part
+from chainviz.core.chain.paths import Path
 
 CHOICES: dict[str, tuple[str, str]] = {
     "insert-opening": (

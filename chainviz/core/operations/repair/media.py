@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chainviz.core.messages import HUMAN, TOOL, Message, Part, Text, ToolResult, is_blank
+from chainviz.core.chain.messages import HUMAN, TOOL, Message, Part, Text, ToolResult, is_blank
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.wording import detached
-from chainviz.core.operations.repair.worklist import Worklist
+from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.operations.repair.text_fallback import detached
 from chainviz.core.pictures import Picture, bytes_and_sides, is_too_large, pictures_in
 
 

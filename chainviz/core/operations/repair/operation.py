@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from chainviz.core.chain import Chain, MemoryChain, Splice, apply_splices
-from chainviz.core.messages import Message
+from chainviz.core.chain.chain import Chain, MemoryChain, Splice, apply_splices
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.reasoning import acts_unthinking
 from chainviz.core.operations.contract import Context, Decision, Outcome
 from chainviz.core.operations.repair.calls import (
     calls_by_user,
@@ -16,9 +17,7 @@ from chainviz.core.operations.repair.calls import (
     fix_summaries,
     fix_user_calls,
 )
-from chainviz.core.operations.repair.contents import fix_arguments, fix_empty, fix_end, has_odd_arguments, says_nothing
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
-from chainviz.core.operations.repair.humans import fix_double_humans, fix_opening
 from chainviz.core.operations.repair.media import (
     fix_large_pictures,
     fix_result_media,
@@ -27,16 +26,23 @@ from chainviz.core.operations.repair.media import (
     has_result_media,
     has_texts_in_results,
 )
+from chainviz.core.operations.repair.message_content import (
+    fix_arguments,
+    fix_empty,
+    fix_end,
+    has_odd_arguments,
+    says_nothing,
+)
 from chainviz.core.operations.repair.options import RepairOptions
-from chainviz.core.operations.repair.places import Places
 from chainviz.core.operations.repair.results import fix_results
 from chainviz.core.operations.repair.roles import fix_mid_systems, fix_trailing_roles, fix_unknown_roles
 from chainviz.core.operations.repair.server_results import fix_server_results, has_lone_results
+from chainviz.core.operations.repair.session import MOVED, Progress, Worklist, splices
 from chainviz.core.operations.repair.spelling import fix_ids, fix_names
+from chainviz.core.operations.repair.structure import fix_double_humans, fix_opening
 from chainviz.core.operations.repair.thinking import fix_thinking, reasons
-from chainviz.core.operations.repair.worklist import MOVED, Progress, Worklist, splices
-from chainviz.core.pentagi import parsed_by_reference
-from chainviz.core.reasoning import acts_unthinking
+from chainviz.core.operations.repair.tree_index import Places
+from chainviz.core.reference import parsed_by_reference
 
 PASSES = (
     fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,

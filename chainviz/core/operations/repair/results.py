@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 
-from chainviz.core.build import FALLBACK_REQUEST_ARGUMENTS
-from chainviz.core.messages import AI, HUMAN, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.build import FALLBACK_REQUEST_ARGUMENTS
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.turns import Turn
-from chainviz.core.operations.repair.wording import as_human, detached, readable
-from chainviz.core.operations.repair.worklist import Worklist
+from chainviz.core.operations.repair.pairs import Turn
+from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.operations.repair.text_fallback import as_human, detached, readable
 
 UNNAMED_TOOL = "unknown_tool"
 

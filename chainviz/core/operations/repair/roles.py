@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 
-from chainviz.core.messages import AI, HUMAN, SYSTEM, TOOL, Message
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.wording import as_human, detached
-from chainviz.core.operations.repair.worklist import Worklist
+from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.operations.repair.text_fallback import as_human, detached
 
 KNOWN = frozenset({SYSTEM, HUMAN, AI, TOOL})
 

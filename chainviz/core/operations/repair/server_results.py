@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chainviz.core.messages import AI, Message, Part, Text
+from chainviz.core.chain.messages import AI, Message, Part, Text
+from chainviz.core.chain.server_tools import lone_results
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.worklist import Worklist
-from chainviz.core.server_tools import lone_results
+from chainviz.core.operations.repair.session import Worklist
 
 
 def has_lone_results(message: Message) -> bool:

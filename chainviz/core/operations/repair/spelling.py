@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from chainviz.core.messages import CallRef, Part, ToolCall, ToolResult
+from chainviz.core.chain.messages import CallRef, Part, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.turns import Turn
-from chainviz.core.operations.repair.worklist import Worklist
+from chainviz.core.operations.repair.pairs import Turn
+from chainviz.core.operations.repair.session import Worklist
 
 ID, LONGEST_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}"), 40
 NAME, LONGEST_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}"), 64

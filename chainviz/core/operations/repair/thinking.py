@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate, groupby
 
-from chainviz.core.messages import AI, Message, Part, Thinking
+from chainviz.core.chain.messages import AI, Message, Part, Thinking
+from chainviz.core.chain.reasoning import acts_unthinking, is_emptied, is_unsigned, thinks
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.worklist import Worklist
-from chainviz.core.reasoning import acts_unthinking, is_emptied, is_unsigned, thinks
+from chainviz.core.operations.repair.session import Worklist
 
 
 def reasons(message: Message) -> bool:

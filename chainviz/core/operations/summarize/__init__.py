@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chainviz.core.operations.summarize.execute import execute
-from chainviz.core.operations.summarize.extractive import Extractive
+from chainviz.core.operations.summarize.apply import execute
+from chainviz.core.operations.summarize.extractive.writer import Extractive
 from chainviz.core.operations.summarize.losses import Loss, LossReport, Share, losses
 from chainviz.core.operations.summarize.manual import Manual
 from chainviz.core.operations.summarize.operation import Summarize, summarized

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chainviz.core.messages import Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.messages import Message, Part, Text, ToolCall, ToolResult
 
 Kind = Literal["path", "command", "url", "id", "number", "error"]
 KINDS: dict[Kind, str] = {

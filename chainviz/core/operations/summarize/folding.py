@@ -12,17 +12,17 @@ from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
 
-from chainviz.core.chain import Chain
-from chainviz.core.messages import HUMAN, Shape
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import HUMAN, Shape
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import BodyPair, PairType, Section
 from chainviz.core.operations.summarize import reasons
 from chainviz.core.operations.summarize.limits import exceeds_qa_limits, pairs_to_keep, sections_to_keep
 from chainviz.core.operations.summarize.options import SummarizeOptions
+from chainviz.core.operations.summarize.piece_reader import Reader
 from chainviz.core.operations.summarize.plan import Kept, Left, Piece, Plan, Rule, Texts, joined, target_bytes
-from chainviz.core.operations.summarize.reading import Reader
 from chainviz.core.operations.summarize.settling import BETWEEN_TEXTS, settled
 from chainviz.core.operations.summarize.summary_pair import is_summary, overhead, summary_type
-from chainviz.core.paths import Path
-from chainviz.core.tree import BodyPair, PairType, Section
 
 Shapes = Section[Shape]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from chainviz.core.messages import Message, ToolCall
+from chainviz.core.chain.messages import Message, ToolCall
+from chainviz.core.chain.paths import Path
 from chainviz.core.operations.summarize.facts import KINDS, Fact, Kind, facts_in, facts_of
-from chainviz.core.paths import Path
 
 MOST_CHARACTERS = 1_000_000
 """Searched in all; a report that stops here says so."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 
-from chainviz.core.chain import Chain
+from chainviz.core.chain.chain import Chain
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Context, Outcome
-from chainviz.core.operations.summarize.execute import execute
-from chainviz.core.operations.summarize.extractive import Extractive
+from chainviz.core.operations.summarize.apply import execute
+from chainviz.core.operations.summarize.extractive.writer import Extractive
 from chainviz.core.operations.summarize.options import SummarizeOptions
 from chainviz.core.operations.summarize.plan import Left
 from chainviz.core.operations.summarize.planning import plan

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, Template, parse_template
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.contract import Options
-from chainviz.core.tool_ids import DEFAULT_TEMPLATE, Template, parse_template
 
 Preset = Literal["default", "assistant", "provider_switch", "pentagi"]
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from chainviz.core.chain import Chain
-from chainviz.core.messages import Message
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import PairType
 from chainviz.core.operations.summarize.options import SummarizeOptions
 from chainviz.core.operations.summarize.prompt import instructions, prompt_body
 from chainviz.core.operations.summarize.summary_pair import carried_size
 from chainviz.core.operations.summarize.writers import Case, SummaryRequest
-from chainviz.core.paths import Path
-from chainviz.core.tree import PairType
 
 Rule = Literal["section", "pair", "rotation", "qa", "qa-human"]
 """An old section; a large pair of a last section; the oldest pairs of a last section; old sections joined; their questions."""

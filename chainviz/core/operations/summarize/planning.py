@@ -6,11 +6,11 @@ import random
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from chainviz.core.chain import Chain
+from chainviz.core.chain.chain import Chain
 from chainviz.core.operations.summarize.folding import plan_folding
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.pentagi import replayed
 from chainviz.core.operations.summarize.plan import Left, Plan, Texts
+from chainviz.core.operations.summarize.reference import replayed
 
 NO_TEXTS: Mapping[str, str | Left] = MappingProxyType({})
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from chainviz.core.messages import HUMAN, Binary, Image, Message, Part, Text, ToolCall, ToolResult
-from chainviz.core.tree import SUMMARIZATION_TOOL
+from chainviz.core.chain.messages import HUMAN, Binary, Image, Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 
 SHOWN_BINARY = 100
 """Bytes of a file that the prompt shows."""

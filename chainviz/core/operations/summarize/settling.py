@@ -6,12 +6,12 @@ import random
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from chainviz.core.build import human
-from chainviz.core.messages import Message, byte_size
+from chainviz.core.chain.build import human
+from chainviz.core.chain.messages import Message, byte_size
+from chainviz.core.chain.tree import PairType
 from chainviz.core.operations.summarize.options import SummarizeOptions
 from chainviz.core.operations.summarize.plan import Left, Piece, Texts
 from chainviz.core.operations.summarize.summary_pair import summary_pair
-from chainviz.core.tree import PairType
 
 BETWEEN_TEXTS = "\n\n"
 NOTHING_WRITTEN = "The summary is empty."

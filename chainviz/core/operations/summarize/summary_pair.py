@@ -6,11 +6,11 @@ import random
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 
-from chainviz.core.build import SUMMARIZATION_ARGUMENTS, completion, tool_message
-from chainviz.core.messages import AI, Message, Part, Reasoning, Shape, Text, ToolCall
-from chainviz.core.reasoning import FAKE_SIGNATURE, contains_tool_call_reasoning, reasoning_message
-from chainviz.core.tool_ids import Template
-from chainviz.core.tree import SUMMARIZATION_TOOL, BodyPair, PairType
+from chainviz.core.chain.build import SUMMARIZATION_ARGUMENTS, completion, tool_message
+from chainviz.core.chain.messages import AI, Message, Part, Reasoning, Shape, Text, ToolCall
+from chainviz.core.chain.reasoning import FAKE_SIGNATURE, contains_tool_call_reasoning, reasoning_message
+from chainviz.core.chain.tool_ids import Template
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL, BodyPair, PairType
 
 PREFIX = "**summarized content:**\n"
 """How the text of a completion that is a summary begins."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from chainviz.core.chain.messages import Message
 from chainviz.core.errors import ChainError
-from chainviz.core.messages import Message
 from chainviz.core.operations.summarize.prompt import guarded
 
 Case = Literal[0, 1, 2, 3]

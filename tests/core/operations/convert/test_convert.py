@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import FORMATS
 from chainviz.core.load import load_file
-from chainviz.core.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.operations.contract import Context, Outcome
 from chainviz.core.operations.convert import Convert, ConvertOptions
-from chainviz.core.parse import parse
 from tests.core.strategies import chains
 
 CHAIN = (

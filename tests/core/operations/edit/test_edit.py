@@ -11,15 +11,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from chainviz.core.build import append_human as reference_append
-from chainviz.core.chain import MemoryChain, Splice, apply_splices
+from chainviz.core.chain.build import append_human as reference_append
+from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
+from chainviz.core.chain.messages import Message, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import flatten
 from chainviz.core.errors import OptionsError, PathError, Refused
-from chainviz.core.messages import Message, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Context, Outcome
 from chainviz.core.operations.edit import ACTIONS, FIELDS, Edit, EditOptions
-from chainviz.core.parse import parse
-from chainviz.core.tree import flatten
 from tests.core.strategies import chains
 
 EDIT = Edit()

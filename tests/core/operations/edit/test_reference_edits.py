@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from chainviz.core.chain import MemoryChain, apply_splices
-from chainviz.core.messages import Message
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import PairType
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.edit import Edit, EditOptions
-from chainviz.core.parse import parse
-from chainviz.core.pentagi import parsed_by_reference
-from chainviz.core.tree import PairType
+from chainviz.core.reference import parsed_by_reference
 from tests.core.cases import cases, read_messages, same_tree
 
 

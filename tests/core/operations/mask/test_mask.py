@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chainviz.core.chain import MemoryChain, apply_splices
-from chainviz.core.messages import Message, Text
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import Message, Text
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.mask import MASK, MaskOptions, spot
 from tests.core.pictures import ai, call, h, tool

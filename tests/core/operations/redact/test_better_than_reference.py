@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from chainviz.core.chain import MemoryChain, apply_splices
-from chainviz.core.messages import Message, ToolResult
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import Message, ToolResult
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import REDACT, RedactOptions, audit_record, decide
 from tests.core.pictures import ai, call, h, odd, result, s, tool

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.messages import Image, Message, Reasoning, Text, ToolCall
-from chainviz.core.operations.redact.copies import LONG, Copies, removed_texts
+from chainviz.core.chain.messages import Image, Message, Reasoning, Text, ToolCall
+from chainviz.core.operations.redact.surrounding_copies import LONG, Copies, removed_texts
 
 GONE = "the patient is called Ada Lovelace\nand lives in \"London\"\n" * 4
 

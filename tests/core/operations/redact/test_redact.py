@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from chainviz.cli import main
 from chainviz.commands import apply
-from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.chain.messages import AI, Binary, Image, Message, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.errors import OptionsError
 from chainviz.core.load import export_chain, load_file
-from chainviz.core.message_paths import message_paths
-from chainviz.core.messages import AI, Binary, Image, Message, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import POLICIES, REDACT, DecisionTable, RedactOptions, audit_record, decide

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolCall, ToolResult
 from chainviz.core.load import load_file
-from chainviz.core.messages import AI, HUMAN, TOOL, Message, Text, ToolCall, ToolResult
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import REDACT, RedactOptions, decide, read_switch
 from tests.shared_folder import shared

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chainviz.core.chain import MemoryChain, apply_splices
-from chainviz.core.messages import Message, ToolResult
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import Message, ToolResult
 from chainviz.core.operations.contract import Context, Outcome
 from chainviz.core.operations.summarize import (
     SUMMARIZE,

@@ -6,7 +6,7 @@ import hashlib
 
 from hypothesis import strategies as st
 
-from chainviz.core.messages import Message, Text
+from chainviz.core.chain.messages import Message, Text
 from chainviz.core.operations.summarize import Extractive, SummaryRequest
 from tests.core.strategies import chains
 

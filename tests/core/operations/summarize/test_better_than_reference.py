@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from chainviz.core.chain.messages import Message, Reasoning, Text
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.errors import Refused
-from chainviz.core.messages import Message, Reasoning, Text
 from chainviz.core.operations.summarize import (
     SummaryRequest,
     WriterError,
 )
 from chainviz.core.operations.summarize.summary_pair import PREFIX
-from chainviz.core.parse import parse
-from chainviz.core.tree import SUMMARIZATION_TOOL
 from tests.core.operations.summarize.fake import NOW, OLD, Fake, run, size, text_in, work
 from tests.core.pictures import ai, call, h, result, s, tool
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 
-from chainviz.core.chain import MemoryChain, apply_splices
-from chainviz.core.messages import Message
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.operations.summarize import Left, SummarizeOptions, SummaryRequest, execute, plan
 from chainviz.core.operations.summarize.summary_pair import is_summary
-from chainviz.core.parse import parse
-from chainviz.core.paths import parse_path
 from tests.core.operations.summarize.fake import Fake, run, size
 from tests.core.operations.summarize.strategies import many, options, texts, writers
 

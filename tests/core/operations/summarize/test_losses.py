@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from chainviz.core.messages import Message, ToolCall
+from chainviz.core.chain.messages import Message, ToolCall
+from chainviz.core.chain.paths import Path
 from chainviz.core.operations.summarize import losses
 from chainviz.core.operations.summarize.facts import Fact, facts_in
-from chainviz.core.paths import Path
 from tests.core.pictures import ai, call, h, result, tool
 from tests.core.strategies import chains
 from tests.cpu import within_cpu_seconds

@@ -10,9 +10,11 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 
-from chainviz.core.chain import MemoryChain, Splice, apply_splices
+from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
+from chainviz.core.chain.messages import CallRef, Message, text_of
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import ChainAST
 from chainviz.core.generate import generate_messages
-from chainviz.core.messages import CallRef, Message, text_of
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.summarize import (
     SUMMARIZE,
@@ -24,8 +26,6 @@ from chainviz.core.operations.summarize import (
     reasons,
 )
 from chainviz.core.operations.summarize.summary_pair import PREFIX
-from chainviz.core.parse import parse
-from chainviz.core.tree import ChainAST
 from tests.core.operations.summarize.fake import NOW, OLD, TALK, Fake, size, text_in, work
 from tests.core.operations.summarize.strategies import many, options
 from tests.core.pictures import ai, h

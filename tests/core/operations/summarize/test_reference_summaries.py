@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from chainviz.core.chain.messages import Message, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
 from chainviz.core.errors import Refused
-from chainviz.core.messages import Message, ToolCall, ToolResult
 from chainviz.core.operations.summarize.limits import exceeds_qa_limits, sections_to_keep
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.pentagi import pairs_to_fold, reference_steps
 from chainviz.core.operations.summarize.plan import Left, Piece
 from chainviz.core.operations.summarize.prompt import prompt_body
-from chainviz.core.parse import parse
-from chainviz.core.pentagi import parsed_by_reference
+from chainviz.core.operations.summarize.reference import pairs_to_fold, reference_steps
+from chainviz.core.reference import parsed_by_reference
 from tests.core.cases import cases, expected_message, read_messages
 
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chainviz.core.messages import Message, Reasoning, Text, ToolCall, text_of
+from chainviz.core.chain.messages import Message, Reasoning, Text, ToolCall, text_of
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.reasoning import FAKE_SIGNATURE
+from chainviz.core.chain.tool_ids import parse_template
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL, PairType
 from chainviz.core.operations.summarize import (
     SummarizeOptions,
 )
 from chainviz.core.operations.summarize.summary_pair import PREFIX
-from chainviz.core.parse import parse
-from chainviz.core.reasoning import FAKE_SIGNATURE
-from chainviz.core.tool_ids import parse_template
-from chainviz.core.tree import SUMMARIZATION_TOOL, PairType
 from tests.core.operations.summarize.fake import NOW, OLD, TALK, Fake, run, size, text_in, work
 from tests.core.pictures import ai, h, result, s, tool
 

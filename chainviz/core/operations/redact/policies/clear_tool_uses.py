@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from chainviz.core.operations.redact.following import History
+from chainviz.core.operations.redact.decision_matrix import History
 from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Settings, Verdict
 
 

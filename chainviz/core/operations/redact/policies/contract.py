@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from chainviz.core.operations.redact.following import History, MatrixRow
+from chainviz.core.operations.redact.decision_matrix import History, MatrixRow
 
 Kind = Literal["result", "arguments", "reasoning", "media", "text"]
 EVERY = "*"

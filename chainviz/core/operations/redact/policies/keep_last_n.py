@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from chainviz.core.operations.redact.following import History
+from chainviz.core.operations.redact.decision_matrix import History
 from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Settings, Verdict
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainviz.core.operations.redact.following import REASONS, History, MatrixRow
+from chainviz.core.operations.redact.decision_matrix import REASONS, History, MatrixRow
 from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Settings, Verdict
 
 KEPT = frozenset((MatrixRow.ONLY_TOOLS, MatrixRow.END))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainviz.core.operations.redact.following import History, Place
+from chainviz.core.operations.redact.decision_matrix import History, Place
 from chainviz.core.operations.redact.policies.contract import Candidate, Policy, Settings, Verdict
 
 NO_TOOL_USE = Verdict(False, "only tool results and arguments can be superseded")

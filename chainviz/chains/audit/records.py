@@ -1,0 +1,122 @@
+"""What was taken out of chains, by whom, when and how: decisions and sizes, never contents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from chainviz.chains.render.numbers import count_text
+from chainviz.store.content.codec import pack, unpack
+from chainviz.web.formatting.byte_text import byte_text
+
+
+class AuditEntry(models.Model):
+    chain_key = models.BigIntegerField(db_index=True)
+    """Of the chain; a number, so that the entry outlives it."""
+    who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    at = models.DateTimeField()
+    act = models.CharField(max_length=32)
+    version = models.PositiveIntegerField(null=True)
+    """The version it was done to."""
+    draft_key = models.BigIntegerField(null=True)
+    packed = models.BinaryField()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.act} in chain {self.chain_key}"
+
+    @property
+    def record(self) -> Any:
+        return unpack(self.packed)
+
+
+def note(
+    chain: Any, who: Any, act: str, record: Any, *, version: int | None = None, draft: int | None = None
+) -> AuditEntry:
+    return AuditEntry.objects.create(
+        chain_key=chain.pk, who=who, at=timezone.now(), act=act, version=version, draft_key=draft, packed=pack(record)
+    )
+
+
+def add(entry_key: int, **more: Any) -> None:
+    """What became known of an act after it was noted."""
+    for entry in AuditEntry.objects.filter(pk=entry_key):
+        entry.packed = pack({**entry.record, **more})
+        entry.save(update_fields=["packed"])
+
+
+def took_place(draft_key: int, step: int) -> None:
+    """Which step of its draft the newest act is."""
+    for entry in AuditEntry.objects.filter(draft_key=draft_key).order_by("-pk")[:1]:
+        if "step" not in entry.record:
+            add(entry.pk, step=step)
+
+
+def draft_saved(draft_key: int, version: int, steps: Sequence[str]) -> None:
+    """`steps`: operations of the draft that were saved, in order; an act that is none of them was undone before."""
+    last: dict[int, int] = {}
+    entries = list(AuditEntry.objects.filter(draft_key=draft_key).order_by("pk"))
+    for entry in entries:
+        step = entry.record.get("step", -1)
+        if step < len(steps) and (step < 0 or steps[step] == entry.act):
+            last[step] = entry.pk
+    for entry in entries:
+        is_kept = last.get(entry.record.get("step", -1)) == entry.pk
+        add(entry.pk, became={"saved_as": version} if is_kept else {"undone": True})
+
+
+def draft_became(draft_key: int, **what: Any) -> None:
+    """`discarded=True`, `branch=` a chain's key; nothing where it is open again."""
+    for key in AuditEntry.objects.filter(draft_key=draft_key).values_list("pk", flat=True):
+        add(key, became=what)
+
+
+def whereabouts(entry: AuditEntry) -> str:
+    """Of which version, and what became of the draft it was done in."""
+    of = f"of version {entry.version}" if entry.version else ""
+    if not entry.draft_key:
+        return of
+    became = entry.record.get("became", {})
+    if "saved_as" in became:
+        return f"{of}, saved as version {became['saved_as']}"
+    if "undone" in became:
+        return f"{of}, undone before the draft was saved"
+    if "branch" in became:
+        return f"{of}, saved as version 1 of a branch"
+    return f"{of}, in a draft that was discarded" if "discarded" in became else f"{of}, in a draft that is open"
+
+
+WORDS = {"redact": ("redacted", "Redaction"), "mask": ("shield", "Secrets masked"), "purge": ("trash", "Purge")}
+
+
+def told(entry: AuditEntry) -> tuple[str, str, str]:
+    """Icon, name and sentence of an entry."""
+    icon, name = WORDS.get(entry.act, ("info", entry.act))
+    return icon, name, str(_SENTENCES.get(entry.act, lambda record: "")(entry.record))
+
+
+def _redacted(record: Any) -> str:
+    rows = record.get("rows", [])
+    gone = sum(row["decision"] == "redact" for row in rows)
+    by_hand = sum(bool(row["override"]) for row in rows)
+    said = f"policy {record['policy']}: {gone:,} of {len(rows):,} redacted, {byte_text(record['bytes_saved'])} saved"
+    return f"{said}, {by_hand:,} decided by hand" if by_hand else said
+
+
+def _masked(record: Any) -> str:
+    return f"{len(record['rows']):,} findings masked by {record['strategy']}, {record['declined']:,} declined"
+
+
+def _purged(record: Any) -> str:
+    values, chains = count_text(record["values"], "value"), count_text(len(record["chains"]), "chain")
+    said = f"{values} in {count_text(record['places'], 'place')}, {chains} with the same bytes"
+    return f"{said}. {record['left']}" if record.get("left") else said
+
+
+_SENTENCES: dict[str, Callable[[Any], str]] = {"redact": _redacted, "mask": _masked, "purge": _purged}

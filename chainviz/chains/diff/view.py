@@ -1,0 +1,123 @@
+"""The page that compares any two versions of a chain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from chainviz.chains.access import chain_for
+from chainviz.chains.diff.compare import StoredRows, compare
+from chainviz.chains.diff.groups import Compared
+from chainviz.chains.diff.page import Measure, asked_of, diff_view, fold_fragment, measures, query
+from chainviz.chains.models import Chain
+from chainviz.core.chain.paths import Path
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Snapshot, Version
+from chainviz.store.outline.rebuild import outline_of
+from chainviz.web.htmx import wants_fragment
+
+BYTES_A_TOKEN = 4
+"""A rough estimate, the same on every page."""
+MOST_CHOICES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class VersionLinks:
+    """Where the page of two versions leads."""
+
+    chain: Chain
+    before_number: int
+    after_number: int
+    restores: bool = False
+    """The page has the form that brings back texts of the version before."""
+
+    @property
+    def page(self) -> str:
+        return reverse("chains:diff", args=[self.chain.pk, self.before_number, self.after_number])
+
+    def before(self, path: Path) -> str:
+        return self._at(self.before_number, path)
+
+    def after(self, path: Path) -> str:
+        return self._at(self.after_number, path)
+
+    def edit(self, path: Path) -> str:
+        return f"{reverse('drafts:edit', args=[self.chain.pk, path])}?v={self.after_number}"
+
+    def restore(self, message: int, part: int | None = None) -> str:
+        if not self.restores:
+            return ""
+        return f"{message}" if part is None else f"{message}.{part}"
+
+    def lines(self, change: int, text: int, row: int) -> str:
+        return self.page + query(change=change, text=text or "", row=row or "")
+
+    def _at(self, number: int, path: Path) -> str:
+        base = reverse("chains:version", args=[self.chain.pk, number])
+        return f"{base}at/{path}#{path.node.dom_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    number: int
+    label: str
+
+
+def compared_of(old: StoredChain, new: StoredChain, links: VersionLinks) -> Compared:
+    return Compared(compare(old, new), old, new, StoredRows(old), StoredRows(new), links)
+
+
+def measures_of(before: Snapshot, after: Snapshot) -> tuple[Measure, ...]:
+    old, new = outline_of(before), outline_of(after)
+    rows = [
+        ("Bytes", before.size, after.size, "bytes"),
+        ("Tokens (estimate)", before.size // BYTES_A_TOKEN, after.size // BYTES_A_TOKEN, "tokens"),
+        ("Messages", before.messages, after.messages, "count"),
+        ("Problems", old.errors + old.warnings, new.errors + new.warnings, "count"),
+    ]
+    return measures(rows)
+
+
+@require_safe
+def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpResponse:
+    chain = chain_for(request, chain_id)
+    picked = [request.GET.get(name, "") for name in ("a", "b")]
+    if all(each.isdecimal() and len(each) < 9 for each in picked):
+        return redirect("chains:diff", chain.pk, *map(int, picked))
+    old, new = _version(chain, before), _version(chain, after)
+    asked = asked_of(request)
+    links = VersionLinks(chain, before, after, restores=before != chain.version)
+    compared = compared_of(StoredChain(old.snapshot), StoredChain(new.snapshot), links)
+    if wants_fragment(request) and asked.fold is not None:
+        fragment = fold_fragment(compared, asked)
+        if fragment is None:
+            raise Http404
+        return HttpResponse(fragment)
+    page = {
+        "chain": chain,
+        "before": old,
+        "after": new,
+        "title": f"Version {before} → {after}",
+        "versions": _choices(chain),
+        "measures": measures_of(old.snapshot, new.snapshot),
+        "diff": diff_view(compared, asked),
+        "restores": links.restores,
+        "swap_href": reverse("chains:diff", args=[chain.pk, after, before]),
+        "since_upload_href": "" if before == 1 else reverse("chains:diff", args=[chain.pk, 1, after]),
+    }
+    return render(request, "chains/diff/diff.html", {"page": page})
+
+
+def _version(chain: Chain, number: int) -> Version:
+    found = Version.objects.select_related("snapshot")
+    return get_object_or_404(found, history=chain.history, number=number)
+
+
+def _choices(chain: Chain) -> list[Choice]:
+    newest = Version.objects.filter(history=chain.history).order_by("-number")
+    rows = newest.values_list("number", "note")[:MOST_CHOICES]
+    return [Choice(number, f"Version {number}" + (f" · {note[:40]}" if note else "")) for number, note in rows]

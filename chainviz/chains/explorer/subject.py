@@ -1,0 +1,43 @@
+"""What the explorer shows: one content of a chain (a version or a draft), and where its pages lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from chainviz.chains.models import Chain
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Outline, Snapshot
+from chainviz.store.outline.cache import RULES, BlockReader, listing_of
+from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.outline.rebuild import outline_of
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Explorer views are functions of it, so that versions and drafts share them."""
+
+    chain: Chain
+    snapshot: Snapshot
+    title: str
+    """"Version 3" or "Draft"."""
+    base_url: str
+    """Ends with a slash; every page of the explorer lies below it."""
+    edit_query: str
+    """v=3 or draft=7: what an edit of a node starts from."""
+    is_head: bool = True
+    version: int | None = None
+    draft_id: int | None = None
+
+    @cached_property
+    def outline(self) -> Outline:
+        # as a rule it came with the version
+        came = getattr(self.snapshot, "outline", None) if Snapshot.outline.is_cached(self.snapshot) else None
+        return came if came is not None and came.rules == RULES else outline_of(self.snapshot)
+
+    @cached_property
+    def stored(self) -> StoredChain:
+        chain = StoredChain(self.snapshot)
+        # the page reads the outline's totals too: one query for both
+        chain.outline = OutlineReader(listing_of(self.outline), BlockReader(self.snapshot.history_id))
+        return chain

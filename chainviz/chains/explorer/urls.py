@@ -1,0 +1,63 @@
+"""The addresses below one subject: the same for a version and for a draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.urls import URLPattern, path
+
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.explorer.views import (
+    bytes,
+    find,
+    node,
+    problems,
+    replaced,
+)
+from chainviz.chains.explorer.views import (
+    chain as explorer,
+)
+from chainviz.chains.explorer.views import (
+    inspector as inspect,
+)
+from chainviz.chains.exports import view as export
+from chainviz.core.errors import PathError
+
+SubjectView = Callable[..., HttpResponseBase]
+FindSubject = Callable[..., Subject]
+
+
+def explorer_urls(subject_of: FindSubject, prefix: str = "") -> list[URLPattern]:
+    """`subject_of(request, **kwargs)` finds the subject by what the address says before; names get the prefix."""
+
+    def on(view: SubjectView, *own: str) -> Callable[..., HttpResponseBase]:
+        @wraps(view)
+        def answer(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+            mine = {name: kwargs.pop(name) for name in own}
+            try:
+                return view(request, subject_of(request, **kwargs), **mine)
+            except PathError as error:
+                raise Http404(str(error)) from error
+
+        return answer
+
+    return [
+        path("", on(explorer.explorer), name=f"{prefix}version"),
+        path("at/<str:where>", on(explorer.at, "where"), name=f"{prefix}at"),
+        path("rows", on(explorer.rows), name=f"{prefix}rows"),
+        path("outline", on(explorer.outline), name=f"{prefix}outline"),
+        path("node/<str:where>", on(node.node, "where"), name=f"{prefix}node"),
+        path("part/<str:where>", on(node.part, "where"), name=f"{prefix}part"),
+        path("image/<str:where>", on(node.image, "where"), name=f"{prefix}image"),
+        path("raw/<str:where>", on(node.raw, "where"), name=f"{prefix}raw"),
+        path("inspect/<str:where>", on(inspect.inspect, "where"), name=f"{prefix}inspect"),
+        path("replaced/<str:where>", on(replaced.replaced, "where"), name=f"{prefix}replaced"),
+        path("find", on(find.find), name=f"{prefix}find"),
+        path("problems", on(problems.problems), name=f"{prefix}problems"),
+        path("problems/step", on(problems.step), name=f"{prefix}problem_step"),
+        path("bytes", on(bytes.bytes_page), name=f"{prefix}bytes"),
+        path("export", on(export.export), name=f"{prefix}export"),
+    ]

@@ -1,0 +1,62 @@
+"""Find in a chain: the server looks through all of it, for the browser's own find sees only the rows in the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.render.visible_text import marks
+from chainviz.store.query.find import Hit
+from chainviz.store.query.find import find as find_in
+from chainviz.web.htmx import wants_fragment
+from chainviz.web.query_params import small_number
+
+LONGEST = 1_000
+LEAD, PAGE_LEAD = 16, 60
+"""Characters shown before a hit: in the narrow list beside the chain, and on a page of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitRow:
+    path: str
+    dom_id: str
+    number: str
+    at: float
+    """How far down the chain, from 0 to 1."""
+    before: str
+    match: str
+    after: str
+
+
+@require_safe
+def find(request: HttpRequest, subject: Subject) -> HttpResponse:
+    text = request.GET.get("q", "")[:LONGEST]
+    case = bool(request.GET.get("case"))
+    found = find_in(subject.stored, text, case_sensitive=case, after=small_number(request.GET.get("after", "")))
+    more = {"q": text, **({"case": "1"} if case else {}), "after": found.next}
+    lead = LEAD if wants_fragment(request) else PAGE_LEAD
+    context = {
+        "subject": subject,
+        "text": text,
+        "case": case,
+        "hits": [_row(hit, len(subject.stored), lead) for hit in found.hits],
+        "more_url": f"{subject.base_url}find?{urlencode(more)}" if found.next is not None else "",
+    }
+    response = render(request, "chains/explorer/_find.html" if wants_fragment(request) else "chains/explorer/find.html", context)
+    response["Vary"] = "HX-Request"
+    return response
+
+
+def _row(hit: Hit, messages: int, lead: int) -> HitRow:
+    path = hit.path
+    number = f"{path.section}.{path.pair}" if path.pair else f"§{path.section}"
+    before, match, after = (marks(" ".join(words.split())) for words in (hit.before[-lead:], hit.match, hit.after))
+    # white space between the three is theirs, not the layout's
+    before += " " * hit.before[-1:].isspace()
+    after = " " * hit.after[:1].isspace() + after
+    return HitRow(str(path), path.dom_id, number, hit.message / max(1, messages), before, match, after)

@@ -1,0 +1,146 @@
+"""One node: opened, a further stretch of one of its parts, one of its pictures, or its source as it was uploaded."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from chainviz.chains.explorer.inspector import node_page
+from chainviz.chains.explorer.page import edit_url_of, repair_url_of
+from chainviz.chains.explorer.source_units import source_file, source_text
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.explorer.view_state import read_view
+from chainviz.chains.explorer.windows import body_html, reading_of
+from chainviz.chains.render.excerpt import Stretch, stretch
+from chainviz.chains.render.node import Asked
+from chainviz.chains.render.parts import between_html, more_html, shown_text
+from chainviz.chains.render.pictures import picture
+from chainviz.chains.render.visible_text import safe
+from chainviz.chains.secrets.counts import Held, before_source
+from chainviz.core.chain.messages import Binary, Image, Part, ToolResult
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.documents.long_strings import length_of, part_of
+from chainviz.store.query.search_pattern import Needle
+from chainviz.web.htmx import wants_fragment
+from chainviz.web.query_params import small_number
+
+LONGEST = 1_000
+"""Characters of a text somebody looks for, and of a line that is shown before it."""
+
+
+def place_of(request: HttpRequest, name: str = "from") -> int:
+    return small_number(request.GET.get(name, "")) or 0
+
+
+@require_safe
+def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
+    """An opened row; `from`: the piece to go on with, `until`: where to end, `part`: a part that must be shown."""
+    path = parse_path(where).node
+    subject.stored.span(path)
+    if path.pair is None:
+        return redirect(f"{subject.base_url}at/{path}#{path.dom_id}")
+    view = read_view(request.GET)
+    part = request.GET.get("part", "")
+    asked = Asked(place_of(request), place_of(request, "until") or None, parse_path(part) if part else None)
+    html = body_html(subject.stored, reading_of(subject, view, repair_url_of(subject)), path, asked)
+    box = f'<div class="node-body"{" data-step" if asked.start else ""}>{html}</div>'
+    return _answer(request, subject, path, box)
+
+
+@require_safe
+def part(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
+    """A part of a message from character `from` on, not beyond `until`; `find`: around the next place of that text."""
+    path = parse_path(where)
+    found = _part(subject, path, begun=True)
+    view = read_view(request.GET)
+    text, _ = shown_text(found, view.as_written)
+    start, until = place_of(request), place_of(request, "until") or length_of(text)
+    place = _place_of_text(request, text, start)
+    reading = reading_of(subject, view)
+    between = between_html(reading, path, start, place)
+    shown = stretch(text, place, until)
+    more = more_html(reading, path, shown, until if until < length_of(text) else None)
+    return _answer(request, subject, path, _step_html(shown, more, between))
+
+
+LINES_BEFORE = 3
+
+
+def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
+    """Some lines before the next place of what somebody looks for; `start` where it is near or nowhere."""
+    wanted = request.GET.get("find", "")[:LONGEST]
+    place = Needle(wanted, bool(request.GET.get("case"))).find_in(text, start) if wanted else -1
+    if place < 0:
+        return start
+    first = max(start, place - LINES_BEFORE * LONGEST)
+    before = part_of(text, first, place)
+    line = len(before)
+    for _ in range(LINES_BEFORE):
+        line = max(before.rfind("\n", 0, max(0, line - 1)) + 1, line - LONGEST)
+    return first + line
+
+
+@require_safe
+def image(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
+    """A picture that lies in the chain itself, under its true type."""
+    found = _part(subject, parse_path(where))
+    if isinstance(found, ToolResult):
+        number = place_of(request, "media")
+        if number >= len(found.media):
+            raise Http404("There is no such picture.")
+        found = found.media[number]
+    shown = picture(found) if isinstance(found, Image | Binary) else None
+    if shown is None:
+        raise Http404("There is no picture in that place.")
+    response = HttpResponse(shown.content, content_type=shown.mime)
+    response["Content-Disposition"] = "inline"
+    response["Cache-Control"] = "private, max-age=3600"
+    return response
+
+
+@require_safe
+def raw(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
+    """The source of a node's messages; `as=file` gives it whole, byte for byte as it was uploaded."""
+    path = parse_path(where)
+    text = source_text(subject.stored, path)
+    if request.GET.get("as") == "file":
+        return source_file(text, f"{path}.json")
+    shown = stretch(text, place_of(request))
+    more = more_html(reading_of(subject, read_view(request.GET)), path, shown).replace("/part/", "/raw/")
+    return _answer(request, subject, path, _step_html(shown, more), before_source(subject, text))
+
+
+def _step_html(shown: Stretch, more: str, before: str = "") -> str:
+    fades = " fades" if shown.left else ""
+    return f'<div data-step>{before}<pre class="code{fades}" tabindex="0" hx-disable>{safe(shown.text)}</pre>{more}</div>'
+
+
+def _part(subject: Subject, path: Path, *, begun: bool = False) -> Part:
+    if path.part is None:
+        raise Http404("This path names no part.")
+    span = subject.stored.span(Path(path.section, path.pair, path.message))
+    rows = subject.stored.rows(span.start, span.start + 1)
+    message = (subject.stored.bodies.begun if begun else subject.stored.bodies.messages)(rows)[0]
+    if path.part >= len(message.parts):
+        raise Http404("There is no such part.")
+    return message.parts[path.part]
+
+
+def _answer(request: HttpRequest, subject: Subject, path: Path, box: str, held: Held | None = None) -> HttpResponse:
+    """`held`: what is to be known before the source is downloaded; the page of a source alone offers that."""
+    if wants_fragment(request):
+        response = HttpResponse(box)
+    else:
+        context = {
+            "subject": subject,
+            "path": path,
+            "node": node_page(subject, path),
+            "box": mark_safe(box),  # escaped above
+            "edit_url": edit_url_of(subject, path.node),
+            "held": held,
+        }
+        response = render(request, "chains/explorer/node.html", context)
+    response["Vary"] = "HX-Request"
+    return response

@@ -1,0 +1,91 @@
+"""The problems of a chain: a list, and the way to the next and the previous one."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from chainviz.chains.explorer.page import repair_url_of
+from chainviz.chains.explorer.subject import Subject
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.chain.problems import Problem
+from chainviz.core.providers import PROVIDERS
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.query.problems import Wanted, next_problem, previous_problem, problems_of
+from chainviz.store.query.problems import problems as problems_from
+from chainviz.store.transfer.exports import envelope_of
+from chainviz.web.htmx import wants_fragment
+from chainviz.web.query_params import small_number
+
+
+@require_safe
+def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
+    """`provider`: what that one would say; else what is wrong with the chain's structure."""
+    wanted = _wanted(request)
+    context = {
+        "subject": subject,
+        "page": problems_from(subject.stored, _path(request, "from"), wanted=wanted),
+        "provider": wanted.provider,
+        "providers": [("", "Structure"), *((each.name, each.label) for each in PROVIDERS)],
+        "repair_url": repair_url_of(subject),
+        "notes": envelope_of(subject.snapshot).warnings,
+    }
+    return render(request, "chains/explorer/problems.html", context)
+
+
+@require_safe
+def step(request: HttpRequest, subject: Subject) -> HttpResponse:
+    """To the next or previous problem from `from`: a redirect, or for a script where it is and what is wrong.
+
+    `nth`: the problem of that row, counted from 0, at which the reader is; without it the row's own are passed over.
+    """
+    backwards = request.GET.get("dir") == "previous"
+    number, found = _stepped(subject.stored, _path(request, "from"), _nth(request), _wanted(request), backwards)
+    if wants_fragment(request):
+        return render(request, "chains/explorer/_problem.html", {"problem": found, "nth": number})
+    if found is None:
+        return redirect(subject.base_url)
+    return redirect(f"{subject.base_url}at/{found.path}#{found.path.dom_id}")
+
+
+def _stepped(
+    chain: StoredChain, start: Path | None, nth: int | None, wanted: Wanted, backwards: bool
+) -> tuple[int, Problem | None]:
+    """A problem and its number in its row: the next one of the row, or that of the nearest row which comes first."""
+    if start is not None and nth is not None:
+        own = problems_of(chain, start, wanted)
+        number = nth - 1 if backwards else nth + 1
+        if 0 <= number < len(own):
+            return number, own[number]
+    found = _nearest(chain, start, wanted, backwards)
+    own = problems_of(chain, found.path, wanted) if found is not None and backwards else []
+    return (len(own) - 1, own[-1]) if own else (0, found)
+
+
+def _nth(request: HttpRequest) -> int | None:
+    return small_number(request.GET.get("nth", ""))
+
+
+def _nearest(chain: StoredChain, start: Path | None, wanted: Wanted, backwards: bool) -> Problem | None:
+    """In that direction, or from the other end of the chain where there is none."""
+    if not backwards:
+        return next_problem(chain, start, wanted) or next_problem(chain, None, wanted)
+    found = previous_problem(chain, start, wanted) if start is not None else None
+    return found or _last(chain, wanted)
+
+
+def _last(chain: StoredChain, wanted: Wanted) -> Problem | None:
+    if not len(chain):
+        return None
+    end = chain.outline.path_at(len(chain) - 1).node
+    return next(reversed(problems_from(chain, end, wanted=wanted).problems), None) or previous_problem(chain, end, wanted)
+
+
+def _wanted(request: HttpRequest) -> Wanted:
+    name = request.GET.get("provider", "")
+    return Wanted(name if any(each.name == name for each in PROVIDERS) else "")
+
+
+def _path(request: HttpRequest, name: str) -> Path | None:
+    return parse_path(request.GET[name]) if request.GET.get(name) else None

@@ -1,0 +1,65 @@
+"""What was redacted or masked on the way to a content, and how text of its file beside it is written without it.
+
+Nothing of it is kept for that: it is what stood, before each step, where the step put placeholders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from chainviz.core.chain.messages import Message
+from chainviz.core.documents.context import Rewrite
+from chainviz.core.operations.mask import MASK
+from chainviz.core.operations.redact import REDACT
+from chainviz.core.operations.redact.placeholder import DEFAULT
+from chainviz.core.operations.redact.surrounding_copies import Copies, removed_texts, texts_in
+from chainviz.core.secrets import Values
+from chainviz.core.secrets.part_texts import texts_of
+from chainviz.store.content.codec import unpack
+from chainviz.store.lineage.ancestry import replaced, steps_of
+from chainviz.store.models import Snapshot
+from chainviz.store.transfer.document_context import pieces_around
+from chainviz.store.transfer.exports import messages_of
+
+
+def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
+    """None where nothing was taken out, or all of it is back. Refused where that cannot be known any more."""
+    texts: dict[str, None] = {}
+    values: dict[str, str] = {}
+    for step in steps_of(snapshot, (REDACT.name, MASK.name)):
+        pairs = replaced(step)
+        if step.operation == MASK.name:
+            values |= dict(_masked(step, pairs))
+        else:
+            texts.update(dict.fromkeys(text for old, new in pairs for text in removed_texts(old, new)))
+    if texts or values:
+        _leave_out_what_is_back(snapshot, texts, values)
+    if not texts and not values:
+        return None
+    copies, masked = Copies(texts, DEFAULT), Values(values)
+    return lambda text: masked.mask_piece(copies.without(text))
+
+
+def _masked(step: Snapshot, pairs: Sequence[tuple[Message, Message]]) -> Iterator[tuple[str, str]]:
+    """Values and their placeholders, read where the step says that they stood."""
+    pieces: list[str] | None = None
+    for placeholder, at, part, place, start, end in unpack(step.options).get("places", ()):
+        if at >= 0:
+            held = dict(texts_of(pairs[at][0].parts[part])).get(place, "") if at < len(pairs) else ""
+        else:
+            assert step.parent is not None
+            pieces = pieces_around(step.parent) if pieces is None else pieces
+            held = pieces[part] if part < len(pieces) else ""
+        if held[start:end]:
+            yield held[start:end], placeholder
+
+
+def _leave_out_what_is_back(snapshot: Snapshot, texts: dict[str, None], values: dict[str, str]) -> None:
+    """Restored, or kept where it stood a second time: then the chain itself holds it."""
+    for message in messages_of(snapshot):
+        for text in texts_in(message):
+            texts.pop(text, None)
+        for part in message.parts if values else ():
+            for _, text in texts_of(part):
+                for value in [value for value in values if value in text]:
+                    del values[value]

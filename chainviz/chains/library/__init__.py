@@ -1,0 +1,1 @@
+"""The library: the table of chains, and the bin."""

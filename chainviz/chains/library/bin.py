@@ -1,0 +1,59 @@
+"""The bin: chains on their way out. Nothing is lost until somebody types its title."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from chainviz.chains import services
+from chainviz.chains.access import binned_chain_for
+from chainviz.chains.models import Chain
+from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
+
+
+@require_safe
+def bin(request: HttpRequest) -> HttpResponse:
+    chains = Chain.objects.visible_to(request.user).in_bin().order_by("-trashed_at")
+    return render(request, "chains/bin/bin.html", {"chains": chains})
+
+
+@require_POST
+def to_bin(request: HttpRequest) -> HttpResponse:
+    chains = Chain.objects.visible_to(request.user).in_library().filter(pk__in=_asked(request))
+    moved = services.to_bin(chains)
+    back = reverse("chains:library")
+    return see_other(f"{back}?binned={'.'.join(map(str, moved))}" if moved else back)
+
+
+@require_POST
+def from_bin(request: HttpRequest) -> HttpResponse:
+    asked = _asked(request, "only") or _asked(request)
+    chains = Chain.objects.visible_to(request.user).in_bin().filter(pk__in=asked)
+    restored = services.from_bin(chains)
+    if restored:
+        what = f"“{restored[0].title}” is" if len(restored) == 1 else f"{len(restored)} chains are"
+        messages.success(request, f"{what} back in the library.")
+    return see_other("chains:library")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, chain_id: int) -> HttpResponse:
+    chain = binned_chain_for(request, chain_id)
+    if request.method != "POST":
+        return render(request, "chains/bin/delete.html", {"chain": chain})
+    typed = request.POST.get("title", "")
+    if " ".join(typed.split()) != " ".join(chain.title.split()):
+        error = f"That is not the title. Type “{chain.title}”, or keep the chain."
+        return render(request, "chains/bin/delete.html", {"chain": chain, "typed": typed, "error": error}, status=422)
+    services.delete_for_good(chain)
+    messages.success(request, f"“{chain.title}” is deleted for good.")
+    return see_other("chains:bin")
+
+
+def _asked(request: HttpRequest, name: str = "chain") -> list[int]:
+    found = map(small_number, request.POST.getlist(name))
+    return [number for number in found if number is not None]

@@ -1,0 +1,61 @@
+"""Which chains of the library hold secrets: one job looks through the newest version of each."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from chainviz.chains.models import Chain
+from chainviz.chains.secrets.scans import LIBRARY, start_library_scan
+from chainviz.core.secrets import get_rule
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.web.htmx import wants_fragment
+from chainviz.web.query_params import url_or_nothing
+from chainviz.web.responses import see_other
+
+MOST_RULES = 6
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def library_secrets(request: HttpRequest) -> HttpResponse:
+    job = Job.objects.visible_to(request.user).filter(function=LIBRARY).order_by("-pk").first()
+    if request.method == "POST":
+        if request.POST.get("act") == "stop" and job is not None:
+            lease.cancel(job)
+        elif job is None or job.is_finished:
+            start_library_scan(request.user)
+        return see_other("chains:secrets")
+    if wants_fragment(request) and (job is None or job.is_finished):
+        return HttpResponse(status=204, headers={"HX-Redirect": reverse("chains:secrets")})
+    context = {"job": job, "rows": _rows(request, job), "running": job is not None and not job.is_finished}
+    name = "chains/secrets/_secrets_job.html" if wants_fragment(request) else "chains/secrets/secrets.html"
+    return render(request, name, context)
+
+
+def _rows(request: HttpRequest, job: Job | None) -> list[dict[str, object]]:
+    """The chains that are still there; one that was changed since says so."""
+    if job is None or job.state != Job.State.DONE:
+        return []
+    own = Chain.objects.visible_to(request.user).in_library().in_bulk([row[0] for row in job.result or []])
+    rows = []
+    for key, version, counts in job.result or []:
+        chain = own.get(key)
+        if chain is None:
+            continue
+        known = [(rule.label, count) for name, count in counts.items() if (rule := get_rule(name))]
+        known.sort(key=lambda each: -each[1])
+        rows.append(
+            {
+                "chain": chain,
+                "version": version,
+                "is_older": version != chain.version,
+                "counts": known[:MOST_RULES],
+                "more": max(0, len(known) - MOST_RULES),
+                "total": sum(counts.values()),
+                "href": url_or_nothing("drafts:mask", chain.pk),
+            }
+        )
+    return sorted(rows, key=lambda row: -int(str(row["total"])))

@@ -1,0 +1,131 @@
+"""Files come in: uploaded, dropped or pasted, many at once; each one is taken, offered or refused for itself."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from chainviz.chains.access import arrival_for
+from chainviz.chains.library.view import library_page
+from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads import arrivals
+from chainviz.chains.uploads.imports import file_notes, format_label
+from chainviz.core.formats import FORMATS
+from chainviz.web.formatting.relative_time import day_text
+from chainviz.web.htmx import wants_fragment
+from chainviz.web.responses import see_other
+
+State = Arrival.State
+
+
+@require_POST
+def upload(request: HttpRequest) -> HttpResponse:
+    chosen = request.POST.get("format", "")
+    format = chosen if any(each.name == chosen for each in FORMATS) else ""
+    received = [arrivals.receive(request.user, file, format=format) for file in _files(request)]
+    if len(received) == 1:
+        return _answer(request, received[0])
+    for arrival in received:
+        if arrival.state == State.DONE:
+            arrivals.forget(arrival)
+    return see_other("chains:library")
+
+
+def _files(request: HttpRequest) -> list[UploadedFile[bytes]]:
+    files = [file for file in request.FILES.getlist("file") if isinstance(file, UploadedFile)]
+    pasted = request.POST.get("text", "")
+    if pasted.strip():
+        name = f"Pasted {timezone.now():%d %b %H.%M}.json"
+        files.append(SimpleUploadedFile(name, pasted.encode("utf-8", "surrogatepass"), "application/json"))
+    return files
+
+
+def _answer(request: HttpRequest, arrival: Arrival) -> HttpResponse:
+    """One file alone leads on to where the person goes next; among many it is a row that tells how it went."""
+    if wants_fragment(request) and "among" in request.POST:
+        return _row(request, arrival)
+    next_page = _next_page(request, arrival)
+    if next_page is None:
+        return _row(request, arrival) if wants_fragment(request) else library_page(request, status=422)
+    if not wants_fragment(request):
+        return see_other(next_page)
+    return HttpResponse(status=204, headers={"HX-Redirect": next_page})
+
+
+def _next_page(request: HttpRequest, arrival: Arrival) -> str | None:
+    if arrival.state == State.CHOOSING:
+        return reverse("chains:pick", args=[arrival.pk])
+    if arrival.is_running:
+        return None if wants_fragment(request) else reverse("chains:arrival", args=[arrival.pk])
+    chain = arrival.chain
+    if arrival.is_failed or (chain is not None and chain.is_in_bin):
+        return None
+    if chain is not None and arrival.state == State.KNOWN:
+        messages.success(request, _known(arrival, chain))
+    elif chain is not None:
+        _tell_oddities(request, chain)
+    arrivals.forget(arrival)
+    return reverse("chains:chain", args=[chain.pk]) if chain is not None else reverse("chains:library")
+
+
+def _tell_oddities(request: HttpRequest, chain: Chain) -> None:
+    """What the page of problems says of the file, in short."""
+    notes = file_notes(chain)
+    if notes:
+        more = f" {len(notes) - 1} more on the page of problems." if len(notes) > 1 else ""
+        messages.warning(request, f"About the file: {notes[0]}{more}")
+
+
+def _known(arrival: Arrival, chain: Chain) -> str:
+    uploaded = day_text(chain.created_at, timezone.now())
+    said = f"{arrival.name} is here already: uploaded on {uploaded}, now at version {chain.version}."
+    if arrival.format in ("", chain.format):
+        return said
+    return f"{said} It was read as {format_label(chain.format)}; delete it for good to read it as another format."
+
+
+def _row(request: HttpRequest, arrival: Arrival) -> HttpResponse:
+    status = 422 if arrival.is_failed else 200
+    response = render(request, "chains/uploads/_arrival.html", {"arrival": arrival}, status=status)
+    if arrival.state == State.DONE:
+        response["HX-Trigger"] = "chain:added"
+    if arrival.state == State.DONE and arrival.job is None:
+        arrivals.forget(arrival)
+    return response
+
+
+@require_safe
+def arrival(request: HttpRequest, arrival_id: int) -> HttpResponse:
+    found = arrival_for(request, arrival_id)
+    if wants_fragment(request):
+        response = _row(request, found)
+        response.status_code = 200
+        return response
+    if found.state == State.DONE and found.chain is not None:
+        _tell_oddities(request, found.chain)
+        return see_other("chains:chain", found.chain.pk)
+    return render(request, "chains/uploads/arrival.html", {"arrival": found})
+
+
+@require_POST
+def forget(request: HttpRequest, arrival_id: int) -> HttpResponse:
+    found = Arrival.objects.visible_to(request.user).filter(pk=arrival_id).first()
+    if found is not None:
+        arrivals.forget(found)
+    return HttpResponse("") if wants_fragment(request) else see_other("chains:library")
+
+
+@require_POST
+def keep(request: HttpRequest, arrival_id: int) -> HttpResponse:
+    """Takes a file that failed after all: as raw text, or the messages before the fault."""
+    found = arrival_for(request, arrival_id)
+    how = request.POST.get("how", "")
+    if not found.waiting or how not in {"text", "salvage", "again"}:
+        return see_other("chains:library")
+    arrivals.take_in(found, {"as": how})
+    return _answer(request, found)

@@ -1,0 +1,1 @@
+"""The versions of a chain: the list, comparing, restoring, branching."""

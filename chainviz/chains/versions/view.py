@@ -1,0 +1,103 @@
+"""The history of a chain: compare, restore, branch, export, rename."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from chainviz.chains import services
+from chainviz.chains.access import chain_for
+from chainviz.chains.models import Chain
+from chainviz.chains.versions.heads import store_name
+from chainviz.chains.versions.history import version_rows
+from chainviz.core.errors import Refused
+from chainviz.core.formats import FORMATS
+from chainviz.store.errors import Conflict
+from chainviz.store.models import Upload, Version
+from chainviz.web.responses import see_other
+
+
+@require_safe
+def versions(request: HttpRequest, chain_id: int) -> HttpResponse:
+    return _page(request, chain_for(request, chain_id))
+
+
+@require_safe
+def compare(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """From two ticked boxes to the page that compares them."""
+    chain = chain_for(request, chain_id)
+    picked = sorted({int(each) for each in request.GET.getlist("pick") if each.isdecimal() and len(each) < 9})
+    if len(picked) != 2:
+        return _page(request, chain, compare_error="Pick exactly two versions to compare them.", picked=picked)
+    return see_other(reverse("chains:diff", args=[chain.pk, picked[0], picked[1]]))
+
+
+@require_POST
+def restore(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
+    chain = chain_for(request, chain_id)
+    try:
+        services.restore(chain, _version(chain, number), by=request.user)
+        messages.success(request, f"Version {number} is back, as version {chain.version}.")
+    except Conflict:
+        messages.error(request, "A new version was saved at the same moment. Look at it, then restore again.")
+    return see_other("chains:versions", chain.pk)
+
+
+@require_POST
+def branch(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
+    chain = chain_for(request, chain_id)
+    try:
+        made = services.branch(chain, _version(chain, number), by=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return see_other("chains:versions", chain.pk)
+    messages.success(request, f"“{made.title}” begins with version {number} of “{chain.title}”.")
+    return see_other("chains:versions", made.pk)
+
+
+@require_POST
+def rename(request: HttpRequest, chain_id: int) -> HttpResponse:
+    chain = chain_for(request, chain_id)
+    title = request.POST.get("title", "")
+    try:
+        services.rename(chain, title)
+    except ValidationError as error:
+        return _page(request, chain, typed=title, title_error=error.messages[0])
+    messages.success(request, f"The chain is called “{chain.title}” now.")
+    return see_other("chains:versions", chain.pk)
+
+
+def _version(chain: Chain, number: int) -> Version:
+    return get_object_or_404(Version.objects.select_related("snapshot"), history=chain.history, number=number)
+
+
+def _page(request: HttpRequest, chain: Chain, **more: object) -> HttpResponse:
+    asked = request.GET.get("before", "")
+    before = int(asked) if asked.isdecimal() and len(asked) < 9 else None
+    rows = version_rows(chain, _names(request), before)
+    upload = Upload.objects.filter(owner=store_name(chain.owner), sha256=chain.sha256).first()
+    context = {
+        "chain": chain,
+        "rows": rows,
+        "older": rows[-1].number if rows and rows[-1].number > 1 else None,
+        "newest": before is None,
+        "upload": upload,
+        "formats": [(each.name, each.label) for each in FORMATS],
+        "shares_file": Chain.objects.visible_to(request.user).filter(sha256=chain.sha256).count() > 1,
+        **more,
+    }
+    failed = "title_error" in more or "compare_error" in more
+    return render(request, "chains/versions/versions.html", context, status=422 if failed else 200)
+
+
+def _names(request: HttpRequest) -> dict[str, str]:
+    """Names by the word the store keeps for a person."""
+    return {
+        store_name(user): "You" if user == request.user else user.get_full_name() or user.get_username()
+        for user in get_user_model().objects.all()
+    }

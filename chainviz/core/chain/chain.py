@@ -1,0 +1,85 @@
+"""A chain as operations and pages see it: messages by place, a tree, and its format. In memory or lazily from a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from chainviz.core.chain.messages import Message, Shape
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import ChainAST, span
+
+
+class Chain(Protocol):
+    @property
+    def format(self) -> str:
+        """Name of the format the chain is written in."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int) -> Message: ...
+
+    def slice(self, start: int, stop: int) -> Sequence[Message]: ...
+
+    def shapes(self) -> Sequence[Shape]:
+        """All messages without their bodies: cheap, but as long as the chain."""
+
+    @property
+    def tree(self) -> ChainAST[Shape]:
+        """The tree over `shapes`; as long as the chain."""
+
+    def span(self, path: Path) -> range:
+        """Places of the messages under `path`; PathError where there is no such node. Must not read the whole chain."""
+
+
+@dataclass(frozen=True)
+class MemoryChain:
+    """A chain whose messages are all at hand."""
+
+    messages: tuple[Message, ...]
+    format: str = "neutral"
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def __getitem__(self, index: int) -> Message:
+        return self.messages[index]
+
+    def slice(self, start: int, stop: int) -> Sequence[Message]:
+        return self.messages[start:stop]
+
+    def shapes(self) -> Sequence[Shape]:
+        return self.messages
+
+    @cached_property
+    def tree(self) -> ChainAST[Message]:
+        return parse(self.messages)
+
+    def span(self, path: Path) -> range:
+        return span(self.tree, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """Messages `start : start + removed` give way to `messages`. Places are those of the chain before any change."""
+
+    start: int
+    removed: int
+    messages: tuple[Message, ...] = ()
+
+
+def apply_splices(messages: Sequence[Message], changes: Iterable[Splice]) -> tuple[Message, ...]:
+    """The changed list; changes come in order and do not overlap."""
+    result: list[Message] = []
+    place = 0
+    for change in changes:
+        if change.start < place:
+            raise ValueError("splices overlap or are out of order")
+        result.extend(messages[place : change.start])
+        result.extend(change.messages)
+        place = change.start + change.removed
+    result.extend(messages[place:])
+    return tuple(result)

@@ -1,0 +1,251 @@
+"""What is wrong in a chain, found in its tree: every problem, each with its place (DESIGN 4.2).
+
+Errors are exactly what the reference's strict parsing rejects; the rest are warnings. Each section is judged alone, so a
+stretch of a long chain can be looked at again after an edit. Judges shapes only: what needs a message's content is
+elsewhere (content_problems, providers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from chainviz.core.chain.messages import HUMAN, SYSTEM, TOOL, CallRef, Shape
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import BodyPair, ChainAST, PairType, Section
+
+M = TypeVar("M", bound=Shape)
+
+Severity = Literal["error", "warning", "info"]
+
+TERMINAL_TOOLS = frozenset({"submit", "exit", "finish", "final_answer", "attempt_completion", "task_complete"})
+"""Tools a run ends with: the harness stops there, so the call never gets a result and no repair should invent one."""
+
+
+ORPHAN_FIXES = ("move-result", "result-to-text", "add-call", "drop-result")
+UNMATCHED_FIXES = ("move-result", "add-call", "result-to-text", "drop-result")
+DUPLICATE_FIXES = ("drop-copy", "move-result", "join-results", "result-to-text", "drop-result")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong; also what a provider's rule says (then `provider` is its name)."""
+
+    rule: str
+    """A stable id, such as `pending-call`."""
+    severity: Severity
+    path: Path
+    message: int
+    """Index in the flat list, from 0."""
+    part: int | None
+    """Index among the message's parts, if it is about one."""
+    text: str
+    """One sentence for a person, with the place in words."""
+    fixes: tuple[str, ...] = ()
+    """Names of the fixes in operations/repair that would mend it, best first."""
+    provider: str = ""
+    source: str = ""
+    """Where a provider's rule is documented or was observed."""
+
+
+def place_in_words(path: Path, message: int) -> str:
+    """`Message 4 (section 2, pair 1)`; messages count from 1 for people."""
+    where = f"section {path.section}"
+    if path.pair:
+        where += f", pair {path.pair}"
+    elif path.pair == 0:
+        where = f"header of {where}"
+    return f"Message {message + 1} ({where})"
+
+
+def tree_problems(
+    tree: ChainAST[M], *, first_section: int = 1, first_message: int = 0, follows: bool = False
+) -> Iterator[Problem]:
+    """All problems of a tree, or of a stretch of sections that begins at those numbers; `follows`: more come after it."""
+    index = first_message
+    last = len(tree.sections) - 1
+    for offset, section in enumerate(tree.sections):
+        yield from section_problems(section, first_section + offset, index, follows or offset < last)
+        index += len(section)
+
+
+def strict_error(tree: ChainAST[M]) -> str | None:
+    """Why strict parsing refuses the chain: the text of its first error, or None where it is accepted."""
+    return next((problem.text for problem in tree_problems(tree) if problem.severity == "error"), None)
+
+
+def is_strict(tree: ChainAST[M]) -> bool:
+    return strict_error(tree) is None
+
+
+def section_problems(section: Section[M], number: int, index: int, follows: bool) -> Iterator[Problem]:
+    """The problems of one section; `index` is its first message's place, `follows` says that another section comes."""
+    yield from _header_problems(section, number, index)
+    if number == 1 and section.header and follows:
+        yield from _opening_problem(section, index)
+    index += len(section.header)
+    for p, pair in enumerate(section.body, 1):
+        count = len(pair.rest) + (pair.ai is not None)
+        if pair.ai is not None and index == 0:
+            yield _first_message()
+        if not pair.is_plain:
+            yield from _pair_problems(pair, Path(number, p), index, follows or p < len(section.body))
+        index += count
+
+
+def _first_message() -> Problem:
+    path = Path(1, 1, 0)
+    text = f"{place_in_words(path, 0)} is an AI message, but a chain must begin with a system or human message."
+    return Problem("first-message", "error", path, 0, None, text, ("insert-opening", "drop-leading"))
+
+
+def _header_problems(section: Section[M], number: int, index: int) -> Iterator[Problem]:
+    before = ""
+    for i, message in enumerate(section.header):
+        path = Path(number, 0, i)
+        if message.role == SYSTEM and index + i > 0:
+            text = f"{place_in_words(path, index + i)} is a system message in the middle of the chain; only the first message may be one."
+            fixes = ("note-system", "system-to-start", "drop-message")
+            yield Problem("mid-system", "error", path, index + i, None, text, fixes)
+        elif message.role == HUMAN == before:
+            text = f"{place_in_words(path, index + i)} is a human message directly after another human message."
+            yield Problem("double-human", "error", path, index + i, None, text, ("merge-human",))
+        before = message.role
+
+
+def _opening_problem(section: Section[M], index: int) -> Iterator[Problem]:
+    """system, ai, human: the reference refuses the human message, because section 1 has none to begin with."""
+    if any(message.role == HUMAN for message in section.header):
+        return
+    index += len(section.header)
+    for p, pair in enumerate(section.body, 1):
+        if pair.ai is not None:
+            path = Path(1, p, 0)
+            text = (
+                f"{place_in_words(path, index)} is an AI message before any human message, "
+                "though a human message comes later."
+            )
+            yield Problem("missing-human", "error", path, index, None, text, ("insert-opening", "move-human"))
+            return
+        index += len(pair.rest)
+
+
+def _pair_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> Iterator[Problem]:
+    yield from _foreign_problems(pair, path, index)
+    if pair.ai is None or not pair.ai.calls:
+        yield from _orphan_problems(pair, path, index)
+        return
+    yield from _call_problems(pair, path, index, follows)
+    yield from _result_problems(pair, path, index)
+    if pair.type is PairType.SUMMARIZATION and len(pair.rest) > 1:
+        text = (
+            f"{place_in_words(path, index)} is a summary whose results lie in {len(pair.rest)} messages; "
+            "a summarization pair has exactly one tool message."
+        )
+        at = Path(path.section, path.pair, 0)
+        yield Problem("summary-results", "warning", at, index, None, text, ("pack-results",))
+
+
+def _foreign_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Problem]:
+    start = index + (pair.ai is not None)
+    for i, message in enumerate(pair.rest):
+        if message.role != TOOL:
+            at = Path(path.section, path.pair, i + 1)
+            text = f"{place_in_words(at, start + i)} has the role “{message.role[:40]}”, which chains do not know."
+            yield Problem("unknown-role", "error", at, start + i, None, text, ("note-role", "drop-message"))
+
+
+def _orphan_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Problem]:
+    """Tool messages after a completion, or before any AI message of their section."""
+    start = index + (pair.ai is not None)
+    why = "the AI message before it calls no tool" if pair.ai is not None else "no AI message comes before it"
+    for i, message in enumerate(pair.rest):
+        if message.role != TOOL:
+            continue
+        at = Path(path.section, path.pair, i + 1)
+        where = place_in_words(at, start + i)
+        if not message.results:
+            yield Problem(
+                "orphan-result", "error", at, start + i, None, f"{where} is a tool message, but {why}.", ORPHAN_FIXES
+            )
+        for result in message.results:
+            text = f"{where} holds the result of call “{result.id}”, but {why}."
+            at_part = Path(at.section, at.pair, at.message, result.part)
+            yield Problem("orphan-result", "error", at_part, start + i, result.part, text, ORPHAN_FIXES)
+
+
+def _call_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> Iterator[Problem]:
+    assert pair.ai is not None
+    calls: dict[str, list[CallRef]] = {}
+    for call in pair.ai.calls:
+        calls.setdefault(call.id, []).append(call)
+    answers = dict.fromkeys(calls, 0)
+    foreign = False
+    for message in pair.rest:
+        foreign = foreign or message.role != TOOL
+        for result in message.results:
+            if result.id in answers:
+                answers[result.id] += 1
+    for id, same in calls.items():
+        at = Path(path.section, path.pair, 0, same[0].part)
+        where = place_in_words(at, index)
+        if not answers[id]:
+            if not follows and is_terminal(same[0], foreign):
+                yield _terminal(same[0], at, index, foreign)
+            else:
+                text = f"{where} calls {same[0].name or 'a tool'} as “{id}”, but no result follows."
+                fixes = ("answer-call", "call-to-text")
+                yield Problem("pending-call", "error", at, index, same[0].part, text, fixes)
+        if len(same) > 1:
+            text = f"{where} has {len(same)} calls that share the id “{id}” with {answers[id]} results."
+            severity: Severity = "error" if answers[id] > 1 else "warning"
+            at = Path(path.section, path.pair, 0, same[1].part)
+            yield Problem("shared-call-id", severity, at, index, same[1].part, text, ("rename-calls",))
+
+
+def is_terminal(call: CallRef, foreign: bool) -> bool:
+    """Whether an unanswered call of the very last pair looks like the end of a run (`foreign`: an exit marker follows)."""
+    return foreign or call.name in TERMINAL_TOOLS
+
+
+def _terminal(call: CallRef, at: Path, index: int, foreign: bool) -> Problem:
+    """An error only where nothing else makes strict parsing refuse: a message of an unknown role already does."""
+    text = (
+        f"{place_in_words(at, index)} ends the chain with the call {call.name or 'of a tool'} as “{call.id}” and no result; "
+        "runs that stop there are complete, so nothing is repaired unless you ask."
+    )
+    severity: Severity = "info" if foreign else "error"
+    return Problem("terminal-call", severity, at, index, call.part, text, ("answer-call", "call-to-text"))
+
+
+def _result_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Problem]:
+    """Results that no call of their pair waits for."""
+    assert pair.ai is not None
+    waiting: dict[str, int] = {}
+    for call in pair.ai.calls:
+        waiting[call.id] = waiting.get(call.id, 0) + 1
+    known = set(waiting)
+    for i, message in enumerate(pair.rest, 1):
+        for result in message.results:
+            if waiting.get(result.id):
+                waiting[result.id] -= 1
+                continue
+            at = Path(path.section, path.pair, i, result.part)
+            where = place_in_words(at, index + i)
+            if result.id in known:
+                text = f"{where} is one more result of call “{result.id}”, which was already answered."
+                yield Problem("duplicate-result", "error", at, index + i, result.part, text, DUPLICATE_FIXES)
+            else:
+                text = (
+                    f"{where} holds the result of call “{result.id}”, which the AI message of its pair does not make."
+                )
+                yield Problem("unmatched-result", "error", at, index + i, result.part, text, UNMATCHED_FIXES)
+
+
+def counts(problems: Iterator[Problem] | list[Problem]) -> dict[Severity, int]:
+    """How many problems of each severity."""
+    found: dict[Severity, int] = {"error": 0, "warning": 0, "info": 0}
+    for problem in problems:
+        found[problem.severity] += 1
+    return found

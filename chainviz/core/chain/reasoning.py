@@ -1,0 +1,66 @@
+"""Reasoning in messages: is it there, take it out, keep the one text that a summary must carry along (seed 0)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from chainviz.core.chain.messages import AI, Message, Part, Text, Thinking, ToolCall
+
+FAKE_SIGNATURE = "skip_thought_signature_validator"
+"""What Gemini accepts instead of the signature of a call that it did not make itself."""
+
+
+def has_tool_calls(message: Message) -> bool:
+    """Whether any part is a tool call with a function."""
+    return any(isinstance(part, ToolCall) and part.has_function for part in message.parts)
+
+
+def contains_tool_call_reasoning(messages: Iterable[Message]) -> bool:
+    """Whether any tool call carries reasoning, be it empty; reasoning on texts does not count."""
+    return any(isinstance(part, ToolCall) and part.reasoning is not None for m in messages for part in m.parts)
+
+
+def thinks(message: Message) -> bool:
+    """Whether reasoning stands in a place of its own."""
+    return any(isinstance(part, Thinking) for part in message.parts)
+
+
+def acts_unthinking(message: Message) -> bool:
+    """Whether it calls tools and does not begin with reasoning."""
+    return bool(message.calls) and not isinstance(message.parts[0], Thinking)
+
+
+def is_unsigned(part: Part) -> bool:
+    return isinstance(part, Thinking) and not part.signature
+
+
+def is_emptied(part: Part) -> bool:
+    """Signed, but without text: somebody took it out, or the model gave none."""
+    return isinstance(part, Thinking) and bool(part.signature) and not part.content and not part.redacted
+
+
+def reasoning_message(messages: Iterable[Message]) -> Message | None:
+    """An AI message with just the first text of an AI message that carries reasoning, if there is one."""
+    for message in messages:
+        if message.role != AI:
+            continue
+        for part in message.parts:
+            if isinstance(part, Text) and part.reasoning is not None and not part.reasoning.is_empty:
+                return Message(AI, (replace(part, origin=-1),))
+    return None
+
+
+def clear_reasoning(message: Message) -> Message:
+    """The message without any reasoning; the same object where it has none."""
+    if not any(_reasons(part) for part in message.parts):
+        return message
+    return replace(message, parts=tuple(_cleared(part) for part in message.parts if not isinstance(part, Thinking)))
+
+
+def _reasons(part: Part) -> bool:
+    return isinstance(part, Thinking) or (isinstance(part, Text | ToolCall) and part.reasoning is not None)
+
+
+def _cleared(part: Part) -> Part:
+    return replace(part, reasoning=None) if isinstance(part, Text | ToolCall) else part

@@ -1,0 +1,294 @@
+"""One list of a source, split into units as it is read: a window slides, nothing but the current units is in memory.
+
+Broken lines of a JSON Lines file are kept as carried units with a warning; a broken list is a DocumentError that says
+how many messages before the fault are whole, and with `salvage` the rest of the file is kept behind them as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from chainviz.core.chain.messages import SLOT
+from chainviz.core.documents import json_edit
+from chainviz.core.documents.json_scan import Oddities, Window, byte_length, decoder, fault, in_words  # fmt: skip
+from chainviz.core.documents.json_values import Broken, Values
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.units import CarriedSpan, Envelope, FoundList, Span, Unit
+
+MAX_WARNINGS = 20
+MAX_SHELL = 1 << 26
+MANY_BROKEN = 50
+RAW_LIMIT = 1 << 26
+AHEAD = 1 << 16
+"""Text to have at hand before a value is read: running into the end of the window costs a second look, and Python counts
+the lines of the whole window to say where that was."""
+_SPACE_AND_COMMA = re.compile(r"[ \t\r\n]*(,?)[ \t\r\n]*")
+_LINE_SPACE = re.compile(r"[ \t\r\n]*")
+_LINE_END = re.compile(r"[^\n]*")
+
+
+class UnitReader:
+    """Iterate once for the units; then `envelope` is complete."""
+
+    def __init__(
+        self, source: Source, found: FoundList, slot_key: str = "", *, salvage: bool = False, shell: bool = True
+    ) -> None:
+        self.source = source
+        self.found = found
+        self.warnings: list[str] = list(found.warnings)
+        self.carried: list[CarriedSpan] = []
+        self._slot_key = slot_key if found.inside else ""
+        self._salvage = salvage
+        self._has_shell = shell and not salvage
+        self._odd = Oddities()
+        self._values = Values(source, self._odd, lines=found.lines)
+        self._leads: Counter[str] = Counter()
+        self._first_lead = ""
+        self._end = found.start
+        self._slot: Span | None = None
+        self._muted = 0
+
+    @property
+    def envelope(self) -> Envelope:
+        found = self.found
+        extra = [f"{self._muted} more warnings of this kind were left out."] if self._muted else []
+        return Envelope(
+            region=found.region,
+            content=Span(found.start, self._end),
+            pointer=found.pointer,
+            lines=found.lines,
+            inside=found.inside,
+            lead=self._usual_lead(),
+            first_lead=self._first_lead,
+            single=found.single,
+            carried=tuple(self.carried),
+            slot_key=self._slot_key,
+            slot=self._slot,
+            encoding=self.source.encoding,
+            bom=self.source.bom,
+            warnings=(*self.warnings, *extra),
+        )
+
+    def carry(self, unit: Unit) -> None:
+        """The unit is no message: it is written back in place."""
+        end = unit.start + byte_length(unit.text)
+        self.carried.append(CarriedSpan(unit.ordinal, byte_length(unit.lead), unit.start, end))
+
+    def __iter__(self) -> Iterator[Unit]:
+        found = self.found
+        if found.raw:
+            yield from self._whole()
+            return
+        if not found.lines:
+            yield from self._read_slot()
+        units = self._lines() if found.lines else self._single() if found.single else self._elements()
+        yield from units
+
+    def _usual_lead(self) -> str:
+        if self._leads:
+            return self._leads.most_common(1)[0][0]
+        if self.found.lines:
+            tail = self.source.read(self._end, self._end + 2)
+            return "\r\n" if tail == b"\r\n" else "\n"
+        return "," + (self._first_lead or " ")
+
+    def _whole(self) -> Iterator[Unit]:
+        if self.source.size > RAW_LIMIT:
+            fault(self.source, 0, f"the file is too long to be kept as one raw text (over {RAW_LIMIT >> 20} MB)")
+        text = self.source.text(0, self.source.size)
+        self._end = self.source.size
+        yield Unit(0, "", text, text, 0)
+
+    def _read_slot(self) -> Iterator[Unit]:
+        """The shell around the list must be JSON too; the slot, if there is one, comes first."""
+        region, found = self.found.region, self.found
+        if found.single or not self._has_shell or region.end - region.start - (found.end - found.start) > MAX_SHELL:
+            return
+        head = self.source.text(region.start, found.start)
+        tail = self.source.text(found.end, region.end)
+        mark = 1 if head.startswith("\ufeff") else 0
+        self._check_shell(head, tail, mark)
+        if not self._slot_key:
+            return
+        shell = (head + tail)[mark:]
+        place = json_edit.span_of(shell, (*found.inside[:-1], self._slot_key))
+        if place is None:
+            return
+        raw = shell[place[0] : place[1]]
+        start = region.start + byte_length(head[:mark] + shell[: place[0]])
+        if place[0] + mark >= len(head):
+            start += found.end - found.start
+        self._slot = Span(start, start + byte_length(raw))
+        yield Unit(SLOT, "", raw, json_edit.parse(raw), start)
+
+    def _check_shell(self, head: str, tail: str, mark: int) -> None:
+        shell = head + tail
+        try:
+            json.JSONDecoder(object_pairs_hook=self._odd.pairs, parse_constant=self._odd.constant).decode(shell[mark:])
+        except json.JSONDecodeError as error:
+            position = error.pos + mark
+            offset = self.found.region.start + byte_length(shell[:position])
+            if position >= len(head):
+                offset += self.found.end - self.found.start
+            if "control character" not in error.msg:
+                fault(self.source, offset, in_words(error.msg), self._whole_messages())
+            self.warn(offset, in_words(error.msg))
+        except ValueError:
+            pass
+        except RecursionError:
+            fault(self.source, self.found.region.start, "values are nested too deep")
+        self._report(self.found.region.start)
+
+    def _whole_messages(self) -> int:
+        """How many units could be kept although something after or around them is broken."""
+        reader = UnitReader(self.source, self.found, salvage=True)
+        return sum(1 for _ in reader)
+
+    def _single(self) -> Iterator[Unit]:
+        found = self.found
+        text = self.source.text(found.start, found.end)
+        window = Window(self.source, found.start, found.end)
+        try:
+            value, _, _ = self._values.read(window, 0)
+        except Broken as broken:
+            fault(self.source, window.offset(broken.position), broken.what)
+        self._report(found.start)
+        self._end = found.end
+        yield Unit(0, "", text, value, found.start)
+
+    def _elements(self) -> Iterator[Unit]:
+        found = self.found
+        window = Window(self.source, found.start, found.region.end)
+        scan, ordinal, offset, position = decoder(self._odd), 0, found.start, 0
+        odd, leads = self._odd.seen, self._leads
+        while True:
+            position = window.ahead(position, AHEAD)
+            text = window.text
+            gap = _SPACE_AND_COMMA.match(text, position)
+            assert gap
+            begin = gap.end()
+            if begin == len(text) and window.more(position):
+                position = 0
+                continue
+            if text[begin : begin + 1] == "]" and not gap[1]:
+                return
+            try:
+                if begin == len(text):
+                    raise Broken(begin, "the file ends inside the list: it is cut off")
+                if bool(gap[1]) != (ordinal > 0):
+                    raise Broken(begin, "a comma is missing or stands where none belongs")
+                value, end, begin_now = self._values.read(window, begin, position, scan)
+            except Broken as broken:
+                self._stop(window.offset(broken.position), broken.what, ordinal)
+                return
+            if begin_now != begin:
+                position, begin = 0, begin_now
+            text = window.text
+            lead, body = text[position:begin], text[begin:end]
+            start = offset + len(lead)
+            offset = start + self._length(body)
+            if odd:
+                self._report(start)
+            position = end
+            if ordinal:
+                leads[lead] += 1
+            else:
+                self._first_lead = lead
+            self._end = offset
+            yield Unit(ordinal, lead, body, value, start)
+            ordinal += 1
+
+    def _stop(self, offset: int, what: str, whole: int) -> None:
+        if not self._salvage:
+            fault(self.source, offset, what, whole)
+        self.warn(offset, f"{what}; from there on the file is kept as it is, outside the chain")
+
+    def _lines(self) -> Iterator[Unit]:
+        found = self.found
+        window = Window(self.source, found.start, found.region.end)
+        scan, ordinal, offset, position, bad = decoder(self._odd), 0, found.start, 0, 0
+        while True:
+            position = window.ahead(position, AHEAD)
+            gap = _LINE_SPACE.match(window.text, position)
+            begin = gap.end() if gap else position
+            if begin == len(window.text):
+                if not window.more(position):
+                    return
+                position = 0
+                continue
+            carried = False
+            try:
+                if bad > MANY_BROKEN:
+                    value, end, begin_now = self._values.alone(window, begin, position, scan)
+                else:
+                    value, end, begin_now = self._values.read(window, begin, position, scan)
+            except Broken as broken:
+                value, carried = None, True
+                position = position if broken.begin == begin else 0
+                begin = broken.begin
+                begin_now, end = self._line_end(window, begin, position)
+                what = broken.what
+            if begin_now != begin:
+                position, begin = 0, begin_now
+            lead, body = window.text[position:begin], window.text[begin:end]
+            start = offset + len(lead)
+            offset = start + self._length(body)
+            position = end
+            if not ordinal:
+                self._first_lead = lead
+            elif "\n" in lead:
+                self._leads[lead] += 1
+            else:
+                self.warn(start, "a second value stands on the same line")
+            self._end = offset
+            unit = Unit(ordinal, lead, body, value, start)
+            ordinal += 1
+            if carried:
+                bad += 1
+                del self._odd.seen[:]
+                self.warn(start, f"{what}; the line is kept as it is, outside the chain")
+                self.carry(unit)
+                continue
+            self._report(start)
+            yield unit
+
+    def _line_end(self, window: Window, begin: int, keep: int) -> tuple[int, int]:
+        """Where the broken line begins now and where it ends, its line break left out."""
+        while True:
+            found = _LINE_END.match(window.text, begin)
+            end = found.end() if found else begin
+            if end < len(window.text) or not window.more(keep):
+                if end > begin and window.text[end - 1] == "\r":
+                    end -= 1
+                return begin, end
+            begin -= keep
+            keep = 0
+
+    def _length(self, body: str) -> int:
+        if body.isascii():
+            return len(body)
+        try:
+            return len(body.encode())
+        except UnicodeEncodeError:
+            self._odd.seen.append("bytes that are no UTF-8 stand here; they are kept, and shown as broken characters")
+            return byte_length(body)
+
+    def _report(self, offset: int) -> None:
+        for what in dict.fromkeys(self._odd.seen):
+            self.warn(offset, what)
+        del self._odd.seen[:]
+
+    def warn(self, offset: int, what: str) -> None:
+        if len(self.warnings) >= MAX_WARNINGS:
+            self._muted += 1
+            return
+        line, column = self.source.place(offset)
+        self.warnings.append(f"Line {line}, column {column}: {what}.")
+
+
+def read_units(source: Source, found: FoundList, slot_key: str = "", *, salvage: bool = False) -> UnitReader:
+    return UnitReader(source, found, slot_key, salvage=salvage)
+

@@ -1,0 +1,64 @@
+"""Messages that move into another format: what they leave behind, how they are written there, what has no place there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from chainviz.core.chain.messages import SYSTEM, Fragment, Message, Part, ToolResult
+from chainviz.core.formats.contract import Format, Style
+
+
+def without_source(message: Message) -> Message:
+    """The message as if it were new: its fields and its role's spelling belong to the format it comes from."""
+    return replace(message, source=(), label="", parts=tuple(replace(part, origin=-1) for part in message.parts))
+
+
+def moved(format: Format, message: Message) -> tuple[Message, ...]:
+    """The message as the format keeps it: results that it does not pack have a message each, other parts stay in front."""
+    bare = without_source(message)
+    if format.packs or len(bare.results) < 2:
+        return (bare,)
+    groups: list[list[Part]] = [[]]
+    for part in bare.parts:
+        if isinstance(part, ToolResult) and any(isinstance(other, ToolResult) for other in groups[-1]):
+            groups.append([])
+        groups[-1].append(part)
+    return tuple(replace(bare, parts=tuple(parts)) for parts in groups)
+
+
+def as_held(format: Format, message: Message) -> Message:
+    """What can be read again of a message without source that the format has written."""
+    return format.message(message.role, format.write(message, Style()))
+
+
+def sources_in(format: Format, messages: Iterable[Message], *, has_slot: bool) -> Iterator[tuple[Fragment, ...]]:
+    """Each message as the format writes it anew; leading system messages go into the slot, if the document has one."""
+    leading = has_slot
+    for number, one in enumerate(one for message in messages for one in moved(format, message)):
+        leading = leading and one.role == SYSTEM
+        yield format.write(one, Style(slot=leading, number=number))
+
+
+class Losses:
+    """Counts what a format has no place for, message by message."""
+
+    def __init__(self, format: Format) -> None:
+        self.format = format
+        self._count = 0
+        self._counted: Counter[str] = Counter()
+        self._first: dict[str, int] = {}
+
+    def add(self, message: Message) -> None:
+        """The next message that moves."""
+        self._count += 1
+        for loss in dict.fromkeys(loss for one in moved(self.format, message) for loss in self.format.losses(one)):
+            self._counted[loss] += 1
+            self._first.setdefault(loss, self._count)
+
+    def sentences(self) -> Iterator[str]:
+        for loss, count in self._counted.items():
+            first = self._first[loss]
+            where = f"message {first}" if count == 1 else f"{count:,} messages, the first is number {first}"
+            yield f"{self.format.label}: {loss.rstrip('.')} ({where})."

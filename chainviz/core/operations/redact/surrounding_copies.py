@@ -1,0 +1,187 @@
+"""What was redacted may stand a second time around the messages: run logs keep results, steps keep whole queries.
+
+A copy is a string of the document that holds a redacted text, or is one but for a label before it. Only strings are
+looked at, and short texts only where they are all of a string: replacing `ok` inside of words would damage the rest.
+A string may be JSON itself, so the strings inside of it are looked at too.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from chainviz.core.chain.messages import (
+    SLOT,
+    Binary,
+    Fragment,
+    Image,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from chainviz.core.documents.assemble import with_blocks
+from chainviz.core.formats.contract import Format, Style
+
+SHORT = 8
+"""Characters below which a text is no copy of anything."""
+STRIDE = 64
+WINDOW = 40
+LONG = STRIDE + WINDOW
+"""From here on a text is found anywhere in a string: some window of it begins at a multiple of the stride."""
+DEEPEST = 3
+"""How often JSON may stand in a string of JSON."""
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(\s*:)?', re.DOTALL)
+_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+
+
+def removed_texts(old: Message, new: Message) -> Iterator[str]:
+    kept = set(texts_in(new))
+    yield from (text for text in texts_in(old) if text not in kept)
+
+
+def texts_in(message: Message) -> Iterator[str]:
+    return (text for part in message.parts for text in _texts(part))
+
+
+def _texts(part: Part) -> Iterator[str]:
+    match part:
+        case Text():
+            yield part.text
+        case ToolResult():
+            yield part.content
+            for item in part.media:
+                yield from _texts(item)
+        case Thinking():
+            yield from (part.content, part.signature)
+        case ToolCall():
+            yield part.arguments
+            yield from _long_strings(part.arguments)
+        case Image():
+            yield from (part.url, part.url.partition(";base64,")[2])
+        case Binary():
+            yield base64.b64encode(part.content).decode()
+    if isinstance(part, Text | ToolCall) and part.reasoning is not None:
+        yield from (part.reasoning.content, part.reasoning.signature)
+
+
+def _long_strings(arguments: str) -> Iterator[str]:
+    """Arguments stand elsewhere as an object. Their short strings, such as paths, mean other things there too."""
+    for found in _STRING.finditer(arguments):
+        text = _read(found[0].rstrip(": \t\r\n"))
+        if text is not None and len(text) >= WINDOW:
+            yield text
+
+
+def _read(spelled: str) -> str | None:
+    try:
+        return str(json.loads(spelled, strict=False))
+    except ValueError:
+        return None
+
+
+class Copies:
+    """Redacted texts, prepared once for many pieces of a document."""
+
+    def __init__(self, texts: Iterable[str], placeholder: str) -> None:
+        self._placeholder = placeholder
+        self._whole: set[str] = set()
+        self._starts: dict[str, list[tuple[str, int]]] = {}
+        """Windows of the first stride of each long text: where the text begins before the window."""
+        self._inside: dict[str, list[str]] = {}
+        """Windows of long texts, a stride apart."""
+        for text in dict.fromkeys(texts):
+            self._take(text)
+
+    def _take(self, text: str) -> None:
+        label, _, rest = text.partition("\n")
+        self._whole |= {each for each in (text.strip(), rest.strip() if len(label) < SHORT * 4 else "") if len(each) >= SHORT}
+        if len(text) < LONG:
+            return
+        for offset in range(STRIDE):
+            self._starts.setdefault(text[offset : offset + WINDOW], []).append((text, offset))
+        for offset in range(0, len(text) - WINDOW + 1, STRIDE):
+            self._inside.setdefault(text[offset : offset + WINDOW], []).append(text)
+
+    def without(self, piece: str, depth: int = 0) -> str:
+        """A piece of a JSON document, without copies. `depth`: of how many strings it is the text."""
+        return _STRING.sub(lambda found: self._string(found, depth), piece) if self._whole else piece
+
+    def _string(self, found: re.Match[str], depth: int) -> str:
+        colon = found[1] or ""
+        spelled = found[0][: len(found[0]) - len(colon)]
+        # `"completed":` is a name, whatever was redacted
+        if len(spelled) < (LONG if colon else SHORT) + 2:
+            return found[0]
+        text = _read(spelled)
+        new = text if text is None else self._new(text, depth)
+        if new is None or new == text:
+            return found[0]
+        written = json.dumps(new, ensure_ascii=spelled.isascii())
+        return _LONE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", written) + colon
+
+    def _new(self, text: str, depth: int) -> str:
+        if text.strip() in self._whole or self._is_inside(text.strip()):
+            return self._placeholder
+        if depth < DEEPEST and '"' in text:
+            text = self.without(text, depth + 1)
+        at = 0
+        while at + WINDOW <= len(text):
+            start, length = self._at(text, at)
+            if length:
+                text = text[:start] + self._placeholder + text[start + length :]
+                at = start + len(self._placeholder)
+            else:
+                at += STRIDE
+        return text
+
+    def _at(self, text: str, at: int) -> tuple[int, int]:
+        """Begin and length of the redacted text that a window of this one belongs to; the longest, if there are several."""
+        known: Sequence[tuple[str, int]] = self._starts.get(text[at : at + WINDOW], ())
+        fits = [(at - offset, len(each)) for each, offset in known if at >= offset and text.startswith(each, at - offset)]
+        return max(fits, key=lambda fit: fit[1], default=(0, 0))
+
+    def _is_inside(self, text: str) -> bool:
+        if len(text) < LONG:
+            return False
+        windows = (text[offset : offset + WINDOW] for offset in range(STRIDE))
+        return any(text in each for window in windows for each in self._inside.get(window, ()))
+
+
+def without_copies(old: Message, message: Message, format: Format, copies: Copies) -> Message:
+    """What became of the old message, with a source that holds none beside its parts; the same object where it holds
+    none already, or where it is no source of this format."""
+    source = []
+    for fragment in message.source:
+        own = _own(fragment, format)
+        text = own.text if own.ordinal == SLOT else copies.without(own.text)
+        source.append(fragment if text == own.text else replace(own, text=text, start=-1))
+    if all(new is old for new, old in zip(source, message.source, strict=True)):
+        return message
+    if format.message(old.role, old.source) != old:
+        return message
+    near = source[0].text
+    written = format.write(replace(message, source=tuple(source)), Style(near, near.isascii()))
+    # where only parts held it, all is as it was but for the spelling
+    is_same = [_value(each) for each in written] == [_value(_own(each, format)) for each in message.source]
+    return message if is_same else format.message(message.role, written)
+
+
+def _value(fragment: Fragment) -> object:
+    try:
+        return json.loads(fragment.text)
+    except (ValueError, RecursionError):
+        return fragment.text
+
+
+def _own(fragment: Fragment, format: Format) -> Fragment:
+    """Without what other messages have in the same unit."""
+    if fragment.blocks is None:
+        return fragment
+    text = with_blocks(fragment.text, format.blocks_at, list(fragment.blocks))
+    return replace(fragment, text=text, blocks=tuple(range(len(fragment.blocks))))

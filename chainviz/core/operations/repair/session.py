@@ -1,0 +1,224 @@
+"""The chain while it is being repaired: passes read its tree, offer fixes, note edits, and settle them in one go.
+
+Messages stay unread until a fix touches them, so a long stored chain costs only its shapes. What only contents show is
+looked for beforehand: each message is read once, and all looks see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from chainviz.core.chain.chain import Chain, Splice
+from chainviz.core.chain.messages import Message, Part, Shape
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import ChainAST
+from chainviz.core.operations.repair.fixes import Fix, Proposal
+from chainviz.core.operations.repair.options import RepairOptions
+from chainviz.core.operations.repair.pairs import Turn, turns_of
+from chainviz.core.operations.repair.tree_index import Places
+
+MOVED = -1
+WINDOW = 256
+GAP = 16
+"""So many messages between two that are wanted are read too, rather than to ask once more."""
+
+Look = Callable[[Message], bool]
+"""Whether a message by itself could be of interest to a pass."""
+Progress = Callable[[float, str], None]
+
+
+@dataclass(slots=True)
+class Edit:
+    """What happens to the message in one place."""
+
+    parts: dict[int, tuple[Part, ...]] = field(default_factory=dict)
+    """Part index to what takes its place."""
+    added: list[Part] = field(default_factory=list)
+    whole: Message | None = None
+    """The message that stands there instead."""
+    removed: bool = False
+    before: list[tuple[Message, int]] = field(default_factory=list)
+    after: list[tuple[Message, int]] = field(default_factory=list)
+    """New neighbours, each with the original message it is about."""
+
+    def apply(self, message: Message) -> Message | None:
+        if self.removed:
+            return None
+        if self.whole is not None:
+            message = self.whole
+        if not self.parts and not self.added:
+            return message
+        kept: list[Part] = []
+        for i, part in enumerate(message.parts):
+            kept.extend(self.parts.get(i, (part,)))
+        kept += self.added
+        return replace(message, parts=tuple(kept)) if kept else None
+
+
+class Worklist:
+    def __init__(
+        self, chain: Chain, options: RepairOptions, looks: Iterable[Look] = (), progress: Progress = lambda done, text: None
+    ) -> None:
+        self.chain = chain
+        self.options = options
+        self.fixes: list[Fix] = []
+        self.warnings: list[str] = []
+        self.shapes: list[Shape] = list(chain.shapes())
+        self.kept = list(range(len(self.shapes)))
+        """The original place of each message that is still as and where it was, else MOVED."""
+        self.about = list(self.kept)
+        """The original message that each one comes from or answers."""
+        self._places = Places(chain)
+        self._edits: dict[int, Edit] = {}
+        self._chosen = options.chosen()
+        self._ids: dict[str, int] = {}
+        self._found: dict[Look, set[int]] = {look: set() for look in looks}
+        if self._found:
+            self._look(progress)
+
+    def _look(self, progress: Progress) -> None:
+        count = len(self.shapes)
+        for start in range(0, count, WINDOW):
+            for original, message in enumerate(self.chain.slice(start, min(start + WINDOW, count)), start):
+                for look, found in self._found.items():
+                    if look(message):
+                        found.add(original)
+            read = min(start + WINDOW, count)
+            progress(read / count, f"{read:,} of {count:,} messages read")
+
+    @cached_property
+    def tree(self) -> ChainAST[Shape]:
+        return parse(self.shapes)
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        return tuple(turns_of(self.tree))
+
+    def message(self, place: int) -> Message:
+        shape = self.shapes[place]
+        return shape if isinstance(shape, Message) else self.chain[self.kept[place]]
+
+    def places(self, look: Look) -> Iterator[int]:
+        """Where the messages stand that the look is after."""
+        found = self._found[look]
+        for place, original in enumerate(self.kept):
+            if original in found if original != MOVED else look(self.message(place)):
+                yield place
+
+    def read(self, look: Look) -> Iterator[tuple[int, Message]]:
+        """Those messages with their places; the ones of a stored chain are read a stretch at a time."""
+        stretch: dict[int, Message] = {}
+        for place in self.places(look):
+            shape = self.shapes[place]
+            if isinstance(shape, Message):
+                yield place, shape
+                continue
+            original = self.kept[place]
+            if original not in stretch:
+                stretch = self._stretch(original, self._found[look])
+            yield place, stretch[original]
+
+    def _stretch(self, start: int, wanted: Container[int]) -> dict[int, Message]:
+        end = start + 1
+        for place in range(end, min(start + WINDOW, len(self.chain))):
+            if place in wanted:
+                end = place + 1
+            elif place - end >= GAP:
+                break
+        return dict(enumerate(self.chain.slice(start, end), start))
+
+    def edit(self, place: int) -> Edit:
+        return self._edits.setdefault(place, Edit())
+
+    def offer(self, proposal: Proposal) -> str | None:
+        """Record a fix; its choice if it is accepted."""
+        choices = tuple(proposal.outcomes)
+        path = replace(self._places.path(proposal.about), part=proposal.part)
+        id = f"{choices[0]}@{path}" + (f":{proposal.detail}" if proposal.detail else "")
+        self._ids[id] = self._ids.get(id, 0) + 1
+        if self._ids[id] > 1:
+            id = f"{id}#{self._ids[id]}"
+        choice = self._choice(id, choices, proposal.rule)
+        sizes = (sum(part.size for part in parts) for parts in (proposal.before, proposal.outcomes[choice]))
+        fix = Fix(
+            id, proposal.rule, path, proposal.about, proposal.problem, choices, choice, True, proposal.default, *sizes
+        )
+        fix = replace(fix, accepted=self.options.accepts(fix))
+        self.fixes.append(fix)
+        return choice if fix.accepted else None
+
+    def _choice(self, id: str, choices: tuple[str, ...], rule: str) -> str:
+        for key in (id, rule, choices[0]):
+            wanted = self._chosen.get(key)
+            if wanted in choices:
+                return wanted
+            if wanted is not None and key == id:
+                self.warnings.append(f"“{wanted}” cannot be done for {id} here; it can be {', '.join(choices)}.")
+        return choices[0]
+
+    def where(self, about: int) -> str:
+        return self._places.words(about)
+
+    def settle(self) -> None:
+        """Carry out the noted edits; places count anew afterwards."""
+        if not self._edits:
+            return
+        shapes: list[Shape] = []
+        kept: list[int] = []
+        about: list[int] = []
+        start = 0
+        for place in sorted(self._edits):
+            edit = self._edits[place]
+            shapes += self.shapes[start:place]
+            kept += self.kept[start:place]
+            about += self.about[start:place]
+            start = place + 1
+            for message, of in edit.before:
+                _append(shapes, kept, about, message, MOVED, of)
+            self._apply(place, edit, shapes, kept, about)
+            for message, of in edit.after:
+                _append(shapes, kept, about, message, MOVED, of)
+        self.shapes, self.kept, self.about = (
+            shapes + self.shapes[start:],
+            kept + self.kept[start:],
+            about + self.about[start:],
+        )
+        self._edits = {}
+        for made_of_shapes in ("tree", "turns"):
+            self.__dict__.pop(made_of_shapes, None)
+
+    def _apply(self, place: int, edit: Edit, shapes: list[Shape], kept: list[int], about: list[int]) -> None:
+        if not (edit.parts or edit.added or edit.whole or edit.removed):
+            _append(shapes, kept, about, self.shapes[place], self.kept[place], self.about[place])
+            return
+        message = edit.apply(self.message(place))
+        if message is not None:
+            _append(shapes, kept, about, message, MOVED, self.about[place])
+
+    def splices(self) -> tuple[Splice, ...]:
+        """The difference to the original chain."""
+        return splices(self.kept, self.shapes, len(self.chain))
+
+
+def _append(shapes: list[Shape], kept: list[int], about: list[int], shape: Shape, original: int, of: int) -> None:
+    shapes.append(shape)
+    kept.append(original)
+    about.append(of)
+
+
+def splices(kept: Sequence[int], shapes: Sequence[Shape], length: int) -> tuple[Splice, ...]:
+    """From a list in which `kept` names the original place of what stayed (rising, else MOVED)."""
+    changes: list[Splice] = []
+    start = 0
+    new: list[Message] = []
+    for original, shape in zip((*kept, length), (*shapes, None), strict=True):
+        if original == MOVED:
+            assert isinstance(shape, Message)
+            new.append(shape)
+            continue
+        if new or original > start:
+            changes.append(Splice(start, original - start, tuple(new)))
+        start, new = original + 1, []
+    return tuple(changes)

@@ -1,0 +1,45 @@
+"""Parts as text that a person and a model can read, for what cannot stay the part that it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chainviz.core.chain.messages import HUMAN, Message, Part, Text, Thinking, ToolCall, ToolResult, is_blank
+
+
+def as_human(message: Message, mark: str) -> Message:
+    """A new human message that begins with `mark` and says all that `message` says."""
+    return Message(HUMAN, (Text(mark), *(said for part in message.parts for said in readable(part))))
+
+
+def readable(part: Part) -> tuple[Part, ...]:
+    """The part for a human message: calls, results and reasoning as text, everything else as it is."""
+    match part:
+        case ToolResult():
+            return (Text(result_text(part)), *part.media)
+        case ToolCall():
+            return (Text(call_text(part)),)
+        case Thinking():
+            return (Text(f"[Reasoning]\n{part.content}"),) if part.content else ()
+        case Text() if is_blank(part):
+            return ()
+        case _:
+            return (replace(part, origin=-1),)
+
+
+def result_text(result: ToolResult) -> str:
+    kind = "Error result" if result.is_error else "Result"
+    return f"[{kind} of the call {called(result.name, result.call_id)}, which is not in this chain]\n{result.content}"
+
+
+def call_text(call: ToolCall) -> str:
+    return f"[Call {called(call.name, call.id)} with {call.arguments or 'no arguments'}: never answered]"
+
+
+def called(name: str, id: str) -> str:
+    return f"of {name} ({id})" if name else f"({id})"
+
+
+def detached(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Parts for another message than the one they were read from."""
+    return tuple(replace(part, origin=-1) for part in parts)

@@ -1,0 +1,1 @@
+"""Summaries without a model: the most telling sentences of the text itself."""

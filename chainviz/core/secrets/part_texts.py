@@ -1,0 +1,77 @@
+"""The texts inside a part, and the part with another text in one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+
+TEXT, REASONING, ARGUMENTS, CONTENT, ADDRESS, FILE, OPAQUE, MEDIA = (
+    "text", "reasoning", "arguments", "content", "address", "file", "opaque", "media",
+)  # fmt: skip
+JSON_PLACES = frozenset((ARGUMENTS, OPAQUE))
+"""Texts that are JSON and have to stay JSON."""
+
+
+def texts_of(part: Part) -> Iterator[tuple[str, str]]:
+    """(place, text). Encrypted reasoning and pictures hold no text."""
+    yield from _own_texts(part)
+    if isinstance(part, Text | ToolCall) and part.reasoning is not None:
+        yield REASONING, part.reasoning.content
+
+
+def _own_texts(part: Part) -> Iterator[tuple[str, str]]:
+    match part:
+        case Text():
+            yield TEXT, part.text
+        case ToolCall():
+            yield ARGUMENTS, part.arguments
+        case ToolResult():
+            yield CONTENT, part.content
+            for number, item in enumerate(part.media):
+                for place, text in texts_of(item):
+                    yield f"{MEDIA} {number} {place}", text
+        case Thinking() if not part.redacted:
+            yield REASONING, part.content
+        case Image() if not part.url.startswith("data:image/"):
+            yield ADDRESS, part.url
+        case Binary():
+            yield from _file_text(part.content)
+        case Opaque():
+            yield OPAQUE, part.text
+
+
+def _file_text(content: bytes) -> Iterator[tuple[str, str]]:
+    if b"\0" in content[:4096]:
+        return
+    try:
+        yield FILE, content.decode("utf-8")
+    except UnicodeDecodeError:
+        return
+
+
+def with_text(part: Part, place: str, text: str) -> Part | None:
+    """None where the part has to go: signed reasoning that differs would be refused."""
+    match part:
+        case Text() | ToolCall() if place == REASONING and part.reasoning is not None:
+            signed = bool(part.reasoning.signature)
+            return replace(part, reasoning=None if signed else replace(part.reasoning, content=text))
+        case Text() | Opaque():
+            return replace(part, text=text)
+        case ToolCall():
+            return replace(part, arguments=text)
+        case ToolResult() if place.startswith(MEDIA):
+            _, number, inner = place.split(" ", 2)
+            item = with_text(part.media[int(number)], inner, text)
+            assert isinstance(item, Image | Binary)
+            at = int(number)
+            return replace(part, media=(*part.media[:at], item, *part.media[at + 1 :]))
+        case ToolResult():
+            return replace(part, content=text)
+        case Thinking():
+            return None if part.signature else replace(part, content=text)
+        case Image():
+            return replace(part, url=text)
+        case Binary():
+            return replace(part, content=text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,353 @@
+"""The form of a node: what of it can be edited, and which edits a filled-in form means. Knows no request and no draft."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chainviz.chains.diff.groups import ROLE_NAMES
+from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
+from chainviz.core.chain.messages import PART_KINDS, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.errors import OptionsError, PathError
+from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.warnings import is_signed
+from chainviz.store.content.chain import StoredChain
+from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.text_fields import for_field, from_field
+
+MOST_IN_A_ROW = 100_000
+"""Characters a text may have to be edited beside others; a longer one gets a page of its own."""
+MOST_ALONE = 2_000_000
+MOST_MESSAGES = 10
+MOST_PARTS = 16
+ROLES = ("system", "human", "ai", "tool")
+ICONS = {
+    "text": "comment", "thinking": "reasoning", "image": "image", "binary": "file",
+    "tool_call": "tool", "tool_result": "tool", "opaque": "info",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PartFields:
+    path: Path
+    kind: str
+    icon: str
+    title: str
+    size: str
+    value: str = ""
+    """The long text: text, arguments or content, as a field can hold it."""
+    name: str = ""
+    call_id: str = ""
+    is_error: bool = False
+    too_long: str = ""
+    """Why it has no field here; then the part's own page may have one."""
+    is_locked: bool = False
+    """No field can change it."""
+    error: str = ""
+    is_pending: bool = False
+    """A call that has no result."""
+
+    @property
+    def dom(self) -> str:
+        return self.path.dom_id
+
+    @property
+    def rows(self) -> int:
+        """Lines of its text area, where the browser cannot grow it by itself."""
+        return min(24, max(3, self.value.count("\n") + 2 + len(self.value) // 140))
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One message of the node."""
+
+    path: Path
+    role: str
+    role_name: str
+    size: str
+    parts: tuple[PartFields, ...]
+    parts_before: int
+    parts_after: int
+    """Parts of the message that stand before and after those shown."""
+
+    @property
+    def next_part(self) -> int:
+        return self.parts_before + len(self.parts)
+
+    @property
+    def previous_part(self) -> int:
+        return max(0, self.parts_before - MOST_PARTS)
+
+    @property
+    def dom(self) -> str:
+        return self.path.dom_id
+
+    @property
+    def role_icon(self) -> str:
+        return self.role if self.role in ROLES else "info"
+
+    @property
+    def move_path(self) -> Path:
+        """What moves when this message does: its whole pair, if it is the AI message of one."""
+        return Path(self.path.section, self.path.pair) if self.path.pair and not self.path.message else self.path
+
+    @property
+    def moves_pair(self) -> bool:
+        return self.move_path != self.path
+
+    @property
+    def has_calls(self) -> bool:
+        return any(part.kind == "tool_call" for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The messages of a page: those of `path` from number `first` on."""
+
+    path: Path
+    cards: tuple[Card, ...]
+    before: int
+    after: int
+    """Messages of the node that stand before and after those shown."""
+    is_signed: bool = False
+    """One of them holds reasoning that its provider signed."""
+
+
+def shown(chain: StoredChain, path: Path, first: int = 0, first_part: int = 0) -> Shown:
+    """`first_part` counts where the path names one message."""
+    span = chain.span(_message_path(path))
+    first = min(first, max(len(span) - 1, 0))
+    start, stop = span.start + first, min(span.stop, span.start + first + MOST_MESSAGES)
+    messages = chain.slice(start, stop)
+    paths = _paths(chain, path, span, start, stop)
+    first_part = first_part if path.message is not None else 0
+    cards = tuple(_card(message, at, path, first_part) for message, at in zip(messages, paths, strict=True))
+    if path.part is not None and not cards[0].parts:
+        raise PathError(f"{path} is not in this chain: the message has {len(messages[0].parts)} parts.")
+    if path.pair:
+        pending = _pending(chain, Path(path.section, path.pair))
+        cards = tuple(_with_pending(card, pending) for card in cards)
+    return Shown(path, cards, first, span.stop - stop, any(map(is_signed, messages)))
+
+
+def _pending(chain: StoredChain, pair: Path) -> set[str]:
+    """Ids of the pair's calls that no result names."""
+    span = chain.span(pair)
+    calls, answered = set(), set()
+    for row in chain.rows(span.start, span.stop):
+        calls |= {call.id for call in row.shape.calls}
+        answered |= {result.id for result in row.shape.results}
+    return calls - answered
+
+
+def _with_pending(card: Card, pending: set[str]) -> Card:
+    parts = (replace(part, is_pending=part.kind == "tool_call" and part.call_id in pending) for part in card.parts)
+    return replace(card, parts=tuple(parts))
+
+
+def _message_path(path: Path) -> Path:
+    return replace(path, part=None)
+
+
+def _paths(chain: StoredChain, path: Path, span: range, start: int, stop: int) -> list[Path]:
+    if path.message is not None:
+        return [_message_path(path)]
+    # a pair without AI message has no m0
+    lead = 0 if path.pair == 0 or chain[span.start].role == "ai" else 1
+    return [replace(path, message=i - span.start + lead) for i in range(start, stop)]
+
+
+def _card(message: Message, path: Path, asked: Path, first_part: int) -> Card:
+    alone = asked.part is not None
+    count = len(message.parts)
+    first = min(first_part, max(count - 1, 0))
+    numbers = [asked.part] if asked.part is not None else range(first, min(count, first + MOST_PARTS))
+    parts = tuple(
+        _part(message.parts[i], replace(path, part=i), MOST_ALONE if alone else MOST_IN_A_ROW)
+        for i in numbers
+        if i is not None and i < count
+    )
+    before, after = (0, 0) if alone else (first, count - first - len(parts))
+    name = ROLE_NAMES.get(message.role, message.role)
+    return Card(path, message.role, name, byte_text(message.size), parts, before, after)
+
+
+def _part(part: Part, path: Path, most: int) -> PartFields:
+    kind = PART_KINDS[type(part)]
+    fields = PartFields(path, kind, ICONS[kind], _title(part), byte_text(part.size))
+    match part:
+        case Text():
+            fields = replace(fields, value=for_field(part.text))
+        case ToolCall():
+            fields = replace(
+                fields, value=for_field(part.arguments), name=for_field(part.name), call_id=for_field(part.id)
+            )
+        case ToolResult():
+            fields = replace(
+                fields, value=for_field(part.content), call_id=for_field(part.call_id), is_error=part.is_error
+            )  # fmt: skip
+        case _:
+            return replace(fields, is_locked=True)
+    if len(fields.value) > most:
+        way = "It has a page of its own." if most < MOST_ALONE and len(fields.value) <= MOST_ALONE else ""
+        text = f"This text is {byte_text(part.size)}, too long to edit here. {way}".strip()
+        return replace(fields, value="", too_long=text)
+    return fields
+
+
+def _title(part: Part) -> str:
+    match part:
+        case Text():
+            return "Text"
+        case ToolCall():
+            return f"Call of {part.name}" if part.name else "Call"
+        case ToolResult():
+            return f"Result of {part.name}" if part.name else "Result"
+        case Thinking():
+            return "Reasoning"
+        case Image():
+            return "Image"
+    return "Part that can only be deleted"
+
+
+def part_at(chain: StoredChain, path: Path) -> Part | None:
+    span = chain.span(_message_path(path))
+    parts = chain[span.start].parts
+    return parts[path.part] if path.part is not None and path.part < len(parts) else None
+
+
+def edits_in(form: Mapping[str, str], chain: StoredChain, page: Shown) -> list[EditOptions]:
+    """The values that differ from the chain's, in an order in which paths stay true: roles change the tree, so last."""
+    common = {"drop_reasoning": "drop_reasoning" in form}
+    edits: list[EditOptions] = []
+    for card in page.cards:
+        for fields in card.parts:
+            part = part_at(chain, fields.path)
+            if part is not None:
+                edits += _part_edits(form, fields, part, common)
+    for card in page.cards:
+        role = form.get(f"{card.dom}-role", card.role)
+        if role != card.role:
+            if role not in ROLES:
+                raise OptionsError("A role is system, human, ai or tool.")
+            edits.append(_edit(str(card.path), "role", role=role))
+    return edits
+
+
+def _edit(path: str, action: str, **values: object) -> EditOptions:
+    return EditOptions.model_validate({"path": path, "action": action, **values})
+
+
+def _part_edits(
+    form: Mapping[str, str], fields: PartFields, part: Part, common: dict[str, bool]
+) -> Iterator[EditOptions]:
+    def given(name: str, original: str) -> str | None:
+        """The new value, None where the form has none or the old one."""
+        value = form.get(f"{fields.dom}-{name}")
+        changed = original if value is None else from_field(value, original)
+        return None if changed == original else changed
+
+    path = str(fields.path)
+    if isinstance(part, Text) and (text := given("text", part.text)) is not None:
+        yield _edit(path, "text", text=text, **common)
+    if isinstance(part, ToolCall):
+        if (text := given("text", part.arguments)) is not None:
+            allowed = "allow_invalid" in form
+            yield _edit(path, "arguments", arguments=text, allow_invalid=allowed, **common)
+        if (name := given("name", part.name)) is not None:
+            yield _edit(path, "name", name=name, **common)
+        if (call_id := given("id", part.id)) is not None:
+            yield _edit(path, "call_id", call_id=call_id, **common)
+    if isinstance(part, ToolResult):
+        yield from _result_edits(form, fields, part, given("text", part.content))
+        if (call_id := given("id", part.call_id)) is not None:
+            yield _edit(path, "call_id", call_id=call_id, with_results=False)
+
+
+def _result_edits(
+    form: Mapping[str, str], fields: PartFields, part: ToolResult, text: str | None
+) -> Iterator[EditOptions]:
+    """An unticked box is not sent, so it counts only where its text was."""
+    is_error = f"{fields.dom}-error" in form if f"{fields.dom}-text" in form else part.is_error
+    if text is not None or is_error != part.is_error:
+        content = part.content if text is None else text
+        yield _edit(str(fields.path), "result", text=content, is_error="yes" if is_error else "no")
+
+
+ACTS = ("delete", "move_up", "move_down", "split", "merge", "answer", "insert")
+
+
+def act_in(form: Mapping[str, str]) -> EditOptions | None:
+    """What a button of the form asks for beyond the values: `delete:s2.p1.m0`; None for none."""
+    action, _, place = form.get("act", "").partition(":")
+    if not action:
+        return None
+    if action not in ACTS:
+        raise OptionsError("The form asks for an edit that does not exist. Reload the page and try again.")
+    options: dict[str, object] = {"action": action, "path": str(parse_path(place)) if place else ""}
+    if action == "insert":
+        options |= _insertion(form)
+    elif action == "answer":
+        typed = _lines(form.get(f"{parse_path(place).dom_id}-answer", ""))
+        options["text"] = typed or FALLBACK_RESPONSE_CONTENT
+    elif action == "split":
+        options["offset"] = _offset(form.get("at", ""))
+    elif action == "delete":
+        options["with_results"] = "keep_results" not in form
+    elif action == "merge":
+        options |= {"join": "join" in form, "separator": "\n" if "join" in form else ""}
+    return EditOptions.model_validate(options)
+
+
+def _insertion(form: Mapping[str, str]) -> dict[str, object]:
+    where, _, place = form.get("insert-place", "").partition(":")
+    if where == "end":
+        return {"action": "append_human", "path": "", "text": _lines(form.get("insert-text", ""))}
+    role = form.get("insert-role", "human")
+    if where not in ("before", "after") or role not in ROLES:
+        raise OptionsError("Choose where the message goes and whose it is.")
+    return {
+        "path": str(parse_path(place)),
+        "where": where,
+        "role": role,
+        "text": _lines(form.get("insert-text", "")),
+        "name": form.get("insert-name", ""),
+        "call_id": form.get("insert-id", ""),
+        "arguments": _lines(form.get("insert-arguments", "")),
+        "allow_invalid": "allow_invalid" in form,
+    }
+
+
+def _lines(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _offset(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 10):
+        raise OptionsError("Say where to split: the number of characters that stay in the first message.")
+    return int(text)
+
+
+def typed_over(page: Shown, form: Mapping[str, str], errors: Sequence[tuple[str, str]] = ()) -> Shown:
+    """The page again with what the person typed, so that a refused form loses nothing."""
+    wrong = dict(errors)
+
+    def part(fields: PartFields) -> PartFields:
+        error = wrong.get(str(fields.path), "")
+        if f"{fields.dom}-text" not in form:
+            return replace(fields, error=error)
+        return replace(
+            fields,
+            value=form.get(f"{fields.dom}-text", fields.value),
+            name=form.get(f"{fields.dom}-name", fields.name),
+            call_id=form.get(f"{fields.dom}-id", fields.call_id),
+            is_error=f"{fields.dom}-error" in form if fields.kind == "tool_result" else False,
+            error=error,
+        )
+
+    cards = tuple(
+        replace(card, role=form.get(f"{card.dom}-role", card.role), parts=tuple(map(part, card.parts)))
+        for card in page.cards
+    )
+    return replace(page, cards=cards)

@@ -1,0 +1,1 @@
+"""The mask page: a card for each secret, and the job for long chains."""

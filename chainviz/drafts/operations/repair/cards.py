@@ -1,0 +1,162 @@
+"""The repair page: every fix that could be made as a card, and which options a filled-in form means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.http import QueryDict
+
+from chainviz.chains.diff.groups import count, number_of
+from chainviz.core.chain.paths import Path
+from chainviz.core.operations.repair.fixes import CHOICES, Fix
+from chainviz.core.operations.repair.options import RepairOptions
+from chainviz.web.formatting.byte_text import byte_text
+
+MOST_CARDS = 30
+"""More fixes than this are chosen by kind, and one kind at a time one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    state: str
+    icon: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    value: str
+    label: str
+    hint: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    key: str
+    """What the form sends: the id of a fix, or the name of a kind of fixes."""
+    title: str
+    problem: str
+    why: str
+    place: str
+    href: str
+    badges: tuple[Badge, ...]
+    is_chosen: bool
+    ways: tuple[Way, ...]
+    one_by_one: str = ""
+    """Of a kind: the page of its fixes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    cards: tuple[Card, ...]
+    lead: str
+    by_kind: bool = False
+    next_href: str = ""
+    next_text: str = ""
+
+
+def cards_of(fixes: Sequence[Fix], kind: str, start: int, at: Callable[[Path], str], query: str) -> Cards:
+    """All fixes one by one where they are few, else kinds of fixes, or the fixes of one kind from `start` on.
+
+    `query` says in an address what is repaired, and what of it was read.
+    """
+    if kind:
+        of_kind = [fix for fix in fixes if fix.name == kind]
+        window = of_kind[start : start + MOST_CARDS]
+        left = len(of_kind) - start - len(window)
+        lead = f"{count(len(of_kind), 'place')} where “{CHOICES[kind][0].lower()}” would help; the others are left for now."
+        following = f"{query}&kind={kind}&from={start + MOST_CARDS}" if left > 0 else ""
+        return Cards(
+            tuple(_card(fix, at) for fix in window), lead, next_href=following, next_text=count(left, "more place")
+        )
+    if len(fixes) <= MOST_CARDS:
+        return Cards(tuple(_card(fix, at) for fix in fixes), _lead(fixes))
+    return Cards(tuple(_kinds(fixes, at, query)), _lead(fixes), by_kind=True)
+
+
+def _lead(fixes: Sequence[Fix]) -> str:
+    if not fixes:
+        return (
+            "Every call has its result, every result its call, and the messages stand in an order that providers take."
+        )
+    rest = sum(not fix.default for fix in fixes)
+    lead = f"{count(len(fixes), 'thing')} can be mended. Each can be left out or mended another way."
+    return f"{lead} {rest:,} of them {'is' if rest == 1 else 'are'} a matter of taste and not chosen." if rest else lead
+
+
+def _card(fix: Fix, at: Callable[[Path], str]) -> Card:
+    return Card(
+        key=fix.id,
+        title=CHOICES[fix.choices[0]][0],
+        problem=fix.problem,
+        why=fix.explanation,
+        place=number_of(fix.path),
+        href=at(fix.path),
+        badges=(_size_badge(fix.bytes_before, fix.bytes_after),),
+        is_chosen=fix.accepted,
+        ways=_ways(fix),
+    )
+
+
+def _ways(fix: Fix) -> tuple[Way, ...]:
+    if len(fix.choices) == 1:
+        return ()
+    return tuple(Way(name, *CHOICES[name], is_chosen=name == fix.choice) for name in fix.choices)
+
+
+def _size_badge(before: int, after: int) -> Badge:
+    if after > before:
+        return Badge("added", "added", f"adds {byte_text(after - before)}")
+    if after < before:
+        return Badge("removed", "removed", f"takes out {byte_text(before - after)}")
+    return Badge("changed", "changed", "same size")
+
+
+def _kinds(fixes: Sequence[Fix], at: Callable[[Path], str], query: str) -> list[Card]:
+    numbers = Counter(fix.name for fix in fixes)
+    cards = []
+    for name, number in numbers.items():
+        of_kind = [fix for fix in fixes if fix.name == name]
+        before, after = (sum(sizes) for sizes in zip(*((f.bytes_before, f.bytes_after) for f in of_kind), strict=True))
+        first = of_kind[0]
+        places = ", ".join(number_of(fix.path) for fix in of_kind[:6]) + (" …" if number > 6 else "")
+        common = [choice for choice in first.choices if all(choice in fix.choices for fix in of_kind)]
+        ways = tuple(Way(choice, *CHOICES[choice], is_chosen=choice == first.choice) for choice in common)
+        cards.append(
+            Card(
+                key=name,
+                title=f"{CHOICES[name][0]} · {count(number, 'place')}",
+                problem=f"{first.problem} And so in {count(number - 1, 'other place')}."
+                if number > 1
+                else first.problem,
+                why=CHOICES[name][1],
+                place=places,
+                href=at(first.path),
+                badges=(_size_badge(before, after),),
+                is_chosen=first.default,
+                ways=ways if len(ways) > 1 else (),
+                one_by_one=f"{query}&kind={name}",
+            )
+        )
+    return cards
+
+
+def options_in(form: QueryDict, offered: Sequence[Fix], kind: str, *, content: bool = True) -> RepairOptions:
+    """Fixes that were not offered on the page keep their usual answer, except on the page of one kind."""
+    by_kind = not kind and len(offered) > MOST_CARDS
+    chosen = form.getlist("fix")
+    choose = [f"{key}={form[f'way-{key}']}" for key in chosen if f"way-{key}" in form]
+    if kind:
+        return _options(content=content, only=tuple(chosen) or ("none",), choose=tuple(choose))
+    keys = dict.fromkeys(fix.name if by_kind else fix.id for fix in offered)
+    usual = {fix.name if by_kind else fix.id for fix in offered if fix.default}
+    if set(chosen) <= usual:
+        return _options(content=content, skip=tuple(key for key in keys if key not in chosen), choose=tuple(choose))
+    return _options(content=content, only=tuple(chosen), choose=tuple(choose))
+
+
+def _options(**values: object) -> RepairOptions:
+    return RepairOptions.model_validate(values)

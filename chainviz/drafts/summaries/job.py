@@ -1,0 +1,203 @@
+"""The job that has pieces written: a few at a time, each stored as soon as it is there.
+
+It can be killed at any moment. A worker that takes it over writes what is missing and nothing twice: pieces are claimed
+one by one, and what a dead attempt would still write is dropped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import F, Q, QuerySet
+
+from chainviz.core.operations.summarize import Piece, Plan, SummaryRequest, Writer
+from chainviz.drafts.summaries.losses import losses_of
+from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
+from chainviz.drafts.summaries.runs import endpoint, release, renew, stored_of
+from chainviz.jobs.lease import storable
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import Cancelled, JobContext
+from chainviz.llm import Written, write_all, writer_named
+from chainviz.store.models import Snapshot
+
+State = SummaryPiece.State
+READ_AT_ONCE = 16_000_000
+"""Bytes of folded messages that are held in memory for one round."""
+LOOK_SECONDS = 0.3
+"""Between two looks at the database, for whether somebody wants it stopped and to say how far it is."""
+
+
+def write_pieces(context: JobContext, run: int, piece: int | None = None) -> int:
+    """Everything that waits, or one piece alone; how many were written."""
+    found = SummaryRun.objects.filter(pk=run).select_related("chain").first()
+    if found is None or not Snapshot.objects.filter(pk=found.snapshot).exists():
+        return 0
+    work = _Work(context, found, piece)
+    try:
+        return work.write()
+    finally:
+        work.let_go()
+
+
+@dataclass(frozen=True, slots=True)
+class _Stoppable:
+    """A writer whose pieces can be stopped one by one."""
+
+    writer: Writer
+    stopped: set[str]
+    begun: dict[str, float]
+
+    @property
+    def name(self) -> str:
+        return self.writer.name
+
+    @property
+    def label(self) -> str:
+        return self.writer.label
+
+    def write(
+        self,
+        request: SummaryRequest,
+        *,
+        cancelled: Callable[[], bool] = lambda: False,
+        progress: Callable[[float, str], None] = lambda done, text: None,
+    ) -> str:
+        self.begun[request.key] = time.monotonic()
+        return self.writer.write(
+            request, cancelled=lambda: cancelled() or request.key in self.stopped, progress=progress
+        )
+
+
+@dataclass
+class _Work:
+    context: JobContext
+    run: SummaryRun
+    only: int | None
+    written: int = 0
+    looked: float = 0.0
+    over: bool = False
+    told: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.endpoint = endpoint()
+        self.writer = writer_named(self.run.writer, self.endpoint)
+        self.stored = stored_of(self.run)
+        # what a dead attempt of this job had in hand
+        self._own().exclude(claim=self.job.attempts).filter(state=State.WRITING).update(
+            state=State.WAITING, progress=0, stage=""
+        )
+
+    @property
+    def job(self) -> Job:
+        return self.context.job
+
+    def _own(self) -> QuerySet[SummaryPiece]:
+        return SummaryPiece.objects.filter(run=self.run, job=self.job)
+
+    def _held(self) -> QuerySet[SummaryPiece]:
+        """Pieces that this attempt writes, and that nobody has taken away."""
+        return self._own().filter(state=State.WRITING, claim=self.job.attempts)
+
+    def write(self) -> int:
+        while not self.over and SummaryRun.objects.filter(pk=self.run.pk).exists():
+            planned = renew(self.run, self.stored)
+            mine = self._claim(planned)
+            if mine:
+                self._write(planned, mine)
+            elif not self._goes_on():
+                return self.written
+        raise Cancelled
+
+    def _goes_on(self) -> bool:
+        """After one piece alone: whether everything was wanted, so that what depends on it follows."""
+        alone, self.only = self.only, None
+        if alone is None or self.run.job_id is None:
+            return False
+        return Job.objects.filter(pk=self.run.job_id, state=Job.State.DONE).exists()
+
+    def let_go(self) -> None:
+        """After a cancel or a fault the rest waits for whoever asks for it."""
+        release(self._held())
+        self._own().filter(state=State.WAITING).update(job=None)
+
+    def _claim(self, planned: Plan) -> list[Piece]:
+        """The next pieces to write, now ours: no more than are soon begun."""
+        rows = {row.key: row for row in SummaryPiece.objects.filter(run=self.run, state=State.WAITING)}
+        mine: list[Piece] = []
+        size = 0
+        for piece in planned.pieces:
+            row = rows.get(piece.key)
+            if row is None or (self.only is not None and row.pk != self.only) or not self._may_begin(planned, piece):
+                continue
+            size += piece.size
+            if mine and (size > READ_AT_ONCE or len(mine) >= 2 * self.endpoint.concurrency):
+                break
+            free = Q(job=None) | Q(job=self.job)
+            mine += [piece] * SummaryPiece.objects.filter(free, pk=row.pk, state=State.WAITING).update(
+                state=State.WRITING,
+                job=self.job,
+                claim=self.job.attempts,
+                attempts=F("attempts") + 1,
+                progress=0,
+                stage="",
+            )
+        return mine
+
+    def _may_begin(self, planned: Plan, piece: Piece) -> bool:
+        """Whether later texts cannot make it needless: its stage has come, or a person asks for it."""
+        unwritten = [each.stage for each in planned.pieces if each.after < 0 and not each.left]
+        return self.only is not None or piece.stage == min(unwritten, default=piece.stage)
+
+    def _write(self, planned: Plan, mine: Sequence[Piece]) -> None:
+        pieces = {piece.key: piece for piece in mine}
+        hints = dict(self._held().values_list("key", "hint"))
+        requests = [planned.request(piece).with_hint(hints.get(piece.key, "")) for piece in mine]
+        stopped: set[str] = set()
+        begun: dict[str, float] = {}
+
+        def cancelled() -> bool:
+            if time.monotonic() - self.looked >= LOOK_SECONDS:
+                self.looked = time.monotonic()
+                self.over = self.context.is_cancelled()
+                stopped.update(pieces.keys() - set(self._held().values_list("key", flat=True)))
+            return self.over
+
+        def store(written: Written) -> None:
+            began = begun.get(written.request.key, time.monotonic())
+            self._store(pieces[written.request.key], written, time.monotonic() - began)
+
+        write_all(
+            requests,
+            _Stoppable(self.writer, stopped, begun),
+            concurrency=self.endpoint.concurrency,
+            cancelled=cancelled,
+            on_piece=store,
+            on_progress=self._tell,
+        )
+
+    def _tell(self, request: SummaryRequest, done: float, stage: str) -> None:
+        now = time.monotonic()
+        if now - self.told.get(request.key, 0.0) >= LOOK_SECONDS:
+            self.told[request.key] = now
+            self._held().filter(key=request.key).update(progress=done, stage=storable(stage)[:200])
+
+    def _store(self, piece: Piece, written: Written, seconds: float) -> None:
+        held = self._held().filter(key=piece.key)
+        if written.state == "cancelled":
+            release(held)
+        elif written.state == "failed":
+            release(held, cause=storable(written.cause))
+        else:
+            self.written += held.update(
+                state=State.READY,
+                text=written.text,
+                losses=losses_of(piece, written.text),
+                author=self.writer.label[:200],
+                seconds=seconds,
+                cause="",
+                job=None,
+                progress=1,
+                stage="",
+            )

@@ -1,0 +1,246 @@
+"""A plan as an outline: section by section what would be folded, what stays and why. Knows no form and no writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from chainviz.chains.diff.groups import count, number_of
+from chainviz.chains.diff.page import Measure, measures
+from chainviz.chains.render.numbers import share_text
+from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.core.chain.messages import HUMAN, Shape
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import BodyPair, PairType, Section
+from chainviz.core.operations.summarize import Kept, Piece, Plan
+from chainviz.core.operations.summarize.plan import Rule
+from chainviz.store.content.message_shapes import StoredShape
+from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.token_estimate import estimate_tokens
+
+SHOWN = 60
+"""Rows of an outline; the next ones are one click away."""
+STRIP = 1000
+RULES: dict[Rule, str] = {
+    "section": "old section",
+    "pair": "large pair",
+    "rotation": "oldest pairs",
+    "qa": "old sections joined",
+    "qa-human": "their questions",
+}
+STATES = {
+    "fold": ("summarised", "summary", "folded"),
+    "kept": ("quiet", "ok", "kept"),
+    "protected": ("open", "lock", "protected"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    kind: str
+    """fold, kept or protected."""
+    first: Path
+    last: Path
+    size: int
+    after: int
+    what: str
+    why: str
+    key: str = ""
+    rule: str = ""
+    provisional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineRow:
+    kind: str
+    state: str
+    icon: str
+    word: str
+    number: str
+    href: str
+    what: str
+    why: str
+    sizes: str
+    before_width: int
+    after_width: int
+    rule: str
+    key: str
+    provisional: bool
+    section: str
+    """Heading of the section that begins here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of the strip above the outline."""
+
+    kind: str
+    x: int
+    width: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPage:
+    measures: tuple[Measure, ...]
+    strip: tuple[Block, ...]
+    rows: tuple[OutlineRow, ...]
+    first: int
+    next_first: int
+    left: int
+    pieces: int
+    folded: str
+    kept: str
+    protected: str
+    warnings: tuple[str, ...]
+
+    @property
+    def pieces_text(self) -> str:
+        return "1 summary" if self.pieces == 1 else f"{self.pieces:,} summaries"
+
+
+def plan_page(planned: Plan, explorer: str, first: int = 0) -> PlanPage:
+    entries = list(_entries(planned))
+    shown = entries[first : first + SHOWN]
+    sections = planned.chain.tree.sections
+    largest = max((entry.size for entry in entries), default=1) or 1
+    rows = []
+    at = entries[first - 1].first.section if first and entries else 0
+    for entry in shown:
+        heading = _heading(sections, entry) if entry.first.section != at else ""
+        at = entry.first.section
+        rows.append(_row(entry, explorer, largest, heading))
+    sizes = {kind: sum(entry.size for entry in entries if entry.kind == kind) for kind in STATES}
+    return PlanPage(
+        measures=plan_measures(planned),
+        strip=tuple(_strip(entries)),
+        rows=tuple(rows),
+        first=first,
+        next_first=first + SHOWN,
+        left=max(0, len(entries) - first - SHOWN),
+        pieces=len(planned.pieces),
+        folded=byte_text(sizes["fold"]),
+        kept=byte_text(planned.size_before - sizes["fold"] - sizes["protected"]),
+        protected=byte_text(sizes["protected"]),
+        warnings=planned.warnings,
+    )
+
+
+def plan_measures(planned: Plan) -> tuple[Measure, ...]:
+    before, after = planned.size_before, planned.size_after
+    pairs = sum(len(section.body) for section in planned.chain.tree.sections)
+    folded = sum(pairs_in(planned.chain.tree.sections, piece) for piece in planned.pieces if piece.rule != "qa-human")
+    written = sum(1 for piece in planned.pieces if piece.rule != "qa-human")
+    return measures(
+        [
+            ("Bytes, estimated", before, after, "bytes"),
+            ("Tokens, estimated", estimate_tokens(before), estimate_tokens(after), "tokens"),
+            ("Body pairs", pairs, pairs - folded + written, "count"),
+        ]
+    )
+
+
+def pairs_in(sections: Sequence[Section[Shape]], piece: Piece | Kept) -> int:
+    if piece.first.pair is None or piece.last.pair is None:
+        return sum(len(section.body) for section in sections[piece.first.section - 1 : piece.last.section])
+    return piece.last.pair - piece.first.pair + 1
+
+
+def _entries(planned: Plan) -> Iterator[Entry]:
+    sections = planned.chain.tree.sections
+    found = [_of_piece(sections, piece) for piece in planned.pieces]
+    found += [_of_kept(sections, kept) for kept in planned.kept]
+    yield from sorted(
+        found, key=lambda entry: (entry.first.section, entry.first.pair or 0, entry.rule == "their questions")
+    )
+
+
+def _of_piece(sections: Sequence[Section[Shape]], piece: Piece) -> Entry:
+    what = "what the person said" if piece.rule == "qa-human" else _named(sections, piece)
+    return Entry(
+        "fold", piece.first, piece.last, piece.size, piece.expected, what, piece.reason, piece.key, RULES[piece.rule], piece.provisional
+    )  # fmt: skip
+
+
+def _of_kept(sections: Sequence[Section[Shape]], kept: Kept) -> Entry:
+    if kept.first.pair is None or kept.last.pair is None:
+        size = sum(section.size for section in sections[kept.first.section - 1 : kept.last.section])
+    else:
+        size = sum(pair.size for pair in sections[kept.first.section - 1].body[kept.first.pair - 1 : kept.last.pair])
+    kind = "protected" if kept.protected else "kept"
+    return Entry(kind, kept.first, kept.last, size, size, _named(sections, kept), kept.why)
+
+
+def _named(sections: Sequence[Section[Shape]], node: Piece | Kept) -> str:
+    """What lies there: the tools of a single pair, else how many pairs."""
+    pairs = pairs_in(sections, node)
+    if pairs == 1 and node.first.pair:
+        return pair_name(sections[node.first.section - 1].body[node.first.pair - 1])
+    joined = node.last.section - node.first.section + 1
+    return f"{count(joined, 'section')} with {count(pairs, 'pair')}" if joined > 1 else count(pairs, "pair")
+
+
+def pair_name(pair: BodyPair[Shape]) -> str:
+    if pair.type is PairType.COMPLETION:
+        return "an answer"
+    if pair.type is PairType.SUMMARIZATION:
+        return "a summary"
+    names = list(dict.fromkeys(marks(one_line(call.name, 40)) for call in pair.ai.calls)) if pair.ai is not None else []
+    return ", ".join(names[:4]) + ("…" if len(names) > 4 else "") if names else "a pair without calls"
+
+
+def range_text(first: Path, last: Path) -> str:
+    if first == last:
+        return number_of(first)
+    return f"{number_of(first)}–{number_of(last)}"
+
+
+def _row(entry: Entry, explorer: str, largest: int, heading: str) -> OutlineRow:
+    state, icon, word = STATES[entry.kind]
+    is_fold = entry.kind == "fold"
+    return OutlineRow(
+        kind=entry.kind,
+        state=state,
+        icon=icon,
+        word=word,
+        number=range_text(entry.first, entry.last),
+        href=f"{explorer}at/{entry.first}#{entry.first.dom_id}",
+        what=entry.what,
+        why=entry.why,
+        sizes=f"{byte_text(entry.size)} → ≈ {byte_text(entry.after)}" if is_fold else byte_text(entry.size),
+        before_width=max(1, 100 * entry.size // largest),
+        after_width=max(1, 100 * entry.after // largest),
+        rule=entry.rule,
+        key=quote(entry.key),
+        provisional=entry.provisional,
+        section=heading,
+    )
+
+
+def _heading(sections: Sequence[Section[Shape]], entry: Entry) -> str:
+    if entry.last.section != entry.first.section:
+        return f"Sections {entry.first.section} to {entry.last.section}"
+    header = sections[entry.first.section - 1].header
+    human = next((m for m in header if m.role == HUMAN and isinstance(m, StoredShape)), None)
+    said = marks(one_line(human.preview, 90)) if isinstance(human, StoredShape) else ""
+    return f"Section {entry.first.section}" + (f" · {said}" if said else "")
+
+
+def _strip(entries: Sequence[Entry]) -> Iterator[Block]:
+    """Neighbours of a kind as one block; those too narrow to be seen go with what is before them."""
+    whole = sum(entry.size for entry in entries) or 1
+    x = filled = 0
+    kind, title = "", ""
+    for entry in entries:
+        end = STRIP * (filled + entry.size) // whole
+        if kind and entry.kind != kind and end - x >= 2:
+            start = STRIP * filled // whole
+            if start > x:
+                yield Block(kind, x, start - x, title)
+            x, kind = start, entry.kind
+        kind = kind or entry.kind
+        title = f"{STATES[kind][2]}, {share_text(entry.size, whole)}"
+        filled += entry.size
+    if kind:
+        yield Block(kind, x, STRIP - x, title)

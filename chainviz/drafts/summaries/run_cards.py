@@ -1,0 +1,318 @@
+"""The page of a run: each piece with its state, text and losses, and how far the whole is. Reads rows, plans nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from urllib.parse import urlencode
+from zlib import crc32
+
+from django.urls import reverse
+
+from chainviz.chains.diff.groups import count
+from chainviz.chains.diff.page import Measure, measures
+from chainviz.chains.models import Chain
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.operations.summarize.facts import KINDS
+from chainviz.drafts.summaries.form import SETTINGS
+from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
+from chainviz.drafts.summaries.plan_outline import RULES, range_text
+from chainviz.drafts.summaries.runs import BY_HAND, MANUAL, endpoint, ground_of_run, jobs_of
+from chainviz.drafts.target import Ground
+from chainviz.jobs.models import Job
+from chainviz.llm import writer_named
+from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.text_fields import for_field
+from chainviz.web.formatting.token_estimate import estimate_tokens
+
+State = SummaryPiece.State
+SHOWN = 100
+"""Pieces of a page."""
+READ_AT_ONCE = 12
+"""Where there are more pieces, each shows its text when it is asked for."""
+LOOKS = {
+    "waiting": ("quiet", "clock", "waiting"),
+    "writing": ("open", "spinner", "writing"),
+    "stopped": ("quiet", "pending", "not written"),
+    "ready": ("ok", "ok", "ready"),
+    "larger": ("problem", "problem", "too large"),
+    "failed": ("problem", "problem", "failed"),
+    "declined": ("quiet", "close", "left as it is"),
+}
+"""State, icon and word of a piece."""
+STOPPING = "Stopping; what is finished stays"
+
+
+@dataclass(frozen=True, slots=True)
+class LostFact:
+    text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfLoss:
+    kind: str
+    label: str
+    found: int
+    kept: int
+    percent: int
+    lost: tuple[LostFact, ...]
+    more: int
+
+    @property
+    def missing(self) -> int:
+        return self.found - self.kept
+
+
+@dataclass(frozen=True, slots=True)
+class PieceView:
+    pk: int
+    dom: str
+    number: str
+    title: str
+    rule: str
+    reason: str
+    looks: str
+    state: str
+    icon: str
+    word: str
+    detail: str
+    stage: str
+    percent: int
+    is_ready: bool
+    has_body: bool
+    """Whether its text is on the page; else it is one click away."""
+    by_writer: bool
+    """Whether a writer other than the person can be asked."""
+    takes_hints: bool
+    cause: str
+    text: str
+    rows: int
+    author: str
+    hint: str
+    losses: tuple[KindOfLoss, ...]
+    lost_text: str
+    complete: bool
+    href: str
+    prompt_href: str
+    keep_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    chain: Chain
+    run: SummaryRun
+    pieces: tuple[PieceView, ...]
+    first: int
+    next_first: int
+    more: int
+    measures: tuple[Measure, ...]
+    is_writing: bool
+    is_stopping: bool
+    can_go_on: bool
+    retry_text: str
+    """On the button that has all that failed written once more; empty where there is none."""
+    head: str
+    ready: int
+    left: int
+    take_text: str
+    left_text: str
+    writer: str
+    explorer: str
+    settings_href: str
+    ground_words: str
+    warnings: tuple[str, ...]
+    trouble: str
+
+
+def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> RunPage:
+    """`opened`: pieces that show their texts however many there are."""
+    ground = ground_of_run(run)
+    rows = sorted(run.pieces.filter(in_plan=True).defer("text", "losses"), key=_place)
+    active = jobs_of(run)
+    awaited = is_awaited(run, active)
+    looks = Counter(looks_of(row, active, awaited) for row in rows)
+    is_stopping = bool(active) and not Job.objects.filter(pk__in=active, cancel_requested=False).exists()
+    ready, left = looks["ready"], len(rows) - looks["ready"]
+    shown = rows[first : first + SHOWN]
+    bodies = {row.pk for row in shown if len(rows) <= READ_AT_ONCE or row.pk in opened}
+    return RunPage(
+        chain=run.chain,
+        run=run,
+        pieces=tuple(piece_view(run, ground, row, active, has_body=row.pk in bodies) for row in shown),
+        first=first,
+        next_first=first + SHOWN if len(rows) > first + SHOWN else 0,
+        more=max(0, len(rows) - first - SHOWN),
+        measures=run_measures(run, rows),
+        is_writing=bool(active),
+        is_stopping=is_stopping,
+        can_go_on=not active and bool(looks["stopped"]) and run.writer != MANUAL,
+        retry_text=_retry_text(looks["failed"]) if not active and run.writer != MANUAL else "",
+        head=STOPPING if is_stopping else _head(len(rows), ready, bool(active), run.writer),
+        ready=ready,
+        left=left,
+        take_text=_take_text(ready),
+        left_text=_left_text(left, looks),
+        writer=writer_named(run.writer, endpoint()).label,
+        explorer=ground.explorer,
+        settings_href=settings_href(run, ground),
+        ground_words=ground.words,
+        warnings=tuple(run.warnings),
+        trouble=_trouble(run, active),
+    )
+
+
+def _take_text(ready: int) -> str:
+    return (
+        "Preview the summaries" if not ready else "Preview 1 summary" if ready == 1 else f"Preview {ready:,} summaries"
+    )
+
+
+def _retry_text(failed: int) -> str:
+    return "" if not failed else "Try the failed one again" if failed == 1 else f"Try the {failed:,} failed again"
+
+
+def _left_text(number: int, looks: Counter[str]) -> str:
+    if not number:
+        return ""
+    why = ", ".join(f"{looks[each]:,} {LOOKS[each][2]}" for each in ("failed", "larger") if looks[each])
+    stays = f"{count(number, 'piece')} {'stays as it is' if number == 1 else 'stay as they are'}"
+    return f"{stays} ({why})" if why else stays
+
+
+def _trouble(run: SummaryRun, active: set[int]) -> str:
+    """Why the job ended where it should not have."""
+    job = run.job
+    return job.message if job is not None and not active and job.state in ("failed", "interrupted") else ""
+
+
+def settings_href(run: SummaryRun, ground: Ground) -> str:
+    chosen = {name: value for name, value in run.options.items() if value is not False}
+    words = {SETTINGS: "1", **chosen, "writer": run.writer}
+    address = reverse("drafts:summarize", args=[run.chain_id])
+    return f"{address}{ground.query}&{urlencode(words)}"
+
+
+def _place(row: SummaryPiece) -> tuple[int, int, str]:
+    path = parse_path(row.first)
+    return path.section, path.pair or 0, row.key
+
+
+def _head(all: int, ready: int, is_writing: bool, writer: str) -> str:
+    if is_writing:
+        return f"Writing summaries: {ready:,} of {all:,} ready"
+    if ready == all:
+        return "The summary is ready" if all == 1 else f"All {all:,} summaries are ready"
+    return f"{ready:,} of {count(all, 'summary').replace('summarys', 'summaries')} {'written' if writer == MANUAL else 'ready'}"
+
+
+def run_measures(run: SummaryRun, rows: list[SummaryPiece]) -> tuple[Measure, ...]:
+    after = run.size - sum(row.size - row.expected for row in rows)
+    return measures(
+        [
+            ("Bytes, expected", run.size, after, "bytes"),
+            ("Tokens, estimated", estimate_tokens(run.size), estimate_tokens(after), "tokens"),
+        ]
+    )
+
+
+def is_awaited(run: SummaryRun, active: set[int]) -> bool:
+    """Whether everything that waits is going to be written, and not just a piece somebody asked for alone."""
+    job = run.job if active else None
+    return job is not None and (job.pk in active or job.state == Job.State.DONE)
+
+
+def looks_of(row: SummaryPiece, active: set[int], awaited: bool) -> str:
+    if row.state == State.READY:
+        return "larger" if row.left else "ready"
+    if row.state == State.WRITING:
+        return "writing" if row.job_id in active else "stopped"
+    if row.state == State.WAITING:
+        return "waiting" if awaited or row.job_id in active else "stopped"
+    return row.state
+
+
+def piece_view(
+    run: SummaryRun, ground: Ground, row: SummaryPiece, active: set[int], *, has_body: bool = True
+) -> PieceView:
+    looks = looks_of(row, active, is_awaited(run, active))
+    state, icon, word = LOOKS[looks]
+    first, last = parse_path(row.first), parse_path(row.last)
+    text = row.text if has_body else ""
+    losses = _losses(row, ground) if has_body and looks in ("ready", "larger") else ()
+    is_ready = looks == "ready"
+    return PieceView(
+        pk=row.pk,
+        dom=f"piece-{row.pk}",
+        number=range_text(first, last),
+        title=_title(row, first, last),
+        rule=RULES[row.key.partition(":")[0]],  # type: ignore[index]
+        reason=row.reason,
+        looks=looks,
+        state=state,
+        icon=icon,
+        word=word,
+        detail=_detail(row, looks),
+        stage=row.stage,
+        percent=round(100 * row.progress),
+        is_ready=is_ready,
+        has_body=has_body,
+        by_writer=run.writer != MANUAL,
+        takes_hints=run.writer == "openai",
+        cause=row.left if looks == "larger" else row.cause,
+        text=for_field(text),
+        rows=min(12, max(4, text.count("\n") + 1 + len(text) // 110)),
+        author=f"written by {row.author}" if row.author else "",
+        hint=row.hint,
+        losses=losses,
+        lost_text=_lost_text(losses),
+        complete=not has_body or bool(row.losses.get("complete", True)),
+        href=f"{ground.explorer}at/{first}#{first.dom_id}",
+        prompt_href=reverse("drafts:summary_prompt", args=[run.chain_id, run.pk, row.pk]),
+        keep_key=f"summary:{row.pk}:{crc32(text.encode('utf-8', 'surrogatepass'))}",
+    )
+
+
+def _title(row: SummaryPiece, first: Path, last: Path) -> str:
+    if first.pair is None or last.pair is None:
+        words = f"Sections {first.section} to {last.section}"
+        return f"Questions of s{words[1:]}" if row.key.startswith("qa-human") else words
+    pairs = last.pair - first.pair + 1
+    return f"Section {first.section} · {count(pairs, 'pair')}" if pairs > 1 else f"Pair {first.section}.{first.pair}"
+
+
+def _detail(row: SummaryPiece, looks: str) -> str:
+    if looks == "ready":
+        is_told = row.seconds is not None and row.seconds >= 0.05 and row.author and BY_HAND not in row.author
+        took = f" in {row.seconds:.1f} s" if is_told else ""
+        return f"{byte_text(row.size)} → {byte_text(row.after) if row.after >= 0 else '…'}{took}"
+    if looks in ("larger", "failed", "declined"):
+        return f"{byte_text(row.size)} {'stay' if row.size != 1 else 'stays'} as they are"
+    return f"{byte_text(row.size)} → ≈ {byte_text(row.estimate)}"
+
+
+def _losses(row: SummaryPiece, ground: Ground) -> tuple[KindOfLoss, ...]:
+    lost: dict[str, list[LostFact]] = {}
+    for kind, text, path in row.losses.get("lost", []):
+        href = f"{ground.explorer}at/{path}#{parse_path(path).node.dom_id}" if path else ""
+        lost.setdefault(kind, []).append(LostFact(text, href))
+    return tuple(
+        KindOfLoss(
+            kind,
+            KINDS[kind],
+            found,
+            kept,
+            100 * kept // max(found, 1),
+            tuple(lost.get(kind, ())),
+            max(0, found - kept - len(lost.get(kind, ()))),
+        )
+        for kind, found, kept in row.losses.get("shares", [])
+    )
+
+
+def _lost_text(losses: tuple[KindOfLoss, ...]) -> str:
+    lost = [
+        f"{each.missing:,} {each.label if each.missing != 1 else each.label[:-1]}" for each in losses if each.missing
+    ]
+    return f"Lost: {', '.join(lost)}" if lost else "Nothing that we look for is lost"

@@ -1,0 +1,142 @@
+"""Values in the rows of all apps: titles, names, jobs, summaries, audit, arrivals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from django.apps import apps
+from django.db import models, transaction
+
+from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads.staging import forget, is_there, path_of
+from chainviz.chains.versions.heads import HEAD, copy_head
+from chainviz.drafts.summaries import runs as summaries
+from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
+from chainviz.jobs.models import AsciiJSONField, Job
+from chainviz.store.content.codec import pack, unpack
+from chainviz.store.models import Version
+from chainviz.store.purge.blanking import Blanks
+from chainviz.store.purge.values import Reach, Renamed, heads
+
+LABELS = ("chains", "drafts", "jobs", "reviews")
+PIECE = 1 << 20
+
+
+def blank_rows(found: Reach, renamed: Sequence[Renamed], blanks: Blanks) -> list[Chain]:
+    """Part of the purge's transaction; the chains it was about."""
+    chains = list(Chain.objects.select_for_update().filter(history__in=found.histories).order_by("pk"))
+    _chains(chains, renamed, blanks)
+    _stop_summaries(chains)
+    for model in (model for label in LABELS if apps.is_installed(f"chainviz.{label}") for model in models_of(label)):
+        _rows(_of_chains(model, chains), blanks)
+    _arrivals(chains, blanks)
+    return chains
+
+
+def _stop_summaries(chains: Sequence[Chain]) -> None:
+    """What a writer has in hand it read before: it loses its claim, so that its text is dropped."""
+    for run in SummaryRun.objects.filter(chain__in=chains):
+        summaries.stop(run)
+        summaries.release(run.pieces.filter(state=SummaryPiece.State.WRITING))
+
+
+def models_of(label: str) -> list[type[models.Model]]:
+    return list(apps.get_app_config(label).get_models())
+
+
+def _chains(chains: Sequence[Chain], renamed: Sequence[Renamed], blanks: Blanks) -> None:
+    digests = {each.old: each.new for each in renamed}
+    by_history = {version.history_id: version for version in heads(chain.history for chain in chains)}
+    for chain in chains:
+        chain.sha256 = digests.get(chain.sha256, chain.sha256)
+        version: Version | None = by_history.get(chain.history)
+        if version is not None:
+            chain.size = version.snapshot.size
+        chain.title = blanks.text(chain.title)
+        chain.save(update_fields=["sha256", "size", "title"])
+
+
+def judge_again(chains: Iterable[int]) -> None:
+    """What the library shows of them beside that; it takes a walk through each, which nobody should have to wait for."""
+    by_history = {chain.history: chain for chain in Chain.objects.filter(pk__in=chains)}
+    for version in heads(by_history):
+        chain = by_history[version.history_id]
+        copy_head(chain, version)
+        chain.save(update_fields=HEAD)
+
+
+def _of_chains(model: type[models.Model], chains: Sequence[Chain]) -> models.QuerySet[Any]:
+    """The rows of a model that belong to these chains, or, where it does not say, to their owners."""
+    names = {field.name: field for field in model._meta.get_fields()}
+    rows = model._default_manager.all()
+    keys = [chain.pk for chain in chains]
+    if model is Chain:
+        return rows.filter(pk__in=keys)
+    if "chain_key" in names:
+        return rows.filter(chain_key__in=keys)
+    if "chain" in names:
+        return rows.filter(chain__in=keys)
+    for name, field in names.items():
+        other = field.related_model if field.many_to_one else None
+        if other is not None and any(each.name == "chain" for each in other._meta.get_fields()):
+            return rows.filter(**{f"{name}__chain__in": keys})
+    if model is Job:
+        return rows.filter(owner__in={chain.owner_id for chain in chains})
+    return rows
+
+
+def _rows(rows: models.QuerySet[Any], blanks: Blanks) -> None:
+    fields = [field for field in rows.model._meta.concrete_fields if _may_hold(field)]
+    for row in rows.only("pk", *(field.attname for field in fields)).iterator(chunk_size=200):
+        changed = []
+        for field in fields:
+            old = getattr(row, field.attname)
+            new = _blanked(field, old, blanks)
+            if new != old:
+                setattr(row, field.attname, new)
+                changed.append(field.attname)
+        if changed:
+            row.save(update_fields=changed)
+
+
+def _may_hold(field: Any) -> bool:
+    kinds = (models.CharField, models.TextField, models.BinaryField, models.JSONField, AsciiJSONField)
+    return isinstance(field, kinds) and not field.choices and not field.primary_key
+
+
+def _blanked(field: Any, old: Any, blanks: Blanks) -> Any:
+    if isinstance(field, models.BinaryField):
+        packed = None if old is None else bytes(old)
+        return old if packed is None else _packed(packed, blanks, old)
+    return blanks.plain(old)
+
+
+def _packed(content: bytes, blanks: Blanks, old: Any) -> Any:
+    try:
+        held = unpack(content)
+    except Exception:
+        blanked = blanks.blank(content)
+        return old if blanked == content else blanked
+    new = blanks.plain(held)
+    return old if new == held else pack(new)
+
+
+def _arrivals(chains: Sequence[Chain], blanks: Blanks) -> None:
+    """Uploads that became these chains, or that wait with the same bytes, are forgotten."""
+    for arrival in Arrival.objects.filter(owner__in={chain.owner_id for chain in chains}):
+        if arrival.chain in chains or _waits_with(arrival.waiting, blanks):
+            if arrival.waiting:
+                transaction.on_commit(partial(forget, arrival.waiting))
+            arrival.delete()
+
+
+def _waits_with(waiting: str, blanks: Blanks) -> bool:
+    return bool(waiting) and is_there(waiting) and next(blanks.find(_pieces(waiting)), None) is not None
+
+
+def _pieces(waiting: str) -> Iterator[bytes]:
+    with path_of(waiting).open("rb") as file:
+        while piece := file.read(PIECE):
+            yield piece

@@ -1,0 +1,167 @@
+"""The two jobs: looking what would go, and the purge. Small ones are over before the page is answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Q, Sum
+
+from chainviz.chains.audit import records as audit
+from chainviz.chains.models import Chain
+from chainviz.chains.versions.heads import store_name
+from chainviz.core.errors import Refused
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
+from chainviz.purge.app_tables import blank_rows, judge_again
+from chainviz.purge.vacuum import LEFT, settle
+from chainviz.purge.values import wanted
+from chainviz.store.models import Upload
+from chainviz.store.purge.blanking import Blanks
+from chainviz.store.purge.values import others_with, purge_values, reach
+
+AT_ONCE = 16_000_000
+"""Bytes of a person's uploads up to which nobody waits for a worker …"""
+FILES_AT_ONCE = 64_000_000
+"""… as long as the files of the database, which are written anew, are no larger than this."""
+ATTEMPTS = 3
+WAITS, PAUSE = 30, 0.1
+UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
+LOOK = f"{__name__}.look"
+PURGE = f"{__name__}.purge"
+WRITING = 0.05
+"""Share of a purge from which on it cannot be stopped."""
+
+
+def start_look(chain: Chain, values: str, paths: str) -> Job:
+    wanted(chain, values, paths)
+    forget_typed(chain)
+    return _begun(start_job(look, owner=chain.owner, chain=chain.pk, values=values, paths=paths))
+
+
+def start_purge(chain: Chain, values: str, paths: str, also: Iterable[int]) -> Job:
+    wanted(chain, values, paths)
+    given = {"chain": chain.pk, "values": values, "paths": paths, "also": sorted(also)}
+    return _begun(start_job(purge, owner=chain.owner, max_attempts=ATTEMPTS, **given))
+
+
+def _begun(job: Job) -> Job:
+    if _is_small(job.owner):
+        run_job.call(job.pk)
+        job.refresh_from_db()
+        for _ in range(0 if job.is_finished else WAITS):
+            # a worker was faster in taking it up
+            time.sleep(PAUSE)
+            job.refresh_from_db()
+            if job.is_finished:
+                break
+    return job
+
+
+def _is_small(owner: Any) -> bool:
+    held = Upload.objects.filter(owner=store_name(owner)).aggregate(total=Sum("length"))["total"] or 0
+    return held <= AT_ONCE and _files_size() <= FILES_AT_ONCE
+
+
+def _files_size() -> int:
+    sizes = {
+        "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+        "postgresql": "SELECT pg_database_size(current_database())",
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(sizes[connection.vendor])
+        return int(cursor.fetchone()[0])
+
+
+def job_of(chain: Chain, user: Any, number: int | None = None) -> Job | None:
+    """The person's look or purge of that number, else the one under way."""
+    jobs = Job.objects.about(chain).visible_to(user).filter(function__in=(LOOK, PURGE)).order_by("-pk")
+    if number is not None:
+        return jobs.filter(pk=number).first()
+    return jobs.filter(state__in=UNFINISHED).first()
+
+
+def can_stop(job: Job) -> bool:
+    """A look at any time, a purge until it writes."""
+    return job.function == LOOK or job.progress < WRITING
+
+
+def forget_typed(chain: Chain) -> None:
+    """Looks, and purges that failed, hold the values that were typed; a look under way ends at its next report."""
+    under_way = Q(function=PURGE, state__in=UNFINISHED)
+    Job.objects.about(chain).filter(function__in=(LOOK, PURGE)).exclude(under_way).delete()
+
+
+def look(context: JobContext, chain: int, values: str, paths: str) -> dict[str, Any]:
+    """How many places there are, and in which chains: those of the same files, and of others that hold a value too."""
+    row = _chain(chain)
+    searched = wanted(row, values, paths)
+    found = reach((row.history,), searched, lambda done, text: context.report(done / 2, f"This chain: {text}"))
+    others = others_with(
+        store_name(row.owner),
+        found.uploads,
+        searched,
+        lambda done, text: context.report(0.5 + done / 2, f"Other chains: {text}"),
+    )
+    return {
+        "values": len(searched),
+        "places": found.places,
+        "family": _keys(found.histories),
+        "others": [[keys, each.places] for each in others if (keys := _keys(each.histories))],
+    }
+
+
+def _keys(histories: Iterable[int]) -> list[int]:
+    return list(Chain.objects.filter(history__in=histories).order_by("pk").values_list("pk", flat=True))
+
+
+def purge(
+    context: JobContext,
+    chain: int,
+    values: str = "",
+    paths: str = "",
+    also: Iterable[int] = (),
+    done: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """`done` is there when an attempt before ended behind its transaction: only the files are left to clean then."""
+    if done is None:
+        row = _chain(chain)
+        searched = wanted(row, values, paths)
+        context.report(WRITING, "Blanking the values; from here on it cannot be stopped")
+        done = _carry_out(context.job, row, searched, also)
+    context.report(0.4, "Blanked; reading the chains anew")
+    judge_again(done["chains"])
+    context.report(0.8, "Cleaning the files of the database")
+    left = settle()
+    for entry in done["entries"]:
+        audit.add(entry, left=LEFT[left])
+    return {"places": done["places"], "left": left}
+
+
+def _chain(key: int) -> Chain:
+    chain = Chain.objects.filter(pk=key).first()
+    if chain is None:
+        raise Refused("The chain was deleted for good meanwhile.")
+    return chain
+
+
+@transaction.atomic
+def _carry_out(job: Job, chain: Chain, values: tuple[str, ...], also: Iterable[int]) -> dict[str, Any]:
+    """Every chain that shares an upload is blanked; what was done is noted, never to what. The job is part of it: from
+    now on it holds no value, and whoever takes it over knows that this is done."""
+    chosen = Chain.objects.visible_to(chain.owner).filter(pk__in=list(also)).values_list("history", flat=True)
+    found, renamed = purge_values((chain.history, *chosen), values, reason="values purged")
+    chains = blank_rows(found, renamed, Blanks(values))
+    forget_typed(chain)
+    record = {"values": len(values), "places": found.places, "chains": [each.pk for each in chains]}
+    entries = [audit.note(each, job.owner, "purge", record).pk for each in chains]
+    done = {"places": found.places, "chains": record["chains"], "entries": entries}
+    told = {"args": {"chain": chain.pk, "done": done}, "cancel_requested": False}
+    if not lease.held(job).update(**told) or not lease.beat(job):
+        raise Cancelled
+    return done
+
+

@@ -1,0 +1,94 @@
+"""Messages to look at: of a very long text in one only the beginning is read, and the rest where somebody asks.
+
+The unit is read by its format as ever, from a copy in which every long string is cut and ends with a mark. A part whose
+text is such a beginning and nothing else gets a LongText; all others must have the size that was stored for them.
+Where something does not fit (a long string inside of arguments, an image, a text the format takes apart) the whole
+message is to be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from secrets import token_hex
+
+from chainviz.core.chain.messages import PART_KINDS, Fragment, Message, Part, Text, ToolCall, ToolResult, byte_size
+from chainviz.core.documents.json_edit import quote
+from chainviz.core.documents.long_strings import LongString, LongText, long_strings
+from chainviz.core.documents.units import Read
+from chainviz.core.formats.contract import Format
+from chainviz.store.content.message_shapes import PartShape, StoredShape
+from chainviz.store.content.spans import SourceSpan, decode
+
+TEXTS: dict[type, str] = {Text: "text", ToolCall: "arguments", ToolResult: "content"}
+"""The parts that may be long, and which of their fields."""
+
+_WORD = token_hex(16)
+"""No transcript holds it: it is another one in each process."""
+_MARK = re.compile(_WORD + r"(\d+);\Z")
+
+_MEASURED: dict[bytes, list[list[LongString]]] = {}
+"""By digest of the message, for those measured last: numbers only."""
+HELD = 64
+
+
+def begun(
+    format: Format, digest: bytes, shape: StoredShape, spans: Sequence[SourceSpan], reads: Sequence[Read]
+) -> Message | None:
+    """The message without its source; None where it has to be read whole. `reads`: the text of each span."""
+    if not format.blocks_at:
+        return None
+    texts: list[LongText] = []
+    try:
+        long = _measure(digest, spans, reads)
+        source = tuple(
+            Fragment(span.ordinal, "", _shortened(read, span.length, strings, texts), span.blocks)
+            for span, read, strings in zip(spans, reads, long, strict=True)
+        )
+    except ValueError:
+        return None
+    message = format.message(shape.role, source)
+    if (message.role, message.label, message.note) != (shape.role, shape.label, shape.note):
+        return None
+    if len(message.parts) != len(shape.parts):
+        return None
+    parts = [_with_whole(part, stored, texts) for part, stored in zip(message.parts, shape.parts, strict=True)]
+    found = tuple(part for part in parts if part is not None)
+    return replace(message, parts=found, source=()) if len(found) == len(parts) else None
+
+
+def _measure(digest: bytes, spans: Sequence[SourceSpan], reads: Sequence[Read]) -> list[list[LongString]]:
+    found = _MEASURED.get(digest)
+    if found is None:
+        found = [list(long_strings(read, span.length)) for span, read in zip(spans, reads, strict=True)]
+        if len(_MEASURED) >= HELD:
+            _MEASURED.clear()
+        _MEASURED[digest] = found
+    return found
+
+
+def _shortened(read: Read, length: int, strings: Sequence[LongString], texts: list[LongText]) -> str:
+    out = []
+    at = 0
+    for string in strings:
+        text = LongText(string, read)
+        out += [decode(read(at, string.start)), quote(f"{text}{_WORD}{len(texts)};")[1:-1]]
+        texts.append(text)
+        at = string.end
+    return "".join([*out, decode(read(at, length))])
+
+
+def _with_whole(part: Part, stored: PartShape, texts: Sequence[LongText]) -> Part | None:
+    """None where the part is not what was stored, or is but with a beginning somewhere inside."""
+    size = part.size
+    name = TEXTS.get(type(part), "")
+    mark = _MARK.search(getattr(part, name)) if name else None
+    if mark is not None:
+        text = texts[int(mark[1])]
+        if mark.string[: mark.start()] != text:
+            return None
+        size += text.whole.size - byte_size(mark.string)
+        part = replace(part, **{name: text})  # type: ignore[arg-type]
+        object.__setattr__(part, "size", size)
+    return part if (PART_KINDS[type(part)], size) == stored[:2] and _WORD not in repr(part) else None

@@ -1,0 +1,77 @@
+"""A snapshot as a chain: core's Chain, read from the store piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import ChainAST
+from chainviz.store.content.message_reader import AT_HAND, BodyReader, RowReader, StoredMessage, pieces_of, read_shapes
+from chainviz.store.content.message_shapes import StoredShape
+from chainviz.store.models import Snapshot
+from chainviz.store.outline.reader import OutlineReader
+
+MOST_AT_HAND = 20_000
+"""Messages of a chain whose tree stays in memory after it was read: a live preview asks for it with every key."""
+
+
+class StoredChain:
+    """What it reads it reads through the outline: a window of a long chain costs no more than one of a short chain."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.bodies = BodyReader()
+        self.read = RowReader()
+
+    @property
+    def format(self) -> str:
+        return self.snapshot.format
+
+    def __len__(self) -> int:
+        return self.snapshot.messages
+
+    def __getitem__(self, index: int) -> Message:
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(index)
+        return self.slice(place, place + 1)[0]
+
+    @cached_property
+    def outline(self) -> OutlineReader:
+        return OutlineReader.of(self.snapshot)
+
+    def slice(self, start: int, stop: int) -> Sequence[Message]:
+        return self.bodies.messages(self.rows(start, stop))
+
+    def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
+        """Messages without bodies."""
+        return self.read(self.outline.pieces(max(0, start), min(stop, len(self))))
+
+    @cached_property
+    def _shapes(self) -> tuple[StoredShape, ...]:
+        return tuple(read_shapes(pieces_of(self.snapshot)))
+
+    def shapes(self) -> Sequence[StoredShape]:
+        return self._shapes
+
+    @cached_property
+    def tree(self) -> ChainAST[StoredShape]:
+        key = (self.snapshot.pk, bytes(self.snapshot.digest))
+        tree: ChainAST[StoredShape] | None = AT_HAND.get(key)
+        if tree is None:
+            tree = parse(self._shapes)
+            if len(self) <= MOST_AT_HAND:
+                AT_HAND.clear()
+                AT_HAND[key] = tree
+        return tree
+
+    def span(self, path: Path) -> range:
+        return self.outline.span(path)
+
+    def at(self, path: Path) -> Sequence[Message]:
+        """The messages under a path."""
+        span = self.span(path)
+        return self.slice(span.start, span.stop)

@@ -1,0 +1,252 @@
+"""What a snapshot consists of: its pieces, and the messages in them, read by (run, position) alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from chainviz.core import formats
+from chainviz.core.chain.messages import CallRef, Fragment
+from chainviz.core.chain.messages import Message as CoreMessage
+from chainviz.core.documents import long_strings
+from chainviz.store.content.beginnings import begun
+from chainviz.store.content.codec import unpack_body
+from chainviz.store.content.message_shapes import StoredShape, unpack_shape
+from chainviz.store.content.pieces import Piece, join, splice, total, unpack_pieces, unpack_splices
+from chainviz.store.content.spans import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
+from chainviz.store.content.uploads import UploadReader, chunks_of
+from chainviz.store.models import Body, Message, Run, Snapshot
+
+RANGES = 200
+"""Pieces asked for in one query; SQLite takes no deeper expression than 1000."""
+HELD_ROWS = 500
+
+
+class StoredMessage(NamedTuple):
+    """A message row, without its body."""
+
+    run: int
+    position: int
+    digest: bytes
+    shape: StoredShape
+    skeleton: bytes
+    source: bytes
+
+
+@lru_cache(maxsize=32)
+def _pieces(snapshot_id: int, key_id: int | None, packed: bytes, digest: bytes) -> tuple[Piece, ...]:
+    # packed and digest are part of the cache's key: a number is used again after a rollback
+    if key_id is None:
+        return tuple(unpack_pieces(packed))
+    rows = Snapshot.objects.filter(key=key_id, pk__lte=snapshot_id).values_list("pk", "parent_id", "pieces")
+    known = {pk: (parent, splices) for pk, parent, splices in rows}
+    path = []
+    place = snapshot_id
+    while place != key_id:
+        parent, splices = known[place]
+        path.append(splices)
+        place = parent
+    pieces = unpack_pieces(Snapshot.objects.values_list("pieces", flat=True).get(pk=place))
+    for splices in reversed(path):
+        pieces = splice(pieces, unpack_splices(splices))
+    return tuple(pieces)
+
+
+def pieces_of(snapshot: Snapshot) -> tuple[Piece, ...]:
+    """All pieces. Snapshots never change, so those read last are kept at hand."""
+    return _pieces(snapshot.pk, snapshot.key_id, bytes(snapshot.pieces), bytes(snapshot.digest))
+
+
+AT_HAND: dict[tuple[int, bytes], Any] = {}
+"""The tree read last, for pages that ask for it again and again."""
+
+
+def forget() -> None:
+    """After a deletion for good nothing of it may stay in memory."""
+    _pieces.cache_clear()
+    AT_HAND.clear()
+
+
+def read_rows(pieces: Iterable[Piece]) -> Iterator[StoredMessage]:
+    """The message rows of some pieces, in their order."""
+    columns = ("digest", "size", "skeleton", "preview", "source")
+    for group in _groups(pieces):
+        found = {}
+        for run, position, digest, size, skeleton, preview, source in _select(Message, columns, group):
+            shape = unpack_shape(skeleton, size, preview)
+            found[run, position] = StoredMessage(run, position, bytes(digest), shape, bytes(skeleton), bytes(source))
+        for piece in group:
+            for position in range(piece.start, piece.start + piece.length):
+                yield found[piece.run, position]
+
+
+class RowReader:
+    """Reads message rows of one chain. A page asks for the same few again and again, so they are kept."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[int, int], StoredMessage] = {}
+
+    def __call__(self, pieces: Iterable[Piece]) -> list[StoredMessage]:
+        pieces = list(pieces)
+        if total(pieces) > HELD_ROWS:
+            return list(read_rows(pieces))
+        places = [(run, start + i) for run, start, length in pieces for i in range(length)]
+        found = {place: self._held[place] for place in places if place in self._held}
+        missing = join(Piece(*place, 1) for place in dict.fromkeys(places) if place not in found)
+        found |= {(row.run, row.position): row for row in read_rows(missing)}
+        if len(self._held) > HELD_ROWS:
+            self._held.clear()
+        self._held |= found
+        return [found[place] for place in places]
+
+
+def read_shapes(pieces: Iterable[Piece]) -> Iterator[StoredShape]:
+    """The same without all that a tree does not ask for."""
+    for group in _groups(pieces):
+        rows = _select(Message, ("size", "skeleton", "preview"), group)
+        found = {(run, position): shape for run, position, *shape in rows}
+        for run, start, length in group:
+            for position in range(start, start + length):
+                size, skeleton, preview = found[run, position]
+                yield unpack_shape(skeleton, size, preview)
+
+
+GROUP_MESSAGES = 2000
+PREFETCHED = 64
+"""Chunks of an upload read at once: 16 MB."""
+
+
+def _groups(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    group: list[Piece] = []
+    held = 0
+    for run, start, length in pieces:
+        while length:
+            taken = min(length, GROUP_MESSAGES - held)
+            group.append(Piece(run, start, taken))
+            start, length, held = start + taken, length - taken, held + taken
+            if held >= GROUP_MESSAGES or len(group) >= RANGES:
+                yield group
+                group, held = [], 0
+    if group:
+        yield group
+
+
+def _select(model: type[Message] | type[Body], columns: Sequence[str], pieces: Sequence[Piece]) -> list[Sequence[Any]]:
+    """Rows of some pieces, in any order. Written out, because building the same condition of Q takes longer than asking."""
+    quote = connection.ops.quote_name
+    condition = " OR ".join(["(run_id = %s AND position BETWEEN %s AND %s)"] * len(pieces))
+    values = [value for run, start, length in pieces for value in (run, start, start + length - 1)]
+    names = ", ".join(map(quote, ("run_id", "position", *columns)))
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {names} FROM {quote(model._meta.db_table)} WHERE {condition}", values)
+        rows: list[Sequence[Any]] = cursor.fetchall()
+    return rows
+
+
+def read_calls(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, tuple[CallRef, ...]]]:
+    """Run, position and calls of the messages in some pieces that call tools, in order."""
+    for group in _groups(pieces):
+        found = {}
+        for run, position, skeleton in _select(Message, ["skeleton"], group):
+            shape = unpack_shape(skeleton, 0, "")
+            if shape.calls:
+                found[run, position] = shape.calls
+        for piece in group:
+            for position in range(piece.start, piece.start + piece.length):
+                calls = found.get((piece.run, position))
+                if calls:
+                    yield piece.run, position, calls
+
+
+def read_bodies(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, bytes]]:
+    """Run, position and content of the own bodies in some pieces, where there are any."""
+    for group in _groups(pieces):
+        for run, position, content in _select(Body, ["content"], group):
+            yield run, position, unpack_body(content)
+
+
+class BodyReader:
+    """Turns message rows into messages, reading their bodies; keeps what it learned about runs and uploads."""
+
+    def __init__(self) -> None:
+        self._runs: dict[int, tuple[str, int | None, str]] = {}
+        """Format, upload and kind."""
+        self._uploads: dict[int, UploadReader] = {}
+
+    def messages(self, rows: Sequence[StoredMessage]) -> list[CoreMessage]:
+        sources = self.sources(rows)
+        return [
+            formats.get_format(self._runs[row.run][0]).message(row.shape.role, source)
+            for row, source in zip(rows, sources, strict=True)
+        ]
+
+    def begun(self, rows: Sequence[StoredMessage]) -> list[CoreMessage]:
+        """As `messages`, to look at: of what is very long only the beginning is read (LongText). They may have no source."""
+        short = iter(self.messages([row for row in rows if not _is_long(row)]))
+        return [self._begun(row) if _is_long(row) else next(short) for row in rows]
+
+    def _begun(self, row: StoredMessage) -> CoreMessage:
+        self._learn({row.run})
+        spans = unpack_spans(row.source)
+        own = any(span.start < 0 for span in spans)
+        body = self._bodies([row]).get((row.run, row.position), b"") if own else b""
+        reads = texts_of(spans, body, self.upload(row.run) or _no_upload)
+        format = formats.get_format(self._runs[row.run][0])
+        return begun(format, row.digest, row.shape, spans, reads) or self.messages([row])[0]
+
+    def sources(self, rows: Sequence[StoredMessage]) -> list[tuple[Fragment, ...]]:
+        self._learn({row.run for row in rows})
+        spans = [unpack_spans(row.source) for row in rows]
+        own = [row for row, found in zip(rows, spans, strict=True) if any(span.start < 0 for span in found)]
+        bodies = self._bodies(own)
+        self._prefetch(rows, spans)
+        return [
+            fragments(found, bodies.get((row.run, row.position), b""), self.upload(row.run) or _no_upload)
+            for row, found in zip(rows, spans, strict=True)
+        ]
+
+    def _prefetch(self, rows: Sequence[StoredMessage], spans: Sequence[list[SourceSpan]]) -> None:
+        """One query for the chunks of many small messages, instead of one each."""
+        wanted: dict[int, set[int]] = {}
+        for row, found in zip(rows, spans, strict=True):
+            upload = self._runs[row.run][1]
+            if upload is not None:
+                wanted.setdefault(upload, set()).update(
+                    *(chunks_of(s.start - s.lead, s.start + s.length) for s in found if s.start >= 0)
+                )
+        for upload, chunks in wanted.items():
+            if len(chunks) <= PREFETCHED:
+                self._uploads.setdefault(upload, UploadReader(upload)).fetch(chunks)
+
+    def upload(self, run: int) -> UploadReader | None:
+        self._learn({run})
+        upload_id = self._runs[run][1]
+        if upload_id is None:
+            return None
+        return self._uploads.setdefault(upload_id, UploadReader(upload_id))
+
+    def are_written(self, rows: Sequence[StoredMessage]) -> bool:
+        """Whether any was written here, by a step, rather than imported."""
+        self._learn({row.run for row in rows})
+        return any(self._runs[row.run][2] == Run.EDIT for row in rows)
+
+    def _learn(self, runs: set[int]) -> None:
+        missing = runs - self._runs.keys()
+        if missing:
+            found = Run.objects.filter(pk__in=missing).values_list("pk", "format", "upload_id", "kind")
+            self._runs |= {pk: (format, upload, kind) for pk, format, upload, kind in found}
+
+    def _bodies(self, rows: Sequence[StoredMessage]) -> dict[tuple[int, int], bytes]:
+        pieces = [Piece(row.run, row.position, 1) for row in rows]
+        return {(run, position): content for run, position, content in read_bodies(pieces)}
+
+
+def _is_long(row: StoredMessage) -> bool:
+    return stored_bytes(row.source) > long_strings.STEP
+
+
+def _no_upload(start: int, end: int) -> bytes:
+    raise LookupError("a message points into an upload, but its run has none")

@@ -1,0 +1,139 @@
+"""A message without its body: what the tree, a closed row and a chart need, in a few bytes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from chainviz.core.chain.messages import (
+    AI,
+    PART_KINDS,
+    TOOL,
+    Binary,
+    CallRef,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    PartKind,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from chainviz.store.content.codec import pack, unpack
+
+PREVIEW = 200
+KINDS: tuple[PartKind, ...] = ("text", "image", "binary", "thinking", "tool_call", "tool_result", "opaque")
+_NUMBERS = {kind: i for i, kind in enumerate(KINDS)}
+_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+
+class PartShape(NamedTuple):
+    """A part without its content; a tuple, because a long chain has very many and nothing is made as quickly."""
+
+    kind: PartKind
+    size: int
+    id: str = ""
+    name: str = ""
+    flag: bool = False
+    """A call without function, or a result that is an error."""
+
+
+@dataclass(frozen=True)
+class StoredShape:
+    """A stored message whose body was not read: has what core's Shape asks for."""
+
+    role: str
+    size: int
+    parts: tuple[PartShape, ...]
+    label: str = ""
+    note: str = ""
+    preview: str = ""
+
+    @cached_property
+    def calls(self) -> tuple[CallRef, ...]:
+        if self.role != AI:
+            return ()
+        return tuple(CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_call" and not p.flag)
+
+    @cached_property
+    def results(self) -> tuple[CallRef, ...]:
+        if self.role != TOOL:
+            return ()
+        return tuple(CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_result")
+
+
+def pack_skeleton(message: Message) -> bytes:
+    return pack([message.role, [_part(part) for part in message.parts], message.label, message.note])
+
+
+def _part(part: Part) -> list[Any]:
+    number = _NUMBERS[PART_KINDS[type(part)]]
+    if type(part) is ToolCall:
+        return [number, part.size, part.id, part.name, int(not part.has_function)]
+    if type(part) is ToolResult:
+        return [number, part.size, part.call_id, part.name, int(part.is_error)]
+    return [number, part.size]
+
+
+def unpack_shape(skeleton: bytes, size: int, preview: str) -> StoredShape:
+    role, parts, label, note = unpack(skeleton)
+    return StoredShape(role, size, tuple([_part_shape(part) for part in parts]), label, note, preview)
+
+
+def _part_shape(packed: list[Any]) -> PartShape:
+    if len(packed) == 2:
+        return PartShape(KINDS[packed[0]], packed[1])
+    number, size, id, name, flag = packed
+    return PartShape(KINDS[number], size, id, name, bool(flag))
+
+
+def shape_of(message: Message) -> StoredShape:
+    """The shape as the store gives it back."""
+    return unpack_shape(pack_skeleton(message), message.size, preview(message))
+
+
+def clean(text: str) -> str:
+    """`text` as any database takes it: control characters and lone surrogates become U+FFFD."""
+    return text if text.isprintable() else _UNFIT.sub("\ufffd", text)
+
+
+def preview(message: Message) -> str:
+    """The first words a person would read, in one line."""
+    taken = ""
+    for part in message.parts:
+        if len(taken) >= PREVIEW:
+            break
+        words = _in_one_line(_words(part))
+        taken = f"{taken} {words}" if taken and words else taken or words
+    return clean(taken[:PREVIEW])
+
+
+def _in_one_line(text: str) -> str:
+    """The beginning of the text with single spaces between its words."""
+    beginning = text[:PREVIEW]
+    if beginning.isprintable() and "  " not in beginning and beginning == beginning.strip():
+        return beginning
+    # white space may fill much of the text: take more than will be kept, much more only where that is needed
+    line = " ".join(text[: PREVIEW + 50].split())
+    return line if len(line) >= PREVIEW else " ".join(text[: PREVIEW * 4].split())
+
+
+def _words(part: Part) -> str:
+    if type(part) is Text:
+        return part.text
+    if type(part) is Thinking:
+        return part.content
+    if type(part) is ToolCall:
+        return f"{part.name} {part.arguments[: PREVIEW * 4]}"
+    if type(part) is ToolResult:
+        return part.content
+    if type(part) is Image:
+        return part.url
+    if type(part) is Binary:
+        return part.mime
+    assert type(part) is Opaque
+    return part.kind

@@ -1,0 +1,195 @@
+"""Pieces of runs: what a snapshot consists of. Lists of pieces are cut, spliced and packed here; nothing is read."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from chainviz.store.content.codec import pack, unpack
+
+_FAR = 1 << 62
+
+
+class Piece(NamedTuple):
+    """Messages `start : start + length` of a run."""
+
+    run: int
+    start: int
+    length: int
+
+
+class PieceSplice(NamedTuple):
+    """Messages `start : start + removed` of the parent give way to those of `pieces`."""
+
+    start: int
+    removed: int
+    pieces: tuple[Piece, ...]
+
+
+def join(pieces: Iterable[Piece]) -> list[Piece]:
+    """The same messages in as few pieces as possible."""
+    joined: list[Piece] = []
+    open_run = open_start = open_end = 0
+    for run, start, length in pieces:
+        if run == open_run and start == open_end:
+            open_end += length
+        elif length:
+            if open_end > open_start:
+                joined.append(Piece(open_run, open_start, open_end - open_start))
+            open_run, open_start, open_end = run, start, start + length
+    if open_end > open_start:
+        joined.append(Piece(open_run, open_start, open_end - open_start))
+    return joined
+
+
+class Cursor:
+    """Takes messages off a list of pieces, from its beginning."""
+
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        self._pieces = iter(pieces)
+        self._open = Piece(0, 0, 0)
+
+    def take(self, count: int) -> Iterator[Piece]:
+        while count > 0:
+            if not self._open.length:
+                self._open = next(self._pieces)
+            run, start, length = self._open
+            taken = min(count, length)
+            self._open = Piece(run, start + taken, length - taken)
+            count -= taken
+            yield Piece(run, start, taken)
+
+    def skip(self, count: int) -> None:
+        for _ in self.take(count):
+            pass
+
+    def rest(self) -> Iterator[Piece]:
+        yield self._open
+        yield from self._pieces
+
+
+def cut(pieces: Iterable[Piece], start: int, stop: int) -> Iterator[Piece]:
+    """The pieces of messages `start:stop`."""
+    cursor = Cursor(pieces)
+    cursor.skip(start)
+    return cursor.take(stop - start)
+
+
+def splice(pieces: Iterable[Piece], changes: Iterable[PieceSplice]) -> list[Piece]:
+    """The changed list; changes come in order and do not overlap."""
+    cursor = Cursor(pieces)
+    result: list[Piece] = []
+    place = 0
+    for change in changes:
+        result += cursor.take(change.start - place)
+        cursor.skip(change.removed)
+        result += change.pieces
+        place = change.start + change.removed
+    result += cursor.rest()
+    return join(result)
+
+
+def differences(base: Sequence[Piece], other: Iterable[Piece]) -> list[PieceSplice]:
+    """What makes `other` of `base`. Messages are told apart by where they lie; one that moved back counts as inserted."""
+    places = Places(base)
+    found: list[PieceSplice] = []
+    inserted: list[Piece] = []
+    place = 0
+    for piece in other:
+        for index, part in places.segments(piece):
+            if index < place:
+                inserted.append(part)
+                continue
+            if index > place or inserted:
+                found.append(PieceSplice(place, index - place, tuple(inserted)))
+            place, inserted = index + part.length, []
+    if place < total(base) or inserted:
+        found.append(PieceSplice(place, total(base) - place, tuple(inserted)))
+    return found
+
+
+def total(pieces: Iterable[Piece]) -> int:
+    return sum(piece.length for piece in pieces)
+
+
+class Places:
+    """Which message of a list of pieces lies where in a run, and the other way round."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.pieces = pieces
+        self.starts = [0]
+        for piece in self.pieces:
+            self.starts.append(self.starts[-1] + piece.length)
+        self._by_run: dict[int, list[tuple[int, int, int]]] = {}
+        for piece, start in zip(self.pieces, self.starts, strict=False):
+            self._by_run.setdefault(piece.run, []).append((piece.start, piece.length, start))
+        for places in self._by_run.values():
+            places.sort()
+
+    def at(self, indexes: Iterable[int]) -> list[Piece]:
+        found = []
+        for index in indexes:
+            i = bisect_right(self.starts, index) - 1
+            piece = self.pieces[i]
+            found.append(Piece(piece.run, piece.start + index - self.starts[i], 1))
+        return found
+
+    def index(self, run: int, position: int) -> int:
+        """-1 where the chain does not have it (any more)."""
+        places = self._by_run.get(run, [])
+        i = bisect_right(places, (position, _FAR, 0)) - 1
+        if i < 0:
+            return -1
+        first, length, start = places[i]
+        return start + position - first if position < first + length else -1
+
+    def segments(self, piece: Piece) -> Iterator[tuple[int, Piece]]:
+        """The piece cut where it begins or ceases to be in the list; each part with its index there, or -1."""
+        position, end = piece.start, piece.start + piece.length
+        places = self._by_run.get(piece.run, [])
+        i = max(0, bisect_right(places, (position, _FAR, 0)) - 1)
+        while position < end:
+            while i < len(places) and places[i][0] + places[i][1] <= position:
+                i += 1
+            if i == len(places) or places[i][0] >= end:
+                yield -1, Piece(piece.run, position, end - position)
+                return
+            first, length, start = places[i]
+            if first > position:
+                yield -1, Piece(piece.run, position, first - position)
+                position = first
+            stop = min(end, first + length)
+            yield start + position - first, Piece(piece.run, position, stop - position)
+            position = stop
+
+    def rises(self, run: int) -> bool:
+        """Whether what is later in the run is later in the chain."""
+        return all(one[2] < other[2] for one, other in pairwise(self._by_run.get(run, [])))
+
+
+def pack_pieces(pieces: Iterable[Piece]) -> bytes:
+    return pack([list(piece) for piece in pieces])
+
+
+def unpack_pieces(packed: bytes | memoryview) -> list[Piece]:
+    return [Piece(*piece) for piece in unpack(packed)]
+
+
+def pack_splices(changes: Iterable[PieceSplice]) -> bytes:
+    return pack([[c.start, c.removed, [list(piece) for piece in c.pieces]] for c in changes])
+
+
+def unpack_splices(packed: bytes | memoryview) -> list[PieceSplice]:
+    return [
+        PieceSplice(start, removed, tuple(Piece(*piece) for piece in pieces))
+        for start, removed, pieces in unpack(packed)
+    ]
+
+
+def runs_in(packed: bytes | memoryview, *, is_key: bool) -> set[int]:
+    """The runs that a packed list of pieces, or of splices, names."""
+    if is_key:
+        return {piece.run for piece in unpack_pieces(packed)}
+    return {piece.run for change in unpack_splices(packed) for piece in change.pieces}

@@ -1,0 +1,82 @@
+"""Writes runs: messages in order, a batch at a time, each row narrow and each body once."""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from chainviz.core.chain.messages import Message as CoreMessage
+from chainviz.store.content.bulk_insert import insert_many
+from chainviz.store.content.codec import pack_body
+from chainviz.store.content.message_shapes import pack_skeleton, preview
+from chainviz.store.content.pieces import Piece
+from chainviz.store.content.spans import message_digest, pack_source
+from chainviz.store.models import Body, Message, Run
+from chainviz.store.outline.build import Placed
+
+BATCH = 4000
+BATCH_BYTES = 4 << 20
+
+
+class RunWriter:
+    def __init__(self, run: Run, batch: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+        """`batch` makes the transaction for each batch; without it all are part of the one that is open."""
+        self._batch = batch
+        self._run: int = run.pk
+        self.count = 0
+        self.stored = 0
+        self._rows: list[tuple[Any, ...]] = []
+        self._bodies: list[tuple[Any, ...]] = []
+        self._held = 0
+        self._starts = array("Q")
+        self._positions = array("I")
+
+    def add(self, message: CoreMessage) -> Placed:
+        position = self.count
+        digest = message_digest(message)
+        source = pack_source(message.source)
+        self._rows.append(
+            (self._run, position, digest, message.size, pack_skeleton(message), preview(message), source.spans)
+        )
+        if source.body:
+            self._bodies.append((self._run, position, pack_body(source.body)))
+            self._held += len(source.body)
+        self.stored += source.length
+        for fragment in message.source:
+            if fragment.start >= 0:
+                self._starts.append(fragment.start)
+                self._positions.append(position)
+        self.count += 1
+        if len(self._rows) >= BATCH or self._held >= BATCH_BYTES:
+            self.flush()
+        return Placed(message, Piece(self._run, position, 1), digest)
+
+    def flush(self) -> None:
+        columns = ["run_id", "position", "digest", "size", "skeleton", "preview", "source"]
+        with self._batch():
+            if self._rows:
+                insert_many(Message, columns, self._rows)
+            if self._bodies:
+                insert_many(Body, ["run_id", "position", "content"], self._bodies)
+        self._rows, self._bodies, self._held = [], [], 0
+
+    @property
+    def starts(self) -> bytes:
+        """Where in the upload each fragment begins, and whose it is; for searching."""
+        return pack_starts(self._starts, self._positions)
+
+
+def pack_starts(starts: array[int], positions: array[int]) -> bytes:
+    return zlib.compress(starts.tobytes() + positions.tobytes(), 1)
+
+
+def unpack_starts(packed: bytes | memoryview) -> tuple[array[int], array[int]]:
+    content = zlib.decompress(packed)
+    starts, positions = array("Q"), array("I")
+    count = len(content) // (starts.itemsize + positions.itemsize)
+    starts.frombytes(content[: count * starts.itemsize])
+    positions.frombytes(content[count * starts.itemsize :])
+    return starts, positions

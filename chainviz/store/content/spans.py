@@ -1,0 +1,124 @@
+"""Where the fragments of a stored message lie: spans into its upload, or into its own body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import NamedTuple
+
+from chainviz.core.chain.messages import Fragment, Message
+from chainviz.core.documents.units import Read
+from chainviz.store.content.codec import pack, unpack
+
+
+def encode(text: str) -> bytes:
+    """Source text as bytes; bytes that are no UTF-8 were read as surrogates and come out as they were."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def decode(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpan:
+    """One fragment: `start` of its text in the upload (-1: next in the body), its length and that of its lead."""
+
+    ordinal: int
+    lead: int
+    start: int
+    length: int
+    blocks: tuple[int, ...] | None
+
+
+class PackedSource(NamedTuple):
+    spans: bytes
+    body: bytes
+    """What lies in no upload; empty if there is no such thing."""
+    length: int
+    """Bytes of the message as its source spells it."""
+
+
+def pack_source(source: tuple[Fragment, ...]) -> PackedSource:
+    if len(source) == 1 and source[0].start >= 0 and source[0].blocks is None:
+        # nearly every message of an import
+        one = source[0]
+        lead, text = _length(one.lead), _length(one.text)
+        return PackedSource(b"[[%d,%d,%d,%d]]" % (one.ordinal, lead, one.start, text), b"", lead + text)
+    spans: list[list[object]] = []
+    body: list[bytes] = []
+    length = 0
+    for fragment in source:
+        lead, text = _length(fragment.lead), _length(fragment.text)
+        if fragment.start < 0:
+            body += (encode(fragment.lead), encode(fragment.text))
+        span: list[object] = [fragment.ordinal, lead, fragment.start, text]
+        if fragment.blocks is not None:
+            span.append(list(fragment.blocks))
+        spans.append(span)
+        length += lead + text
+    return PackedSource(pack(spans), b"".join(body), length)
+
+
+def _length(text: str) -> int:
+    return len(text) if text.isascii() else len(encode(text))
+
+
+def unpack_spans(source: bytes) -> list[SourceSpan]:
+    return [
+        SourceSpan(span[0], span[1], span[2], span[3], tuple(span[4]) if len(span) > 4 else None)
+        for span in unpack(source)
+    ]
+
+
+def stored_bytes(source: bytes) -> int:
+    """How long the message is as its source spells it."""
+    return sum(span.lead + span.length for span in unpack_spans(source))
+
+
+def fragments(spans: Sequence[SourceSpan], body: bytes, read: Read) -> tuple[Fragment, ...]:
+    found = []
+    place = 0
+    for span in spans:
+        length = span.lead + span.length
+        if span.start < 0:
+            content = body[place : place + length]
+            place += length
+        else:
+            content = read(span.start - span.lead, span.start + span.length)
+        found.append(
+            Fragment(span.ordinal, decode(content[: span.lead]), decode(content[span.lead :]), span.blocks, span.start)
+        )
+    return tuple(found)
+
+
+def texts_of(spans: Sequence[SourceSpan], body: bytes, read: Read) -> list[Read]:
+    """For each fragment what reads bytes of its text."""
+    found = []
+    place = 0
+    for span in spans:
+        if span.start < 0:
+            found.append(_within(lambda start, end: body[start:end], place + span.lead))
+            place += span.lead + span.length
+        else:
+            found.append(_within(read, span.start))
+    return found
+
+
+def _within(read: Read, first: int) -> Read:
+    return lambda start, end: read(first + start, first + end)
+
+
+def message_digest(message: Message) -> bytes:
+    """What the message is, in its source's own words: role and fragments."""
+    digest = sha256(encode_any(message.role))
+    for fragment in message.source:
+        ordinal = b"\0%d" % fragment.ordinal if fragment.ordinal < -1 else b"\0"
+        digest.update(ordinal + repr(fragment.blocks).encode())
+        digest.update(encode(fragment.text))
+    return digest.digest()
+
+
+def encode_any(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,1 @@
+"""Versions, drafts and their steps: how content changes over time."""

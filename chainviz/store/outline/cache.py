@@ -1,0 +1,121 @@
+"""Outlines in the database: kept, loaded, and made anew where the cache has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from chainviz.store.content.codec import pack
+from chainviz.store.models import Outline, OutlineBlock, Snapshot
+from chainviz.store.outline.blocks import (
+    Listing,
+    PackedBlock,
+    RowBlock,
+    SectionBlock,
+    pack_listing,
+    unpack_listing,
+    unpack_rows,
+    unpack_sections,
+)
+from chainviz.store.outline.charts import Charts
+from chainviz.store.outline.hashes import pack_hashes, unpack_hashes
+from chainviz.store.outline.measures import Counts, Measure
+from chainviz.store.outline.rows import OPENING
+
+RULES = 1
+"""Raise it when rules or the form of blocks change: outlines of another edition are made anew."""
+
+
+Batch = Callable[[], AbstractContextManager[None]]
+
+
+class BlockKeeper:
+    """Writes blocks of one history, a batch at a time."""
+
+    def __init__(self, history_id: int, size: int = 64, batch: Batch = nullcontext) -> None:
+        """`batch` makes the transaction for each batch, which has `size` blocks."""
+        self._history_id = history_id
+        self._size = size
+        self._batch = batch
+        self._waiting: list[PackedBlock] = []
+
+    def __call__(self, block: PackedBlock) -> None:
+        self._waiting.append(block)
+        if len(self._waiting) >= self._size:
+            self.flush()
+
+    def flush(self) -> None:
+        rows = {block.entry.digest: block for block in self._waiting}
+        blocks = [
+            OutlineBlock(
+                history_id=self._history_id, digest=digest, rows=block.rows, hashes=pack_hashes(block.hashes)
+            )
+            for digest, block in rows.items()
+        ]
+        with self._batch():
+            OutlineBlock.objects.bulk_create(blocks, ignore_conflicts=True)
+        self._waiting = []
+
+
+@dataclass
+class BlockReader:
+    """Blocks of one history, read at most once each."""
+
+    history_id: int
+    rows: dict[bytes, RowBlock] = field(default_factory=dict)
+    sections: dict[bytes, SectionBlock] = field(default_factory=dict)
+    hashes: dict[bytes, list[int]] = field(default_factory=dict)
+
+    def load_rows(self, digests: Iterable[bytes], *, hashes: bool = False) -> None:
+        missing = {d for d in digests if d not in self.rows or (hashes and d not in self.hashes)}
+        for digest, content, packed in self._fetch(missing, "digest", "rows", *(["hashes"] if hashes else ["digest"])):
+            self.rows[bytes(digest)] = unpack_rows(content)
+            if hashes:
+                self.hashes[bytes(digest)] = unpack_hashes(packed)
+
+    def load_sections(self, digests: Iterable[bytes]) -> None:
+        for digest, content in self._fetch({d for d in digests if d not in self.sections}, "digest", "rows"):
+            self.sections[bytes(digest)] = unpack_sections(content)
+
+    def _fetch(self, digests: set[bytes], *columns: str) -> Iterable[tuple[bytes, ...]]:
+        if not digests:
+            return []
+        wanted = list(digests)
+        found: list[tuple[bytes, ...]] = []
+        for i in range(0, len(wanted), 500):
+            blocks = OutlineBlock.objects.filter(history=self.history_id, digest__in=wanted[i : i + 500])
+            found += blocks.values_list(*columns)
+        if len(found) != len(wanted):
+            raise LookupError("a block of the outline is missing; it has to be built anew")
+        return found
+
+
+def keep_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
+    problems = visible_problems(listing.total, listing.section_count)
+    tree = problems.get("", [0, 0, 0])
+    outline, _ = Outline.objects.update_or_create(
+        snapshot=snapshot,
+        defaults={
+            "rules": RULES,
+            "listing": pack_listing(listing),
+            "errors": tree[0],
+            "warnings": tree[1],
+            "verdicts": pack(problems),
+            "charts": charts.packed(),
+        },
+    )
+    return outline
+
+
+def visible_problems(measure: Measure, sections: int) -> Counts:
+    """Counts as a person sees them: the opening's problem is one only where a second section follows."""
+    counts = {key: list(numbers) for key, numbers in measure.problems.items() if key != OPENING}
+    opening = measure.problems.get(OPENING)
+    if opening and sections > 1:
+        counts[""] = [a + b for a, b in zip(counts.get("", [0, 0, 0]), opening, strict=True)]
+    return counts
+
+
+def listing_of(outline: Outline) -> Listing:
+    return unpack_listing(outline.listing)

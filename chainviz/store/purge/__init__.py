@@ -1,0 +1,1 @@
+"""Deletion for good: whole chains (delete) and single values (values)."""

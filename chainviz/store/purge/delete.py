@@ -1,0 +1,128 @@
+"""Deletion for good: the one way past append-only. Bytes and plain digests go; a keyed tombstone stays.
+
+A plain digest of something short can be guessed, so a tombstone keeps only a digest keyed with the site's secret: who
+has the bytes (and the secret) can tell that they were here, nobody else can tell anything.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+
+from django.conf import settings
+from django.db import models, router, transaction
+
+from chainviz.store.content.message_reader import forget
+from chainviz.store.content.pieces import runs_in
+from chainviz.store.models import (
+    Body,
+    Draft,
+    History,
+    Message,
+    Outline,
+    OutlineBlock,
+    Purge,
+    Run,
+    Snapshot,
+    Step,
+    Template,
+    Tombstone,
+    Upload,
+    UploadChunk,
+    Version,
+    Writing,
+)
+
+
+@contextmanager
+def purging(reason: str) -> Iterator[None]:
+    """A transaction in which stored rows may go. Its row is gone before it commits: nobody else ever sees it."""
+    with transaction.atomic():
+        purge = Purge.objects.create(reason=reason)
+        yield
+        purge.delete()
+    forget()
+
+
+def delete_for_good(history: History, *, reason: str = "deleted for good") -> None:
+    """The whole chain, with its drafts; its upload too, unless another chain came from it."""
+    number = history.pk
+    uploads = set(Run.objects.filter(history=number, upload__isnull=False).values_list("upload", flat=True))
+    with purging(reason):
+        # first, so that nothing more is written
+        remove(Writing.objects.filter(run__history=number))
+        for snapshot_digest in Snapshot.objects.filter(versions__history=number).values_list("digest", flat=True):
+            bury(number, "version", bytes(snapshot_digest), reason)
+        History.objects.filter(pk=number).update(head=None)
+        remove(Step.objects.filter(draft__in=Draft.objects.filter(history=number)))
+        remove(Draft.objects.filter(history=number))
+        remove(Version.objects.filter(history=number))
+        _remove_snapshots(Snapshot.objects.filter(history=number))
+        remove(OutlineBlock.objects.filter(history=number))
+        _remove_runs(Run.objects.filter(history=number))
+        remove(History.objects.filter(pk=number))
+        for upload in Upload.objects.filter(pk__in=uploads).exclude(runs__isnull=False):
+            bury(number, "upload", bytes.fromhex(upload.sha256), reason)
+            _remove_upload(upload)
+
+
+def collect(history: History) -> int:
+    """Steps that no version and no draft shows any more go for good, with what only they wrote; how many there were."""
+    parents = dict(Snapshot.objects.filter(history=history).values_list("pk", "parent"))
+    kept: set[int] = set()
+    shown = Version.objects.filter(history=history).values_list("snapshot", flat=True)
+    for place in [*shown, *Step.objects.filter(draft__history=history).values_list("snapshot", flat=True)]:
+        at: int | None = place
+        while at is not None and at not in kept:
+            kept.add(at)
+            at = parents[at]
+    gone = parents.keys() - kept
+    if not gone:
+        return 0
+    runs = set(Template.objects.filter(run__history=history, pk__in=_templates(kept)).values_list("pk", flat=True))
+    for key, packed in Snapshot.objects.filter(pk__in=kept).values_list("key", "pieces"):
+        runs |= runs_in(packed, is_key=key is None)
+    with purging("steps that were undone"):
+        _remove_snapshots(Snapshot.objects.filter(pk__in=gone))
+        _remove_runs(Run.objects.filter(history=history, writing=None).exclude(pk__in=runs))
+    return len(gone)
+
+
+def _templates(snapshots: set[int]) -> models.QuerySet[Snapshot, int | None]:
+    return Snapshot.objects.filter(pk__in=snapshots).values_list("template", flat=True)
+
+
+def is_buried(digest: bytes) -> bool:
+    """Whether something with this digest was deleted for good."""
+    return Tombstone.objects.filter(digest=_keyed(digest)).exists()
+
+
+def bury(history: int, kind: str, digest: bytes, reason: str) -> None:
+    Tombstone.objects.create(history=history, kind=kind, digest=_keyed(digest), reason=reason)
+
+
+def _keyed(digest: bytes) -> str:
+    return hmac.new(settings.SECRET_KEY.encode(), b"chainviz tombstone" + digest, sha256).hexdigest()
+
+
+def _remove_snapshots(snapshots: models.QuerySet[Snapshot]) -> None:
+    remove(Outline.objects.filter(snapshot__in=snapshots))
+    remove(snapshots)
+
+
+def _remove_runs(runs: models.QuerySet[Run]) -> None:
+    for model in (Body, Message, Template):
+        remove(model._default_manager.filter(run__in=runs))
+    remove(runs)
+
+
+def _remove_upload(upload: Upload) -> None:
+    remove(UploadChunk.objects.filter(upload=upload))
+    remove(Upload.objects.filter(pk=upload.pk))
+
+
+def remove(rows: models.QuerySet) -> None:  # type: ignore[type-arg]
+    # one statement; the order of the calls is that of the foreign keys
+    rows._raw_delete(router.db_for_write(rows.model))

@@ -1,0 +1,382 @@
+"""Purging values: their bytes go from the upload, from every version, draft and step of every chain that came from it.
+
+What stands there afterwards is as long, so versions, drafts, paths and places stay; digests are taken anew and the old
+ones leave keyed tombstones. Other chains of the same file, branches among them, share its bytes, so they are part of it.
+Nothing is held in memory but the longest message: uploads are read and blanked a chunk at a time.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from django.db import models
+from django.db.models import F, Q
+
+from chainviz.core.chain.messages import PART_KINDS
+from chainviz.core.documents.source import written
+from chainviz.core.errors import ChainError, Refused
+from chainviz.store.content.codec import pack, pack_body, unpack, unpack_body
+from chainviz.store.content.message_reader import BodyReader, StoredMessage, forget, pieces_of, read_rows
+from chainviz.store.content.message_shapes import clean, pack_skeleton, preview
+from chainviz.store.content.pieces import Piece
+from chainviz.store.content.spans import message_digest, unpack_spans
+from chainviz.store.content.uploads import CHUNK
+from chainviz.store.models import (
+    Body,
+    Draft,
+    History,
+    Message,
+    Outline,
+    OutlineBlock,
+    Run,
+    Snapshot,
+    Template,
+    Upload,
+    UploadChunk,
+    Version,
+    Writing,
+)
+from chainviz.store.outline.hashes import BASE, PRIME, concatenate, to_bytes
+from chainviz.store.purge.blanking import Blanks, Found
+from chainviz.store.purge.delete import bury, purging, remove
+
+GROUP = 200
+CHUNKS = 16
+"""Read at a time: 4 MB."""
+STRUCTURE = "One of these values is part of what makes the messages readable, such as a key; nothing was purged."
+
+Report = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a purge touches."""
+
+    histories: frozenset[int]
+    uploads: frozenset[int]
+    places: int
+    """In uploads and in what versions and drafts wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """An upload's digest before and after."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Chains that cannot be purged one by one, since they share the bytes of their uploads."""
+
+    histories: frozenset[int]
+    uploads: frozenset[int]
+
+
+def family(histories: Iterable[int]) -> Family:
+    """These chains, with all that share an upload with one of them."""
+    known, uploads = frozenset(histories), frozenset[int]()
+    while True:
+        shared = Run.objects.filter(history__in=known, upload__isnull=False).values_list("upload", flat=True)
+        found = frozenset(shared.distinct())
+        others = known | frozenset(Run.objects.filter(upload__in=found).values_list("history", flat=True).distinct())
+        if others == known and found == uploads:
+            return Family(known, uploads)
+        known, uploads = others, found
+
+
+def reach(histories: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None) -> Reach:
+    """Looks only."""
+    related, blanks = family(histories), Blanks(values)
+    places = 0
+    for number, upload in enumerate(sorted(related.uploads)):
+        places += blanks.count(_chunks(upload, _share(report, number, len(related.uploads) + 1)))
+    bodies = Body.objects.filter(run__history__in=related.histories).values_list("content", flat=True)
+    for body in bodies.iterator(chunk_size=20):
+        places += blanks.count((unpack_body(body),))
+    shells = Template.objects.filter(run__history__in=related.histories).values_list("shell", flat=True)
+    for shell in shells.iterator(chunk_size=1):
+        places += blanks.count((bytes(shell),))
+    report(1, f"{places:,} places found")
+    return Reach(related.histories, related.uploads, places)
+
+
+def others_with(
+    owner: str, left_out: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None
+) -> list[Reach]:
+    """Families of an owner's other uploads in which a value stands. What their drafts wrote beside them is not looked at:
+    it is purged with them all the same."""
+    blanks = Blanks(values)
+    uploads = list(Upload.objects.filter(owner=owner).exclude(pk__in=left_out).order_by("pk").values_list("pk", flat=True))
+    found = []
+    for number, upload in enumerate(uploads):
+        places = blanks.count(_chunks(upload, _share(report, number, len(uploads))))
+        if places:
+            runs = Run.objects.filter(upload=upload, history__importing=None).values_list("history", flat=True)
+            found.append(Reach(frozenset(runs.distinct()), frozenset((upload,)), places))
+    return found
+
+
+def _share(report: Report, number: int, count: int) -> Callable[[float], None]:
+    def told(done: float) -> None:
+        report((number + done) / count, f"file {number + 1} of {count}" if count > 1 else "reading the file")
+
+    return told
+
+
+def purge_values(histories: Iterable[int], values: Iterable[str], *, reason: str) -> tuple[Reach, tuple[Renamed, ...]]:
+    """Refused, with nothing changed, where a value is part of what makes a message readable."""
+    blanks = Blanks(values)
+    with purging(reason):
+        related = _hold(histories)
+        first = min(related.histories)
+        renamed: list[Renamed] = []
+        changed: dict[int, _Stretches] = {}
+        places = 0
+        for pk in sorted(related.uploads):
+            changed[pk] = stretches = _blank_upload(pk, blanks)
+            places += len(stretches)
+            renamed += _rename(pk, first, reason) if len(stretches) else ()
+            _rename_file(pk, blanks)
+        for number in sorted(related.histories):
+            places += _history(number, blanks, changed, reason)
+    forget()
+    return Reach(related.histories, related.uploads, places), tuple(renamed)
+
+
+def _hold(histories: Iterable[int]) -> Family:
+    """The family, of which nobody else writes anything until the transaction ends; imports and steps under way are broken off.
+
+    In the order in which steps and saves take their locks: draft, history, upload. Whoever read contents before sees by
+    the history's edition that they may not be written any more.
+    """
+    while True:
+        related = family(histories)
+        mine = Q(history__in=related.histories)
+        for rows in (
+            Draft.objects.filter(mine),
+            History.objects.filter(pk__in=related.histories),
+            Upload.objects.filter(pk__in=related.uploads),
+        ):
+            list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
+        if family(histories) == related:
+            break
+    History.objects.filter(pk__in=related.histories).update(edition=F("edition") + 1)
+    unfinished = History.objects.filter(pk__in=related.histories, importing__isnull=False)
+    gone = frozenset(unfinished.values_list("pk", flat=True))
+    _break_off(Run.objects.filter(writing__isnull=False, history__in=related.histories))
+    _break_off(Run.objects.filter(history__in=gone))
+    remove(OutlineBlock.objects.filter(history__in=gone))
+    remove(History.objects.filter(pk__in=gone))
+    return Family(related.histories - gone, related.uploads)
+
+
+def _break_off(unfinished: models.QuerySet[Run]) -> None:
+    runs = list(unfinished.values_list("pk", flat=True))
+    for model in (Body, Message, Writing):
+        remove(model._default_manager.filter(run__in=runs))
+    remove(Run.objects.filter(pk__in=runs))
+
+
+def _chunks(upload: int, told: Callable[[float], None] = lambda done: None) -> Iterator[bytes]:
+    """An upload's bytes in order, a few chunks a query: rows may be changed while this goes on."""
+    count = UploadChunk.objects.filter(upload=upload).count()
+    for first in range(0, count, CHUNKS):
+        rows = UploadChunk.objects.filter(upload=upload, index__range=(first, first + CHUNKS - 1)).order_by("index")
+        for content in rows.values_list("content", flat=True):
+            yield bytes(content)
+        told(min(1.0, (first + CHUNKS) / count))
+
+
+class _Stretches:
+    """Where an upload was changed, in order."""
+
+    def __init__(self) -> None:
+        self._starts, self._ends = array("Q"), array("Q")
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def add(self, found: Found) -> None:
+        self._starts.append(found.start)
+        self._ends.append(found.end)
+
+    def touch(self, start: int, end: int) -> bool:
+        at = bisect_right(self._ends, start)
+        return at < len(self._starts) and self._starts[at] < end
+
+
+def _blank_upload(pk: int, blanks: Blanks) -> _Stretches:
+    changed = _Stretches()
+    writer = _ChunkWriter(pk)
+    for found in blanks.find(_chunks(pk)):
+        changed.add(found)
+        writer.write(found)
+    writer.flush()
+    return changed
+
+
+class _ChunkWriter:
+    """Writes into an upload, from its beginning to its end; each chunk is stored once."""
+
+    def __init__(self, upload: int) -> None:
+        self._upload = upload
+        self._index = -1
+        self._content = bytearray()
+
+    def write(self, found: Found) -> None:
+        for index in range(found.start // CHUNK, -(-found.end // CHUNK)):
+            if index != self._index:
+                self.flush()
+                self._index = index
+                self._content = bytearray(self._rows().values_list("content", flat=True).get())
+            first, last = max(found.start, index * CHUNK), min(found.end, (index + 1) * CHUNK)
+            self._content[first - index * CHUNK : last - index * CHUNK] = found.blank[
+                first - found.start : last - found.start
+            ]
+
+    def flush(self) -> None:
+        if self._index >= 0:
+            self._rows().update(content=bytes(self._content))
+
+    def _rows(self) -> models.QuerySet[UploadChunk]:
+        return UploadChunk.objects.filter(upload=self._upload, index=self._index)
+
+
+def _rename(pk: int, history: int, reason: str) -> Iterator[Renamed]:
+    """Other bytes, another digest."""
+    upload = Upload.objects.get(pk=pk)
+    digest, size = sha256(), 0
+    for piece in written(_chunks(pk), upload.encoding):
+        digest.update(piece)
+        size += len(piece)
+    if digest.hexdigest() == upload.sha256:
+        return
+    bury(history, "upload", bytes.fromhex(upload.sha256), reason)
+    Upload.objects.filter(pk=pk).update(sha256=digest.hexdigest(), size=size)
+    yield Renamed(upload.sha256, digest.hexdigest())
+
+
+def _rename_file(pk: int, blanks: Blanks) -> None:
+    old = Upload.objects.values_list("filename", flat=True).get(pk=pk)
+    if (name := clean(blanks.text(old))) != old:
+        Upload.objects.filter(pk=pk).update(filename=name)
+
+
+def _history(number: int, blanks: Blanks, changed: dict[int, _Stretches], reason: str) -> int:
+    """How many places there were beside the uploads."""
+    places = 0
+    is_other = False
+    runs = list(Run.objects.filter(history=number).order_by("pk"))
+    for run in runs:
+        rewritten = _bodies(run, blanks)
+        places += sum(rewritten.values()) + _template(run, blanks)
+        forget()
+        is_other |= _messages(run, rewritten, changed.get(run.upload_id or 0, _Stretches()))
+    prefixes = {run.pk: _prefixes(run) for run in runs} if is_other else {}
+    for snapshot in Snapshot.objects.filter(history=number).order_by("pk"):
+        _retell(snapshot, blanks)
+        if is_other:
+            _digest(snapshot, prefixes, reason)
+    remove(Outline.objects.filter(snapshot__history=number))
+    remove(OutlineBlock.objects.filter(history=number))
+    for model in (Version, Draft):
+        for pk, text in model._default_manager.filter(history=number).exclude(note="").values_list("pk", "note"):
+            if blanks.text(text) != text:
+                model._default_manager.filter(pk=pk).update(note=blanks.text(text))
+    return places
+
+
+def _bodies(run: Run, blanks: Blanks) -> dict[int, int]:
+    """Positions of those that were blanked, with the places in each."""
+    changed = {}
+    positions = list(Body.objects.filter(run=run).order_by("position").values_list("position", flat=True))
+    for position in positions:
+        row = Body.objects.filter(run=run, position=position)
+        content = unpack_body(row.values_list("content", flat=True).get())
+        places = blanks.count((content,))
+        if places:
+            changed[position] = places
+            row.update(content=pack_body(blanks.blank(content)))
+    return changed
+
+
+def _template(run: Run, blanks: Blanks) -> int:
+    template = Template.objects.filter(run=run).first()
+    if template is None:
+        return 0
+    envelope, shell = unpack_body(template.envelope), bytes(template.shell)
+    new_envelope, new_shell = blanks.blank(envelope), blanks.blank(shell)
+    if (new_envelope, new_shell) != (envelope, shell):
+        Template.objects.filter(run=run).update(envelope=pack_body(new_envelope), shell=new_shell)
+    return blanks.count((shell,))
+
+
+def _messages(run: Run, rewritten: Container[int], changed: _Stretches) -> bool:
+    """Notes anew what its changed messages are; whether there are any."""
+    rows = Message.objects.filter(run=run).order_by("position")
+    sources = rows.values_list("position", "source").iterator(chunk_size=GROUP)
+    touched = [position for position, source in sources if position in rewritten or _is_touched(bytes(source), changed)]
+    bodies = BodyReader()
+    for start in range(0, len(touched), GROUP):
+        group = list(read_rows(Piece(run.pk, position, 1) for position in touched[start : start + GROUP]))
+        for row, (digest, size, skeleton, shown) in zip(group, _noted(bodies, group), strict=True):
+            rows.filter(position=row.position).update(digest=digest, size=size, skeleton=skeleton, preview=shown)
+    return bool(touched)
+
+
+def _is_touched(source: bytes, changed: _Stretches) -> bool:
+    spans = unpack_spans(source) if len(changed) else ()
+    return any(span.start >= 0 and changed.touch(span.start - span.lead, span.start + span.length) for span in spans)
+
+
+def _prefixes(run: Run) -> list[tuple[int, int]]:
+    """For each n, hash and size of the run's first n messages."""
+    prefixes = [(0, 0)]
+    rows = Message.objects.filter(run=run).order_by("position").values_list("digest", "size")
+    for digest, size in rows.iterator(chunk_size=GROUP):
+        value, total = prefixes[-1]
+        prefixes.append(((value * BASE + int.from_bytes(bytes(digest), "big") + 1) % PRIME, total + size))
+    return prefixes
+
+
+def _noted(bodies: BodyReader, rows: list[StoredMessage]) -> Iterator[tuple[bytes, int, bytes, str]]:
+    try:
+        messages = bodies.messages(rows)
+    except (ChainError, ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
+        raise Refused(STRUCTURE) from error
+    for row, message in zip(rows, messages, strict=True):
+        if [part.kind for part in row.shape.parts] != [PART_KINDS[type(part)] for part in message.parts]:
+            raise Refused(STRUCTURE)
+        yield message_digest(message), message.size, pack_skeleton(message), preview(message)
+
+
+def _retell(snapshot: Snapshot, blanks: Blanks) -> None:
+    """Options and report of the step that made it."""
+    told = (unpack(snapshot.options), unpack(snapshot.report))
+    options, report = blanked = (blanks.plain(told[0]), blanks.plain(told[1]))
+    if blanked != told:
+        Snapshot.objects.filter(pk=snapshot.pk).update(options=pack(options), report=pack(report))
+
+
+def _digest(snapshot: Snapshot, prefixes: dict[int, list[tuple[int, int]]], reason: str) -> None:
+    hashes, size = [], 0
+    for run, start, length in pieces_of(snapshot):
+        (before, size_before), (after, size_after) = prefixes[run][start], prefixes[run][start + length]
+        hashes.append(((after - before * pow(BASE, length, PRIME)) % PRIME, length))
+        size += size_after - size_before
+    digest = to_bytes(concatenate(hashes))
+    if digest != bytes(snapshot.digest):
+        bury(snapshot.history_id, "version", bytes(snapshot.digest), reason)
+        Snapshot.objects.filter(pk=snapshot.pk).update(digest=digest, size=size)
+
+
+def heads(histories: Iterable[int]) -> list[Version]:
+    wanted = History.objects.filter(pk__in=list(histories)).values("head")
+    return list(Version.objects.select_related("snapshot").filter(pk__in=wanted))

@@ -1,0 +1,212 @@
+"""Finds text in a chain without an index: scans the raw bytes of its upload and bodies, then confirms on messages."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import merge
+from itertools import islice, pairwise
+
+from chainviz.core.chain.messages import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.paths import Path
+from chainviz.core.documents.long_strings import length_of, part_of
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import pieces_of, read_bodies, read_rows
+from chainviz.store.content.message_shapes import clean
+from chainviz.store.content.pieces import Places
+from chainviz.store.content.runs import unpack_starts
+from chainviz.store.content.spans import unpack_spans
+from chainviz.store.content.uploads import CHUNK, UploadReader
+from chainviz.store.models import Run, Template
+from chainviz.store.query.search_pattern import Needle
+
+AROUND = 60
+"""Characters of a snippet on either side."""
+CONFIRMED = 16
+"""Candidates whose messages are read together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A part that holds the text, with its first occurrence."""
+
+    path: Path
+    message: int
+    part: int
+    before: str
+    match: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    hits: tuple[Hit, ...]
+    next: int | None
+    """Give it as `after` to go on; None where all was searched."""
+
+
+def find(
+    chain: StoredChain, text: str, *, case_sensitive: bool = False, limit: int = 50, after: int | None = None
+) -> Found:
+    """Hits in chain order, behind message `after`. Messages are not torn apart, so there may be a few more than `limit`."""
+    if not text:
+        return Found((), None)
+    needle = Needle(text, case_sensitive)
+    hits: list[Hit] = []
+    candidates = _candidates(chain, needle, -1 if after is None else after)
+    while group := list(islice(candidates, CONFIRMED)):
+        for index, message in zip(group, _messages(chain, group), strict=True):
+            hits += _hits(chain, needle, index, message)
+            if len(hits) >= limit:
+                return Found(tuple(hits), index)
+    return Found(tuple(hits), None)
+
+
+def _messages(chain: StoredChain, indexes: Sequence[int]) -> list[Message]:
+    pieces = Places(pieces_of(chain.snapshot)).at(indexes)
+    return chain.bodies.begun(list(read_rows(pieces)))
+
+
+def _hits(chain: StoredChain, needle: Needle, index: int, message: Message) -> Iterator[Hit]:
+    node: Path | None = None
+    for number, part in enumerate(message.parts):
+        for text in _texts(part):
+            place = needle.find_in(text)
+            if place < 0:
+                continue
+            node = node or chain.outline.path_at(index)
+            path = Path(node.section, node.pair, node.message, number)
+            end = place + len(needle.text)
+            before, match = part_of(text, max(0, place - AROUND), place), part_of(text, place, end)
+            behind = part_of(text, end, end + AROUND)
+            yield Hit(path, index, number, clean(before), clean(match), clean(behind))
+            break
+
+
+def _texts(part: Part) -> Iterator[str]:
+    """What a person may look for in a part."""
+    match part:
+        case Text() | Opaque():
+            yield part.text
+        case Thinking():
+            yield part.content
+        case ToolCall():
+            yield part.name
+            yield part.arguments
+            arguments = part_of(part.arguments, 0, length_of(part.arguments))
+            if "\\" in arguments:
+                yield from _unescaped(arguments)
+            yield part.id
+        case ToolResult():
+            yield part.content
+            yield part.name
+            yield part.call_id
+        case Image():
+            yield part.url
+    reasoning = getattr(part, "reasoning", None)
+    if reasoning is not None:
+        yield reasoning.content
+
+
+def _unescaped(arguments: str) -> Iterator[str]:
+    """Strings inside the JSON of arguments, as they are meant."""
+    try:
+        values = [json.loads(arguments)]
+    except (ValueError, RecursionError):
+        return
+    while values:
+        value = values.pop(0)
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            values += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            values += value
+
+
+def _candidates(chain: StoredChain, needle: Needle, after: int) -> Iterator[int]:
+    """Messages behind `after` that may hold the text, in order, each once."""
+    places = Places(pieces_of(chain.snapshot))
+    runs = {piece.run for piece in places.pieces}
+    imports = Run.objects.filter(pk__in=runs, kind=Run.IMPORT, upload__isnull=False)
+    streams = [_in_upload(places, needle, run, after) for run in imports]
+    own = runs - {run.pk for run in imports}
+    streams.append(iter(sorted(_in_bodies(places, needle, own, after))))
+    for run in imports:
+        streams.append(iter(sorted(_in_bodies(places, needle, {run.pk}, after, mixed=False))))
+    last = after
+    for index in merge(*streams):
+        if index > last:
+            last = index
+            yield index
+
+
+def _in_bodies(places: Places, needle: Needle, runs: set[int], after: int, mixed: bool = True) -> Iterator[int]:
+    """Messages with bodies of their own; such as lie in the upload in part are looked at in any case."""
+    pieces = [piece for piece in places.pieces if piece.run in runs]
+    for run, position, content in read_bodies(pieces):
+        if needle.place_in(needle.prepared(content)) >= 0:
+            yield from _behind(after, places.index(run, position))
+    for row in read_rows(pieces) if mixed else ():
+        if any(span.start >= 0 for span in unpack_spans(row.source)):
+            yield from _behind(after, places.index(row.run, row.position))
+
+
+def _behind(after: int, index: int) -> Iterator[int]:
+    if index > after:
+        yield index
+
+
+@lru_cache(maxsize=4)
+def _starts(run: int, packed: bytes) -> tuple[Sequence[int], Sequence[int], bool]:
+    """Where fragments begin in the upload, whose they are, and whether both rise together."""
+    starts, positions = unpack_starts(packed)
+    if all(a <= b for a, b in pairwise(starts)):
+        return starts, positions, all(a <= b for a, b in pairwise(positions))
+    order = sorted(range(len(starts)), key=lambda i: (starts[i], positions[i]))
+    return [starts[i] for i in order], [positions[i] for i in order], False
+
+
+def _in_upload(places: Places, needle: Needle, run: Run, after: int) -> Iterator[int]:
+    starts, positions, rises = _starts(run.pk, bytes(Template.objects.values_list("starts", flat=True).get(pk=run.pk)))
+    if not starts:
+        return
+    upload = UploadReader(run.upload_id or 0)
+    if not rises or not places.rises(run.pk):
+        found = {places.index(run.pk, position) for position in _scan(upload, needle, starts, positions, starts[0])}
+        yield from sorted(index for index in found if index > after)
+        return
+    first = starts[0]
+    if after >= 0:
+        # what is searched begins with the first message of this run that lies behind
+        kept = (p for p in positions if places.index(run.pk, p) > after)
+        position = next(kept, None)
+        if position is None:
+            return
+        first = starts[bisect_left(positions, position)]
+    for position in _scan(upload, needle, starts, positions, first):
+        yield from _behind(after, places.index(run.pk, position))
+
+
+def _scan(
+    upload: UploadReader, needle: Needle, starts: Sequence[int], positions: Sequence[int], first: int
+) -> Iterator[int]:
+    """Positions of the messages in whose units the text may be, in the order of the upload."""
+    tail = b""
+    resume = first
+    for index, content in upload.chunks(first // CHUNK):
+        hay = tail + needle.prepared(content)
+        base = index * CHUNK - len(tail)
+        place = needle.place_in(hay, max(0, resume - base))
+        while place >= 0:
+            at = bisect_right(starts, base + place) - 1
+            own = at
+            while own >= 0 and starts[own] == starts[at]:
+                own -= 1
+            yield from positions[own + 1 : at + 1]
+            resume = starts[at + 1] if at + 1 < len(starts) else base + len(hay)
+            place = needle.place_in(hay, resume - base) if resume < base + len(hay) else -1
+        tail = hay[-needle.reach :]

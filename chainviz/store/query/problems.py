@@ -1,0 +1,121 @@
+"""The problems of a chain, listed from any place on: blocks without a fitting problem are passed over unread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem, Severity
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.outline.measures import SEVERITIES, Counts
+from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.outline.rows import OPENING, Row
+from chainviz.store.query.windows import row_problems
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which problems: None takes all; provider "" is the tree itself."""
+
+    provider: str | None = None
+    severity: Severity | None = None
+
+    def counts(self, key: str) -> bool:
+        own = "" if key == OPENING else key
+        return self.provider is None or own == self.provider
+
+    def takes(self, problem: Problem) -> bool:
+        return self.counts(problem.provider) and self.severity in (None, problem.severity)
+
+    def number(self, counts: Counts, several: bool) -> int:
+        """How many fit; the opening's problem is one only where there are several sections."""
+        found = 0
+        for key, numbers in counts.items():
+            if self.counts(key) and (several or key != OPENING):
+                found += sum(numbers) if self.severity is None else numbers[SEVERITIES.index(self.severity)]
+        return found
+
+
+ALL = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemPage:
+    problems: tuple[Problem, ...]
+    next: Path | None
+    """The row where the list goes on."""
+    total: int
+
+
+def problems(chain: StoredChain, start: Path | None = None, count: int = 50, wanted: Wanted = ALL) -> ProblemPage:
+    """At least `count` problems from the row of `start` on, as far as there are so many; rows are not torn apart."""
+    outline = chain.outline
+    found: list[Problem] = []
+    following: Path | None = None
+    for path, own in _rows_with(outline, _row_of(outline, start), wanted):
+        if len(found) >= count:
+            following = path
+            break
+        found += own
+    total = wanted.number(outline.listing.total.problems, outline.listing.section_count > 1)
+    return ProblemPage(tuple(found), following, total)
+
+
+def problems_of(chain: StoredChain, path: Path, wanted: Wanted = ALL) -> list[Problem]:
+    """Those of one row."""
+    row = path.node
+    chain.span(row)
+    return [problem for problem in problems(chain, row, 1, wanted).problems if problem.path.node == row]
+
+
+def next_problem(chain: StoredChain, path: Path | None, wanted: Wanted = ALL) -> Problem | None:
+    """The first problem in a row after that of `path` (None: from the top)."""
+    outline = chain.outline
+    first = 0 if path is None else _row_of(outline, path) + (path.pair is not None)
+    for _, found in islice(_rows_with(outline, first, wanted), 1):
+        return found[0]
+    return None
+
+
+def previous_problem(chain: StoredChain, path: Path, wanted: Wanted = ALL) -> Problem | None:
+    """The first problem of the nearest row before that of `path`."""
+    outline = chain.outline
+    for _, found in islice(_rows_with(outline, _row_of(outline, path) - 1, wanted, step=-1), 1):
+        return found[0]
+    return None
+
+
+def _row_of(outline: OutlineReader, path: Path | None) -> int:
+    if path is None:
+        return 0
+    section = outline.section(path.section)
+    return section.before.rows if path.pair is None else section.row_of(path)
+
+
+def _rows_with(
+    outline: OutlineReader, first: int, wanted: Wanted, step: int = 1
+) -> Iterator[tuple[Path, list[Problem]]]:
+    listing = outline.listing
+    several = listing.section_count > 1
+    indexes = range(len(listing.rows))
+    for index in indexes if step > 0 else reversed(indexes):
+        start = listing.rows_before(index).rows
+        end = listing.row_ends[index].rows
+        beyond = end <= first if step > 0 else start > first
+        if beyond or not wanted.number(listing.rows[index].measure.problems, several):
+            continue
+        rows = outline.row_block(index).rows
+        numbers = range(max(start, first), end) if step > 0 else range(min(end - 1, first), start - 1, -1)
+        for number in numbers:
+            if rows[number - start].problems:
+                yield from _of_row(outline, number, wanted, rows[number - start])
+
+
+def _of_row(outline: OutlineReader, number: int, wanted: Wanted, row: Row) -> Iterator[tuple[Path, list[Problem]]]:
+    path = outline.section_of_row(number).path_of(number)
+    own = row_problems(path, outline.row(number), outline.listing.section_count)
+    fitting = [problem for problem in own if wanted.takes(problem)]
+    if fitting:
+        yield path, fitting

@@ -1,0 +1,243 @@
+"""A window of rows: sections, header messages and pairs as a flat list, from any path in either direction, under folds.
+
+A window costs the same wherever it lies and however long the chain is: at most five queries and two blocks of each
+kind. Closed sections are passed over without reading what is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.tree import PairType
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_shapes import StoredShape
+from chainviz.store.content.pieces import Piece
+from chainviz.store.outline.cache import visible_problems
+from chainviz.store.outline.measures import Counts
+from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
+from chainviz.store.outline.rows import OPENING, Kind, unpack_problem
+
+Direction = Literal["down", "up"]
+SHOWN = 2
+"""Messages of a pair whose shapes a closed row may show."""
+MOST = 500
+"""Rows a window has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folds:
+    """Which sections are open: all or none of them, with exceptions."""
+
+    open: bool = True
+    exceptions: frozenset[int] = frozenset()
+
+    def is_open(self, section: int) -> bool:
+        return self.open != (section in self.exceptions)
+
+
+ALL_OPEN, ALL_CLOSED = Folds(), Folds(open=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRow:
+    """A closed row of the page."""
+
+    kind: Literal["section", "header", "pair"]
+    path: Path
+    start: int
+    """Its first message in the flat list."""
+    messages: int
+    size: int
+    counts: Counts
+    """Problems by provider ("" is the tree): errors, warnings, infos."""
+    type: PairType | None = None
+    valid: bool = True
+    has_ai: bool = True
+    is_open: bool = True
+    headers: int = 0
+    """Header messages of a section."""
+    header_size: int = 0
+    pairs: int = 0
+    invalid: int = 0
+    """Pairs of a section that are not valid."""
+    problems: tuple[Problem, ...] = ()
+    """Of a header message or pair."""
+    shapes: tuple[StoredShape, ...] = ()
+    """Its first messages, without bodies."""
+
+    @property
+    def first(self) -> StoredShape | None:
+        return self.shapes[0] if self.shapes else None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    rows: tuple[WindowRow, ...]
+    up: Path | None
+    """Where to go on upwards (`from` for direction up), None at the top."""
+    down: Path | None
+    """Where to go on downwards (the first row below), None at the end."""
+    total: int
+    """Messages of the chain; with the rows' starts enough to estimate a scroll bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A row to be shown: a section itself, or one of its rows by number."""
+
+    section: SectionPlace
+    row: int | None = None
+
+    @property
+    def path(self) -> Path:
+        return Path(self.section.number) if self.row is None else self.section.path_of(self.row)
+
+
+def window(
+    chain: StoredChain,
+    start: Path | None = None,
+    direction: Direction = "down",
+    count: int = 60,
+    folds: Folds = ALL_OPEN,
+) -> Window:
+    """Down: rows from `start` on, with it. Up: rows before `start`, without it, still from top to bottom."""
+    count = max(1, min(count, MOST))
+    return window_around(chain, start, *((0, count) if direction == "down" else (count, 0)), folds)
+
+
+def window_around(chain: StoredChain, start: Path | None, above: int, below: int, folds: Folds = ALL_OPEN) -> Window:
+    """So many rows before `start`, and so many from it on."""
+    outline = chain.outline
+    total = outline.listing.total.messages
+    if not outline.listing.section_count:
+        return Window((), None, None, total)
+    place = _clamp(outline, start, folds)
+    before = _take(_upward(outline, place, folds, above + 1), above + 1)
+    after = _take(_downward(outline, place, folds, below + 1), below + 1)
+    shown = [*before[:above][::-1], *after[:below]]
+    up = shown[0].path if before[above:] else None
+    down = after[below].path if after[below:] else None
+    return Window(_rows(chain, shown, folds), up, down, total)
+
+
+def _take(spots: Iterator[_Spot], count: int) -> list[_Spot]:
+    taken: list[_Spot] = []
+    for spot in spots:
+        taken.append(spot)
+        if len(taken) == count:
+            break
+    return taken
+
+
+def _clamp(outline: OutlineReader, start: Path | None, folds: Folds) -> Path:
+    """The row that shows `start`: in a closed section that is the section's own."""
+    if start is None:
+        return Path(1)
+    section = outline.section(start.section)
+    if start.pair is None or not folds.is_open(start.section):
+        return Path(start.section)
+    return section.path_of(section.row_of(start))
+
+
+def _downward(outline: OutlineReader, start: Path, folds: Folds, count: int) -> Iterator[_Spot]:
+    # each section gives at least one row, so no more sections than rows are needed
+    for section in outline.sections(start.section, start.section + count):
+        begins_here = section.number == start.section and start.pair is not None
+        if not begins_here:
+            yield _Spot(section)
+        if folds.is_open(section.number):
+            first = section.row_of(start) if begins_here else section.before.rows
+            for row in range(first, section.before.rows + section.measure.rows):
+                yield _Spot(section, row)
+
+
+def _upward(outline: OutlineReader, start: Path, folds: Folds, count: int) -> Iterator[_Spot]:
+    first = max(1, start.section - count)
+    for section in reversed(list(outline.sections(first, start.section + 1))):
+        begins_here = section.number == start.section
+        if begins_here and start.pair is None:
+            continue
+        if folds.is_open(section.number):
+            stop = section.row_of(start) if begins_here else section.before.rows + section.measure.rows
+            for row in range(stop - 1, section.before.rows - 1, -1):
+                yield _Spot(section, row)
+        yield _Spot(section)
+
+
+def _rows(chain: StoredChain, spots: list[_Spot], folds: Folds) -> tuple[WindowRow, ...]:
+    outline = chain.outline
+    places = outline.rows(spot.row for spot in spots if spot.row is not None)
+    wanted = [_first_pieces(spot, places) for spot in spots]
+    # pages show the section's own row above a window that begins in the middle of it: no query of its own for that
+    ahead = [spots[0].section.section.first] if len(spots) > 1 else []
+    rows = iter(chain.read([*ahead, *(piece for pieces in wanted for piece in pieces)])[len(ahead) :])
+    sections = outline.listing.section_count
+    shown = []
+    for spot, pieces in zip(spots, wanted, strict=True):
+        shapes = tuple(next(rows).shape for piece in pieces for _ in range(piece.length))
+        if spot.row is None:
+            shown.append(_section_row(spot.section, shapes, folds, sections))
+        else:
+            shown.append(_row(spot.path, places[spot.row], shapes, sections))
+    return tuple(shown)
+
+
+def _first_pieces(spot: _Spot, places: dict[int, RowPlace]) -> list[Piece]:
+    if spot.row is None:
+        return [spot.section.section.first]
+    return list(places[spot.row].pieces(SHOWN))
+
+
+def _section_row(place: SectionPlace, shapes: tuple[StoredShape, ...], folds: Folds, sections: int) -> WindowRow:
+    measure = place.measure
+    return WindowRow(
+        "section",
+        Path(place.number),
+        place.start,
+        measure.messages,
+        measure.size,
+        visible_problems(measure, sections),
+        valid=not measure.invalid,
+        is_open=folds.is_open(place.number),
+        headers=measure.headers,
+        header_size=measure.header_size,
+        pairs=measure.pairs,
+        invalid=measure.invalid,
+        shapes=shapes,
+    )
+
+
+def _row(path: Path, place: RowPlace, shapes: tuple[StoredShape, ...], sections: int) -> WindowRow:
+    row = place.row
+    return WindowRow(
+        "header" if row.kind.is_header else "pair",
+        path,
+        place.start,
+        row.messages,
+        row.size,
+        visible_problems(row.measure, sections),
+        type=row.kind.pair_type,
+        valid=row.valid,
+        has_ai=row.kind is not Kind.NO_AI,
+        problems=row_problems(path, place, sections),
+        shapes=shapes,
+    )
+
+
+def row_problems(path: Path, place: RowPlace, sections: int) -> tuple[Problem, ...]:
+    return tuple(
+        unpack_problem(packed, place.row.kind, path, place.start)
+        for packed in place.row.problems
+        if sections > 1 or packed[5] != OPENING
+    )
+
+
+def outline_window(chain: StoredChain, first: int = 1, count: int = 60) -> tuple[WindowRow, ...]:
+    """Sections only, closed."""
+    outline = chain.outline
+    spots = [_Spot(section) for section in outline.sections(first, first + min(count, MOST))]
+    return _rows(chain, spots, ALL_CLOSED)

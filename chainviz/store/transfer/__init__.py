@@ -1,0 +1,1 @@
+"""Documents into the store and out of it: import, copy, export."""

@@ -1,0 +1,1 @@
+"""Numbers, times and transcript text as pages show them."""
