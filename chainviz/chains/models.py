@@ -10,9 +10,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from chainviz.chains.audit.records import AuditEntry as AuditEntry  # a table of this app
 from chainviz.chains.uploads import staging
 from chainviz.jobs.models import AsciiJSONField, Job
+from chainviz.store.content.codec import unpack
 
 LONGEST_REQUEST = timedelta(minutes=5)
 
@@ -152,3 +152,27 @@ class Arrival(models.Model):
     def salvage_label(self) -> str:
         count = self.failure.get("salvage", 0)
         return "Keep the complete message" if count == 1 else f"Keep the {count:,} complete messages"
+
+
+class AuditEntry(models.Model):
+    """What was taken out of a chain: decisions and sizes, never content."""
+
+    chain_key = models.BigIntegerField(db_index=True)
+    """Of the chain; a number, so that the entry outlives it."""
+    who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    at = models.DateTimeField()
+    act = models.CharField(max_length=32)
+    version = models.PositiveIntegerField(null=True)
+    """The version it was done to."""
+    draft_key = models.BigIntegerField(null=True)
+    packed = models.BinaryField()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.act} in chain {self.chain_key}"
+
+    @property
+    def record(self) -> Any:
+        return unpack(self.packed)

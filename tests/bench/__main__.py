@@ -17,11 +17,11 @@ SIZES = (1_000, 10_000) if "--quick" in sys.argv else (1_000, 10_000, 100_000)
 
 
 def main() -> None:
-    from chainviz.commands import startup as start_up
+    from chainviz.commands import startup
 
-    start_up.set_up_django()
-    start_up.migrate_if_needed()
-    start_up.collect_static_if_needed()
+    startup.set_up_django()
+    startup.migrate_if_needed()
+    startup.collect_static_if_needed()
 
     from tests.bench import growing, opening, parsing, secrets, uploading, versioning
     from tests.bench.made_chains import write_chain

@@ -40,10 +40,10 @@ def report(files: dict[int, Path], folder: Path) -> None:
 
 
 def measure(file: Path) -> dict[str, float]:
-    from chainviz.commands import startup as start_up
+    from chainviz.commands import startup
 
-    start_up.set_up_django()
-    start_up.migrate_if_needed()
+    startup.set_up_django()
+    startup.migrate_if_needed()
 
     from django.test import Client
 

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.audit import records as audit
-from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.models import Arrival, AuditEntry, Chain
 from chainviz.drafts.models import Draft
 from tests.browser.test_journey import TRANSCRIPT
 from tests.browser.test_page import PHONE, WIDE, axe_violations
@@ -86,7 +86,7 @@ def addresses(chain: Chain) -> tuple[str, ...]:
         f"{home}repair/?v=1", f"{home}repair/?v=3", f"{home}edit/s4.p1?v=3", f"{home}do/convert/",
         f"{home}versions/", f"{home}diff/1..3/", f"{home}diff/1..3/?layout=unified", f"{home}diff/1..2/",
         f"{home}v/1/bytes", f"{home}v/1/find?q=a", f"{home}audit/", f"{home}purge/", "/secrets/",
-        f"{home}audit/{audit.AuditEntry.objects.get().pk}/decisions", f"{home}earlier/s1.p1", f"{home}earlier/s1.h",
+        f"{home}audit/{AuditEntry.objects.get().pk}/decisions", f"{home}earlier/s1.p1", f"{home}earlier/s1.h",
         f"{home}do/redact/?v=1", f"{home}do/mask/?v=1", f"{home}do/summarize/?v=1",
         f"{home}d/{draft.pk}/", f"{home}d/{draft.pk}/explore/at/s1.p1", f"{home}d/{draft.pk}/conflict",
     )  # fmt: skip

@@ -40,7 +40,7 @@ WORKER = """
 import sys
 from datetime import timedelta
 from pathlib import Path
-from chainviz.commands.start_up import set_up_django
+from chainviz.commands.startup import set_up_django
 set_up_django()
 from chainviz.jobs import lease
 lease.LEASE = timedelta(seconds={lease})

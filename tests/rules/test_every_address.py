@@ -20,7 +20,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from chainviz.chains.audit import records as audit
-from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.models import Arrival, AuditEntry, Chain
 from chainviz.chains.uploads import staging
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft, SummaryPiece
@@ -96,7 +96,7 @@ def known(client: Client, settings: Any, tmp_path: Path) -> Known:
         "chain_id": [str(chain.pk), str(binned.pk), *ODD_NUMBERS[2:]],
         "draft_id": [str(draft.pk), *ODD_NUMBERS[2:]],
         "arrival_id": [*arrivals, *ODD_NUMBERS[2:]],
-        "entry_id": [str(audit.AuditEntry.objects.get().pk), *ODD_NUMBERS[2:]],
+        "entry_id": [str(AuditEntry.objects.get().pk), *ODD_NUMBERS[2:]],
         "run_id": [str(piece.run_id), *ODD_NUMBERS[2:]],
         "piece_id": [str(piece.pk), *ODD_NUMBERS[2:]],
         "number": ["1", *ODD_NUMBERS],

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from chainviz.core import formats
+from chainviz.store.transfer import imports
 from tests.store.stub import STUB, StubReader
 
 
 @pytest.fixture
 def stub_format(monkeypatch: Any) -> None:
     monkeypatch.setattr(formats, "get_format", lambda name: STUB)
-    monkeypatch.setattr(reader, "read_chain", StubReader)
+    monkeypatch.setattr(imports, "read_chain", StubReader)

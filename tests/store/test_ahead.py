@@ -171,11 +171,11 @@ def test_what_does_not_end_leaves_nothing(version: Version, meanwhile: Any, is_l
 
 KILLED = """
 import os, signal, sys
-from chainviz.commands.start_up import set_up_django
+from chainviz.commands.startup import set_up_django
 set_up_django()
 from chainviz.store import runs
 from chainviz.store.models import Draft
-from chainviz.store.outline.keep import BlockKeeper
+from chainviz.store.outline.cache import BlockKeeper
 from tests.store.test_ahead import take, wanted
 runs.BATCH = 500
 def die(self, *given):

@@ -135,7 +135,7 @@ def test_a_copy_that_fails_or_is_overtaken_by_a_purge_leaves_nothing(file: Path)
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from chainviz.commands.start_up import set_up_django
+from chainviz.commands.startup import set_up_django
 set_up_django()
 from chainviz.store import runs
 runs.BATCH = 1000

@@ -5,35 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from django.conf import settings
-from django.db import models
 from django.utils import timezone
 
+from chainviz.chains.models import AuditEntry
 from chainviz.chains.render.numbers import count_text
-from chainviz.store.content.codec import pack, unpack
+from chainviz.store.content.codec import pack
 from chainviz.web.formatting.byte_text import byte_text
-
-
-class AuditEntry(models.Model):
-    chain_key = models.BigIntegerField(db_index=True)
-    """Of the chain; a number, so that the entry outlives it."""
-    who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    at = models.DateTimeField()
-    act = models.CharField(max_length=32)
-    version = models.PositiveIntegerField(null=True)
-    """The version it was done to."""
-    draft_key = models.BigIntegerField(null=True)
-    packed = models.BinaryField()
-
-    class Meta:
-        ordering = ["-pk"]
-
-    def __str__(self) -> str:
-        return f"{self.act} in chain {self.chain_key}"
-
-    @property
-    def record(self) -> Any:
-        return unpack(self.packed)
 
 
 def note(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chainviz.chains.audit.records import AuditEntry
+from chainviz.chains.models import AuditEntry
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.operations.redact.candidates import SKIPS
 

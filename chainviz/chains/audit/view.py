@@ -11,8 +11,9 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from chainviz.chains.access import chain_for
-from chainviz.chains.audit.records import AuditEntry, told, whereabouts
+from chainviz.chains.audit.records import told, whereabouts
 from chainviz.chains.audit.rows import rows_of
+from chainviz.chains.models import AuditEntry
 from chainviz.web.query_params import small_number
 
 ENTRIES = 50

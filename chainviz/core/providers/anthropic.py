@@ -22,8 +22,8 @@ from chainviz.core.chain.messages import (
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.reasoning import acts_unthinking, is_emptied, is_unsigned, thinks
-from chainviz.core.chain.server_tools import lone_results
 from chainviz.core.chain.tree import Section
+from chainviz.core.dialects.server_tools import lone_results
 from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE, Picture, bytes_and_sides, is_too_large, pictures_in
 from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, broken_arguments, repeated
 

@@ -17,8 +17,8 @@ from chainviz.core.documents.envelope_json import to_json
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Span
 from chainviz.core.errors import Refused
-from chainviz.core.formats import reader
 from chainviz.core.formats.contract import Format
+from chainviz.core.formats.reader import read_chain
 from chainviz.store.content.codec import pack, pack_body
 from chainviz.store.content.pieces import Piece, pack_pieces
 from chainviz.store.content.runs import RunWriter
@@ -66,7 +66,7 @@ def import_chain(
     try:
         progress(0, "Storing the file")
         fill(upload, source, lambda: batch(history))
-        reader = reader.read_chain(source, found, format, salvage=salvage)
+        reader = read_chain(source, found, format, salvage=salvage)
         content = _Content(run)
         content.write(_watched(reader, found.region, progress, cancelled))
         envelope = pack_body(to_json(reader.envelope).encode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainviz.core.chain.messages import AI, Message, Part, Text
-from chainviz.core.chain.server_tools import lone_results
+from chainviz.core.dialects.server_tools import lone_results
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 
