@@ -81,4 +81,4 @@ def test_only_settings_read_the_environment() -> None:
     reads = re.compile(r"os\.environ\.get|os\.getenv|os\.environ\[[^]]+\](?! =)|BaseSettings\)")
     modules = [path for path in sources() if path.suffix == ".py" and path.is_relative_to(ROOT / "chainviz")]
     readers = {str(path.relative_to(ROOT)) for path in modules if reads.search(path.read_text())}
-    assert readers == {"chainviz/settings.py", "chainviz/places.py"}
+    assert readers == {"chainviz/settings.py", "chainviz/locations.py"}

@@ -173,7 +173,7 @@ KILLED = """
 import os, signal, sys
 from chainviz.commands.startup import set_up_django
 set_up_django()
-from chainviz.store import runs
+from chainviz.store.content import runs
 from chainviz.store.models import Draft
 from chainviz.store.outline.cache import BlockKeeper
 from tests.store.test_ahead import take, wanted

@@ -137,7 +137,7 @@ import os, signal, sys
 from pathlib import Path
 from chainviz.commands.startup import set_up_django
 set_up_django()
-from chainviz.store import runs
+from chainviz.store.content import runs
 runs.BATCH = 1000
 from tests.store.test_unfinished import imported
 def die(done, text):
