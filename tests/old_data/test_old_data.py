@@ -1,0 +1,105 @@
+"""A data folder of an earlier version opens: everything stored in it is unchanged and still protected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from tests.old_data.data_folder import HERE, DataFolder, new_data_folder
+
+pytestmark = pytest.mark.database
+
+PROTECTED = import_module("chainviz.store.migrations.0002_append_only").TABLES
+SERVER = settings.POSTGRESQL_URL if settings.POSTGRESQL else ""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataFolder]:
+    """The old data folder after `migrate`."""
+    with new_data_folder(tmp_path_factory.mktemp("old_data"), SERVER) as folder:
+        folder.restore()
+        migrate(folder)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def new_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataFolder]:
+    with new_data_folder(tmp_path_factory.mktemp("new_data"), SERVER) as folder:
+        migrate(folder)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def found(folder: DataFolder) -> dict[str, Any]:
+    """What reading.py finds in it."""
+    return dict(json.loads(folder.script("reading")))
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, Any]:
+    """What it found at the commit that wrote the data."""
+    return dict(json.loads((HERE / "expected.json").read_text())["postgresql" if SERVER else "sqlite"])
+
+
+def migrate(folder: DataFolder) -> None:
+    ended = folder.run("manage.py", "migrate", "--verbosity", "0")
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_fsck_finds_no_errors(folder: DataFolder) -> None:
+    ended = folder.run("-m", "chainviz", "fsck")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("what", ["tables", "exports", "audit", "lineage", "drafts"])
+def test_nothing_changed(what: str, found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert len(expected[what]) > 8
+    assert differences(found[what], expected[what]) == {}
+
+
+def differences(found: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+    keys = sorted(found.keys() | expected.keys())
+    return {key: (found.get(key), expected.get(key)) for key in keys if found.get(key) != expected.get(key)}
+
+
+def test_every_page_opens(found: dict[str, Any]) -> None:
+    """Also while jobs name functions that no longer exist."""
+    assert found["failed"] == {}
+
+
+def test_undo_and_redo_work(found: dict[str, Any]) -> None:
+    contents = found["drafts"]["/c/23/d/13/"]
+    assert len(contents) == len(set(contents)) == 4, "before the first step, and after each of three"
+    before, after = found["cursors"]
+    assert before == after, "undone as often as redone"
+
+
+@pytest.mark.parametrize("table", PROTECTED)
+@pytest.mark.parametrize("statement", ["UPDATE store_{table} SET {column} = {column}", "DELETE FROM store_{table}"])
+def test_protected_tables_refuse_changes(folder: DataFolder, table: str, statement: str) -> None:
+    with folder.connect() as connection:
+        rows = connection.execute(f"SELECT * FROM store_{table} LIMIT 1")
+        assert len(rows.fetchall()) == 1, "row triggers need a row"
+        with pytest.raises(Exception, match=f"store_{table} is append-only"):
+            connection.execute(statement.format(table=table, column=rows.description[-1][0]))
+
+
+@pytest.mark.parametrize("which", ["folder", "new_folder"])
+def test_every_protected_table_has_its_triggers(which: str, request: pytest.FixtureRequest) -> None:
+    """SQLite drops triggers when a migration remakes their table; such a migration must create them again."""
+    folder = request.getfixturevalue(which)
+    if SERVER:
+        wanted = {(f"store_{table}", "append_only") for table in PROTECTED}
+        query = "SELECT c.relname, t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid" + (
+            " WHERE NOT t.tgisinternal AND t.tgenabled = 'O'"
+        )
+    else:
+        wanted = {(f"store_{table}", f"store_{table}_no_{act}") for table in PROTECTED for act in ("update", "delete")}
+        query = "SELECT tbl_name, name FROM sqlite_master WHERE type = 'trigger'"
+    with folder.connect() as connection:
+        assert set(connection.execute(query).fetchall()) == wanted
