@@ -1,11 +1,12 @@
 /** A window over a long list of rows: fetches rows where the reader looks and drops those far away.
 
 The server gives rows by path and direction; two spacers stand for what is not in the page, so the scrollbar is an estimate.
-Whatever changes, the row the reader looks at stays where it is. */
+Rows that come or go above the view are taken from or added to the spacer there, so no row in sight moves. */
 import { fragment } from "./fragments.js";
 import { compare } from "./paths.js";
 
 const TALLEST = 8_000_000; // browsers give up on taller boxes
+const IDLE = 200; // milliseconds without scrolling
 const ROWS = "[data-path]:not([data-context])";
 
 /** Where a row stands. The head of an open section sticks to the top while it is passed: then its neighbours tell. */
@@ -35,7 +36,12 @@ export class RowWindow {
     this.bottom = list.querySelector("[data-spacer=bottom]");
     this.#counts(list.querySelector("[data-window]"));
     let frame = 0;
-    const later = () => (frame ||= requestAnimationFrame(() => ((frame = 0), this.fill(), this.changed())));
+    let idle = 0;
+    const later = () => {
+      frame ||= requestAnimationFrame(() => ((frame = 0), this.fill(), this.changed()));
+      clearTimeout(idle);
+      idle = setTimeout(() => this.#settle(), IDLE);
+    };
     box.addEventListener("scroll", later, { passive: true });
     box.addEventListener("keydown", (event) => this.#ends(event));
     new ResizeObserver(later).observe(box);
@@ -118,13 +124,11 @@ export class RowWindow {
         this.top.after(...fresh);
         this.before = found.before;
       }
-      this.#space();
     });
     // only now do the rows stand where they will stay
-    this.#keepPlace(() => {
-      this.#trim(down);
-      this.#space();
-    });
+    this.#keepPlace(() => this.#trim(down));
+    this.bottom.style.blockSize = `${this.#height(this.after)}px`;
+    if (!this.before) this.#settle();
     this.changed();
     return true;
   }
@@ -171,30 +175,55 @@ export class RowWindow {
     [this.before, this.after, this.messages] = ["before", "after", "messages"].map((name) => Number(facts?.dataset[name] ?? 0));
   }
 
-  #keepPlace(change) {
+  #anchor() {
     const view = this.box.getBoundingClientRect();
-    const anchor = this.rows.find((row) => placeOf(row).bottom > view.top + 44) ?? this.rows.at(-1);
+    return this.rows.find((row) => placeOf(row).bottom > view.top + 44) ?? this.rows.at(-1);
+  }
+
+  /** What the spacer above cannot give is scrolled. */
+  #keepPlace(change) {
+    const anchor = this.#anchor();
     const before = placeOf(anchor).top;
     change();
-    if (anchor.isConnected) this.box.scrollTop += placeOf(anchor).top - before;
+    if (!anchor.isConnected) return;
+    const height = this.top.getBoundingClientRect().height - (placeOf(anchor).top - before);
+    this.top.style.blockSize = `${Math.max(0, height)}px`;
+    if (height < 0) this.box.scrollTop -= height;
+  }
+
+  /** The spacer above gets its estimated height back where it has drifted far from it. */
+  #settle() {
+    const anchor = this.#anchor();
+    const drift = Math.abs(this.top.getBoundingClientRect().height - this.#height(this.before));
+    if (!anchor || (this.before && drift < 4 * this.box.clientHeight)) return;
+    const before = placeOf(anchor).top;
+    this.#space();
+    this.box.scrollTop += placeOf(anchor).top - before;
   }
 
   /** Rows leave at the far end while there are too many elements, never those in sight. */
   #trim(fromTop) {
     const view = this.box.getBoundingClientRect();
     const far = this.margin + 3 * this.rowHeight; // or the next look would fetch them again
-    const elements = this.list.getElementsByTagName("*");
     const rows = this.rows;
-    while (elements.length > this.most && rows.length > 12) {
-      const row = fromTop ? rows.shift() : rows.pop();
+    let left = this.list.getElementsByTagName("*").length;
+    let kept = rows.length;
+    const leaving = (fromTop ? rows : rows.toReversed()).filter((row) => {
       const place = placeOf(row);
-      if (fromTop ? place.bottom > view.top - far : place.top < view.bottom + far) break;
+      if (left <= this.most || kept <= 12 || (fromTop ? place.bottom > view.top - far : place.top < view.bottom + far)) {
+        left = 0; // the rows behind it stay, too
+        return false;
+      }
+      left -= row.getElementsByTagName("*").length + 1;
+      kept -= 1;
+      return true;
+    });
+    for (const [index, row] of leaving.entries()) {
       row.remove();
-      if (fromTop) {
-        this.before += 1;
-        this.#pin(row, rows[0]);
-      } else this.after += 1;
+      if (fromTop) this.#pin(row, rows[index + 1]);
     }
+    if (fromTop) this.before += leaving.length;
+    else this.after += leaving.length;
   }
 
   /** A section whose head left the page keeps it as its context row. */
@@ -210,9 +239,12 @@ export class RowWindow {
   }
 
   #space() {
-    const scale = Math.min(1, TALLEST / Math.max(1, (this.before + this.after) * this.rowHeight));
-    this.top.style.blockSize = `${this.before * this.rowHeight * scale}px`;
-    this.bottom.style.blockSize = `${this.after * this.rowHeight * scale}px`;
+    this.top.style.blockSize = `${this.#height(this.before)}px`;
+    this.bottom.style.blockSize = `${this.#height(this.after)}px`;
+  }
+
+  #height(rows) {
+    return rows * this.rowHeight * Math.min(1, TALLEST / Math.max(1, (this.before + this.after) * this.rowHeight));
   }
 
   /** The row that stands at or before `path`. */
