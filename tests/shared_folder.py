@@ -1,4 +1,4 @@
-"""Where the folder with reference cases and public transcripts lies, if this checkout has one beside it."""
+"""Files that tests read: reference cases and samples in the project, real transcripts beside it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(os.environ.get("CHAINVIZ_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+TESTS = Path(__file__).resolve().parent
+CASES = TESTS / "cases"
+FOLDER = Path(os.environ.get("CHAINVIZ_SHARED", TESTS.parents[1] / "shared"))
+"""Real transcripts by other people; a public clone does not have them."""
 
 
 def shared(*parts: str) -> Path:
-    """A file or folder in the shared folder; the test is skipped where it is absent."""
+    """A file or folder of real transcripts; the test is skipped where they are absent, all with the same reason."""
     path = FOLDER.joinpath(*parts)
     if not path.exists():
-        pytest.skip(f"the shared folder beside the checkout has no {'/'.join(parts)}", allow_module_level=True)
+        pytest.skip("the real transcripts do not lie beside this checkout", allow_module_level=True)
     return path

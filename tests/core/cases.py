@@ -8,7 +8,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from chainviz.core.chain.tree import BodyPair, ChainAST
-from tests.shared_folder import shared
+from tests.shared_folder import CASES
 
 FILES = ("chain_ast.jsonl", "chain_ast_valid.jsonl")
 
@@ -17,7 +17,7 @@ def cases(*ops: str) -> list[Any]:
     """All cases of these ops as (request, expected), with a readable id."""
     found = []
     for name in FILES:
-        for line in shared("cases", name).read_text("utf-8").splitlines():
+        for line in (CASES / name).read_text("utf-8").splitlines():
             case = json.loads(line)
             if case["request"]["op"] in ops:
                 found.append((f"{name[:-6]}-{case['request']['case']}", case["request"], case["expected"]))

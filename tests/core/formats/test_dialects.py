@@ -8,7 +8,7 @@ from dataclasses import replace
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.load import load_file, restyle
 from tests.core.formats.chains import exported
-from tests.shared_folder import shared
+from tests.shared_folder import CASES, shared
 
 TAU2 = json.dumps([
     {"role": "assistant", "content": "Hi", "tool_calls": None, "cost": 0.0},
@@ -89,7 +89,7 @@ def test_a_container_offers_its_chains() -> None:
 
 
 def test_the_reference_cases_are_chains_in_our_own_form() -> None:
-    path = shared("cases", "chain_ast.jsonl")
+    path = CASES / "chain_ast.jsonl"
     chains = [chain for chain in load_file(path) if chain.pointer[1:] == ("request", "messages")]
     assert {chain.format for chain in chains} == {"neutral"}
     lines = [json.loads(line)["request"]["messages"] for line in path.read_text().splitlines()]

@@ -12,11 +12,11 @@ from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolCal
 from chainviz.core.load import load_file
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import REDACT, RedactOptions, decide, read_switch
-from tests.shared_folder import shared
+from tests.shared_folder import CASES
 
 
 def cases(name: str) -> list[Any]:
-    found = json.loads(shared("cases", "redaction", name).read_text("utf-8"))["cases"]
+    found = json.loads((CASES / "redaction" / name).read_text("utf-8"))["cases"]
     return [pytest.param(case, id=case["id"]) for case in found]
 
 
