@@ -131,9 +131,9 @@ def blank(format: Format) -> tuple[Envelope, bytes]:
     """A document without messages, for a chain that moves into this format."""
     if format.lines:
         return replace(EMPTY_ENVELOPE, region=Span(0, 1), lines=True, lead="\n", first_lead=""), b"\n"
-    if not format.slot_key:
+    if not format.template:
         return EMPTY_ENVELOPE, b""
-    text = b'{"messages": [\n]}\n'
+    text = format.template.encode()
     at = text.index(b"[") + 1
     envelope = replace(
         EMPTY_ENVELOPE,

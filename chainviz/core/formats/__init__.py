@@ -7,12 +7,22 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.formats.anthropic import Anthropic
 from chainviz.core.formats.claude_code import ClaudeCode
 from chainviz.core.formats.contract import Format
+from chainviz.core.formats.goaitools_state import GoaitoolsState
 from chainviz.core.formats.langchaingo import LangchainGo
 from chainviz.core.formats.neutral import Neutral
 from chainviz.core.formats.openai_chat import OpenAIChat
 from chainviz.core.formats.raw import Raw
 
-FORMATS: tuple[Format, ...] = (OpenAIChat(), Anthropic(), LangchainGo(), Neutral(), ClaudeCode(), Raw())
+FORMATS: tuple[Format, ...] = (
+    OpenAIChat(),
+    Anthropic(),
+    LangchainGo(),
+    Neutral(),
+    ClaudeCode(),
+    GoaitoolsState(OpenAIChat(), "openai"),
+    GoaitoolsState(Anthropic(), "anthropic", "goaitools_state_anthropic"),
+    Raw(),
+)
 
 
 def get_format(name: str) -> Format:

@@ -28,6 +28,7 @@ class Anthropic(Format):
     name = "anthropic"
     label = "Anthropic Messages"
     slot_key = "system"
+    template = '{"messages": [\n]}\n'
     blocks_at = ("content",)
 
     def confidence(self, sample: Sample) -> float:

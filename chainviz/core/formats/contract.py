@@ -31,6 +31,9 @@ class Format(Protocol):
     slot_key: str = ""
     """Key of a top-level system beside the list ("" = this format has none). Its value comes as Unit(ordinal=SLOT)."""
 
+    template: str = ""
+    """A new document with an empty list under `messages`; "" = a bare list."""
+
     blocks_at: Pointer
     """Where in a unit the content blocks lie that Fragment.blocks counts; () where a unit is plain text, no JSON."""
 

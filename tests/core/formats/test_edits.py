@@ -33,6 +33,7 @@ from tests.core.formats.chains import all_documents, chains, differing, exported
 WORDS = st.text(max_size=12) | st.sampled_from(["", "\ud83d", "\0", 'a"b\\c', "né\n", "\u2028"])
 OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3).map(json.dumps)
 BLOCKS = ("anthropic", "claude_code")
+CHAT = ("openai_chat", "goaitools_state")
 
 
 def with_unknown_fields(value: Any, chance: random.Random) -> Any:
@@ -102,9 +103,9 @@ def test_one_leaf(data: st.DataObject) -> None:
     part = data.draw(data.draw(st.sampled_from(edits)))
     changed = with_part(message, place, part)
     again, edited = written(chain, index, changed)
-    if isinstance(part, Text) and not part.text and chain.format == "openai_chat":
+    if isinstance(part, Text) and not part.text and chain.format in CHAT:
         return
-    if isinstance(part, ToolCall) and chain.format == "openai_chat" and message.parts[place].id == message.parts[place].name:  # type: ignore[union-attr]
+    if isinstance(part, ToolCall) and chain.format in CHAT and message.parts[place].id == message.parts[place].name:  # type: ignore[union-attr]
         # the view's id of a legacy call follows its name
         assert again.parts[place].name == part.name  # type: ignore[union-attr]
     else:
@@ -160,7 +161,7 @@ def _last(part: Part) -> bool:
 
 
 def _nearest(form: str, message: Message) -> tuple[Part, ...]:
-    if form == "openai_chat":
+    if form in CHAT:
         if message.role in (HUMAN, SYSTEM) and not message.parts:
             return (Text(""),)
         if message.role == TOOL and not message.parts:

@@ -1,0 +1,55 @@
+"""goaitools' conversation state (seed 3): an object with version, provider, processed_length and raw provider messages.
+
+`provider` says which dialect the messages speak, and each dialect is a format of its own here, so that a message can be
+read again from its source alone. The registry passes the dialects in. core/state classifies and writes the documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.formats.contract import Format, Style
+from chainviz.core.messages import Fragment, Message, Role
+
+MEMBERS = frozenset(("version", "provider", "processed_length"))
+"""What lies beside the messages."""
+
+
+class GoaitoolsState(Format):
+    def __init__(self, dialect: Format, provider: str, name: str = "goaitools_state") -> None:
+        self.dialect = dialect
+        self.provider = provider
+        self.name = name
+        self.label = f"goaitools state ({provider})"
+        self.blocks_at = dialect.blocks_at
+        self.packs = dialect.packs
+        self.template = f'{{"version": 1, "provider": "{provider}", "processed_length": 0, "messages": [\n]}}\n'
+
+    def confidence(self, sample: Sample) -> float:
+        """The messages of a foreign or unknown provider are taken for the first dialect's."""
+        if sample.key != "messages" or not _is_state(sample.beside):
+            return 0.0
+        if self.name == "goaitools_state":
+            return 0.98
+        is_own = sample.beside.get("provider") == self.provider
+        return 0.99 if is_own and self.dialect.confidence(Sample(sample.values, {})) else 0.0
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        return self.dialect.read(units)
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        return self.dialect.message(role, source)
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        return self.dialect.write(message, style)
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        return self.dialect.losses(message)
+
+
+def _is_state(beside: Mapping[str, Any]) -> bool:
+    """Version and processed_length, or version and provider with nothing else beside them."""
+    keys = beside.keys()
+    return "version" in keys and ("processed_length" in keys or ("provider" in keys and keys <= MEMBERS))

@@ -1,0 +1,93 @@
+"""Messages with running sums, so that any stretch of them is measured without walking it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from chainviz.core.messages import AI, HUMAN, Shape
+
+
+def ends_turn(message: Shape) -> bool:
+    """A turn ends at an AI message without calls, never between tool rounds."""
+    return message.role == AI and not message.calls
+
+
+class MessageIndex:
+    """A list of messages that only grows; windows into it stay valid."""
+
+    def __init__(self, messages: Iterable[Shape] = ()) -> None:
+        self.messages: list[Shape] = []
+        self.sizes = [0]
+        """Bytes of all messages before each place; one longer than the list."""
+        self.humans: list[int] = []
+        """Places of human messages, the only ones at which a state may be cut."""
+        self.turn_ends: list[int] = []
+        """Places of AI messages without calls."""
+        for message in messages:
+            self.append(message)
+
+    def append(self, message: Shape) -> None:
+        place = len(self.messages)
+        self.messages.append(message)
+        self.sizes.append(self.sizes[-1] + message.size)
+        if message.role == HUMAN:
+            self.humans.append(place)
+        elif ends_turn(message):
+            self.turn_ends.append(place)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The messages `start : stop` of an index. Places are counted from the window's start."""
+
+    index: MessageIndex
+    start: int
+    stop: int
+
+    @classmethod
+    def of(cls, messages: Sequence[Shape]) -> Window:
+        return cls(MessageIndex(messages), 0, len(messages))
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def __getitem__(self, place: int) -> Shape:
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        return self.index.messages[self.start + place]
+
+    def __iter__(self) -> Iterator[Shape]:
+        return (self.index.messages[place] for place in range(self.start, self.stop))
+
+    @property
+    def size(self) -> int:
+        """Content bytes."""
+        return self.size_before(len(self))
+
+    @property
+    def turns(self) -> int:
+        ends = self.index.turn_ends
+        return bisect_left(ends, self.stop) - bisect_left(ends, self.start)
+
+    def size_before(self, place: int) -> int:
+        """Content bytes of the messages before `place`."""
+        return self.index.sizes[self.start + place] - self.index.sizes[self.start]
+
+    def first_over(self, size: int) -> int:
+        """The first place with at least `size` bytes before it; the length where there is none."""
+        sizes = self.index.sizes
+        return bisect_left(sizes, sizes[self.start] + size, self.start, self.stop) - self.start
+
+    def human_from(self, place: int) -> int | None:
+        """The first human message at or after `place`."""
+        humans = self.index.humans
+        at = bisect_left(humans, self.start + place)
+        return humans[at] - self.start if at < len(humans) and humans[at] < self.stop else None
+
+    def human_before(self, place: int) -> int | None:
+        """The last human message before `place`."""
+        humans = self.index.humans
+        at = bisect_left(humans, self.start + place) - 1
+        return humans[at] - self.start if at >= 0 and humans[at] >= self.start else None
