@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainviz.core.operations.compact import Compact
 from chainviz.core.operations.contract import Operation
 from chainviz.core.operations.convert import Convert
 from chainviz.core.operations.edit import Edit
@@ -12,4 +13,4 @@ from chainviz.core.operations.redact import Redact
 from chainviz.core.operations.repair import Repair
 from chainviz.core.operations.summarize import SUMMARIZE
 
-OPERATIONS: tuple[Operation[Any], ...] = (Repair(), Edit(), Redact(), Mask(), SUMMARIZE, Convert())
+OPERATIONS: tuple[Operation[Any], ...] = (Repair(), Edit(), Redact(), Mask(), SUMMARIZE, Compact(SUMMARIZE), Convert())

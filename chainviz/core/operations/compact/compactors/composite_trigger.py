@@ -1,0 +1,28 @@
+"""Triggers joined by OR (seed 3, Custom Compaction)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chainviz.core.operations.compact.compactors.contract import Settings, Trial, Trigger, any_triggered
+from chainviz.core.state.request import CompactionRequest
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeTrigger(Trigger):
+    """Asked in order until one says yes; with no trigger inside it never does."""
+
+    type = "composite_trigger"
+    label = "Any of"
+
+    triggers: tuple[Trigger, ...]
+
+    def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
+        return self._answer(*any_triggered(self.triggers, "triggers", request, settings))
+
+    def cautions(self) -> Iterator[str]:
+        if not self.triggers:
+            yield "A trigger that holds no other never triggers."
+        for trigger in self.triggers:
+            yield from trigger.cautions()

@@ -1,0 +1,139 @@
+"""What compactors, triggers and strategies are (seed 3, Compaction Interface), and the trace each leaves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from chainviz.core.chain import Splice
+from chainviz.core.operations.contract import Context, Operation
+from chainviz.core.state.request import CompactionRequest
+
+Reduction = Literal["to_target", "one_third"]
+"""How a token limit removes: until its estimate reaches the target, or the reference's third of the messages."""
+NoBoundary = Literal["keep_last_turn", "remove_all"]
+"""Where no human message follows a cut: start at the one before it, or remove everything, as the reference does."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds for every compactor of a run."""
+
+    if_no_user_boundary: NoBoundary = "keep_last_turn"
+    reduction: Reduction = "to_target"
+    """Of token limits that name none."""
+    reference: bool = False
+    """As goaitools, its panics and its changes that change nothing included."""
+    operations: Mapping[str, Operation[Any]] = field(default_factory=dict)
+    """Operations that can be strategies, by name. Operations do not know one another; the registry passes these in."""
+    context: Context = field(default_factory=Context)
+
+
+REFERENCE = Settings("remove_all", "one_third", reference=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Where a state is cut, and where the limit alone would have cut it. Counts of removed messages."""
+
+    wanted: int
+    cut: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    splices: tuple[Splice, ...]
+    """In places of the stored messages."""
+    boundary: Boundary | None = None
+    """Of a cut from the front; None where messages were rewritten."""
+
+    @property
+    def removed(self) -> int:
+        return sum(splice.removed for splice in self.splices)
+
+
+Verdict = Literal["not_run", "not_triggered", "triggered", "no_change", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one compactor, trigger or strategy did in a run."""
+
+    type: str
+    verdict: Verdict
+    reason: str
+    """A sentence with the numbers that were compared."""
+    parts: tuple[tuple[str, Trial], ...] = ()
+    """Those it holds, each with its place in the JSON: `compactors[0]`, `trigger`."""
+    change: Change | None = None
+    was_compacted: bool = False
+    """The reference also says so of some changes that change nothing (B2 19)."""
+
+    @property
+    def is_triggered(self) -> bool:
+        return self.verdict not in ("not_run", "not_triggered")
+
+    def walk(self, place: str = "") -> Iterator[tuple[str, Trial]]:
+        """This trial and all below it, each with its whole place in the JSON."""
+        yield place, self
+        for inner, part in self.parts:
+            yield from part.walk(f"{place}.{inner}" if place else inner)
+
+
+class Trigger(ABC):
+    """When to compact. Its fields are the members of its JSON."""
+
+    type: ClassVar[str]
+    label: ClassVar[str]
+
+    @abstractmethod
+    def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
+        """`triggered` or `not_triggered`."""
+
+    def cautions(self) -> Iterator[str]:
+        """Why it can never act as it is set, a sentence each."""
+        return iter(())
+
+    def _answer(self, is_triggered: bool, reason: str, parts: tuple[tuple[str, Trial], ...] = ()) -> Trial:
+        return Trial(self.type, "triggered" if is_triggered else "not_triggered", reason, parts)
+
+
+def any_triggered(
+    triggers: Sequence[Trigger], name: str, request: CompactionRequest, settings: Settings
+) -> tuple[bool, str, tuple[tuple[str, Trial], ...]]:
+    """Whether one of them says yes, the sentence and the trials; after the first yes no other is asked."""
+    trials: list[tuple[str, Trial]] = []
+    said = ""
+    for number, trigger in enumerate(triggers):
+        place = f"{name}[{number}]"
+        if said:
+            trial = Trial(trigger.type, "not_run", f"{said} says yes.")
+        else:
+            trial = trigger.should_compact(request, settings)
+        trials.append((place, trial))
+        said = said or (place if trial.is_triggered else "")
+    return bool(said), f"{said} says yes." if said else "None of them says yes.", tuple(trials)
+
+
+class Compactor(Trigger):
+    """When and how: every compactor can also stand as a trigger or as a strategy alone."""
+
+    @abstractmethod
+    def reduce(self, request: CompactionRequest, settings: Settings) -> Trial:
+        """As a strategy, whatever its trigger says: `changed` or `no_change`."""
+
+    def compact(self, request: CompactionRequest, settings: Settings) -> Trial:
+        trigger = self.should_compact(request, settings)
+        if not trigger.is_triggered:
+            return trigger
+        reduced = self.reduce(request, settings)
+        return replace(reduced, reason=f"{trigger.reason} {reduced.reason}")
+
+    def _unchanged(self, reason: str) -> Trial:
+        return Trial(self.type, "no_change", reason)
+
+    def _changed(self, change: Change, reason: str) -> Trial:
+        return Trial(self.type, "changed", reason, change=change, was_compacted=True)

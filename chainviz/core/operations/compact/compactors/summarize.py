@@ -1,0 +1,44 @@
+"""Summarises old messages instead of removing them: the operation of that name as a strategy (seed 3, Custom Compaction)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from chainviz.core.errors import ChainError
+from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Trial
+from chainviz.core.state.request import CompactionFailed, CompactionRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Summarize(Compactor):
+    """Its other members are the options of the operation, which the settings of the run hold."""
+
+    type = "summarize"
+    label = "Summarize"
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
+        return self._answer(True, "It folds whatever its options ask for.")
+
+    def reduce(self, request: CompactionRequest, settings: Settings) -> Trial:
+        operation = settings.operations.get(self.type)
+        if operation is None or request.chain is None:
+            return self._unchanged("Only sizes are at hand here, and a summary needs the messages.")
+        try:
+            options = operation.Options.model_validate(dict(self.options))
+            outcome = operation.run(request.chain, options, settings.context)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise CompactionFailed(f"summarize: {where}: {first['msg'].removeprefix('Value error, ')}.") from None
+        except ChainError as refused:
+            raise CompactionFailed(f"summarize: {refused}") from None
+        if not outcome.changes:
+            return self._unchanged("Nothing is old or large enough to be folded.")
+        folded = sum(splice.removed for splice in outcome.changes)
+        return self._changed(Change(outcome.changes), f"{folded:,} messages are folded into summaries.")

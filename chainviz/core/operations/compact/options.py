@@ -1,0 +1,91 @@
+"""What a person can choose about a compaction: one or two limits, or a whole strategy as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from chainviz.core.errors import OptionsError
+from chainviz.core.operations.compact.compactors.composite import Composite
+from chainviz.core.operations.compact.compactors.contract import Compactor, NoBoundary, Reduction
+from chainviz.core.operations.compact.compactors.message_limit import MessageLimit
+from chainviz.core.operations.compact.compactors.token_limit import TokenLimit
+from chainviz.core.operations.compact.strategy_json import parse_strategy
+from chainviz.core.operations.contract import Options
+
+_OFF = "0 is off."
+
+
+class CompactOptions(Options):
+    strategy: str = Field(
+        "",
+        title="Strategy",
+        description="A tree of compactors as JSON, such as a split of a trigger and a strategy. Replaces the limits below.",
+        json_schema_extra={"long": True},
+    )
+    max_messages: int = Field(
+        0, ge=0, title="Message limit", description=f"Keep the last messages. {_OFF}", json_schema_extra={"group": "Limits"}
+    )
+    max_tokens: int = Field(
+        0,
+        ge=0,
+        title="Token limit",
+        description=f"Compact a state whose last call had more prompt tokens. {_OFF}",
+        json_schema_extra={"group": "Limits"},
+    )
+    target_tokens: int = Field(
+        0,
+        ge=0,
+        title="Down to",
+        description="Prompt tokens to compact down to; 0 is 75% of the limit.",
+        json_schema_extra={"group": "Limits"},
+    )
+    reduction: Reduction = Field(
+        "to_target",
+        title="Reduction",
+        description="Of token limits: down to the target, or one third of the messages as the reference does.",
+        json_schema_extra={"group": "Limits"},
+    )
+    if_no_user_boundary: NoBoundary = Field(
+        "keep_last_turn",
+        title="Without a boundary",
+        description="If no human message follows the cut: keep the last turn, or remove everything as the reference does.",
+        json_schema_extra={"group": "Boundary"},
+    )
+    prompt_tokens: int = Field(
+        0,
+        ge=0,
+        title="Prompt tokens",
+        description="Of the last call; 0 takes those the transcript records, else an estimate of 4 bytes a token.",
+        json_schema_extra={"group": "Last call"},
+    )
+
+    @field_validator("strategy", mode="before")
+    @classmethod
+    def _as_text(cls, given: Any) -> Any:
+        """Python callers may give the tree itself."""
+        return json.dumps(given) if isinstance(given, dict) else given
+
+    @field_validator("strategy")
+    @classmethod
+    def _readable(cls, text: str) -> str:
+        if text.strip():
+            try:
+                parse_strategy(text)
+            except OptionsError as refused:
+                raise ValueError(str(refused).rstrip(".")) from None
+        return text
+
+    @property
+    def compactor(self) -> Compactor | None:
+        """None where nothing is chosen."""
+        if self.strategy.strip():
+            return parse_strategy(self.strategy)
+        limits: list[Compactor] = []
+        if self.max_tokens:
+            limits.append(TokenLimit(self.max_tokens, self.target_tokens))
+        if self.max_messages:
+            limits.append(MessageLimit(self.max_messages))
+        return Composite(tuple(limits)) if len(limits) > 1 else next(iter(limits), None)

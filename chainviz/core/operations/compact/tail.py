@@ -1,0 +1,44 @@
+"""A chain without its first messages, for an operation that must leave those alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from chainviz.core.chain import Chain
+from chainviz.core.messages import Message, Shape
+from chainviz.core.parse import parse
+from chainviz.core.paths import Path
+from chainviz.core.tree import ChainAST, span
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The messages of `chain` from `start`; its places and paths are its own."""
+
+    chain: Chain
+    start: int
+
+    @property
+    def format(self) -> str:
+        return self.chain.format
+
+    def __len__(self) -> int:
+        return len(self.chain) - self.start
+
+    def __getitem__(self, index: int) -> Message:
+        return self.chain[self.start + index]
+
+    def slice(self, start: int, stop: int) -> Sequence[Message]:
+        return self.chain.slice(self.start + start, self.start + stop)
+
+    def shapes(self) -> Sequence[Shape]:
+        return self.chain.shapes()[self.start :]
+
+    @cached_property
+    def tree(self) -> ChainAST[Shape]:
+        return parse(self.shapes())
+
+    def span(self, path: Path) -> range:
+        return span(self.tree, path)

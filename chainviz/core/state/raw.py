@@ -1,0 +1,69 @@
+"""The stored messages of a state: raw text on one side, what the dialect of its provider reads in it on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from chainviz.core.documents.rawjson import parse
+from chainviz.core.documents.units import Unit
+from chainviz.core.errors import Refused
+from chainviz.core.formats import FORMATS
+from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.goaitools_state import GoaitoolsState
+from chainviz.core.formats.moving import moved
+from chainviz.core.messages import SYSTEM, TOOL, CallRef, Message
+
+DIALECTS: dict[str, Format] = {
+    format.provider: format.dialect for format in FORMATS if isinstance(format, GoaitoolsState)
+}
+"""The provider names chainviz knows, and how their messages are written."""
+
+
+def dialect_of(provider: str) -> Format:
+    """Refused where no dialect is known for the provider."""
+    if provider not in DIALECTS:
+        known = " and ".join(DIALECTS)
+        raise Refused(f"The provider “{provider[:40]}” is not known; chainviz knows {known}.")
+    return DIALECTS[provider]
+
+
+@dataclass(frozen=True, slots=True)
+class RawMessage:
+    """One message of a provider, with the shape a compactor needs. It may hold several messages of a chain: an Anthropic
+    user message holds tool results and text."""
+
+    text: str
+    messages: tuple[Message, ...]
+    role: str = field(init=False)
+    """tool where any of it is a tool result: a state must not begin there."""
+    size: int = field(init=False)
+    calls: tuple[CallRef, ...] = field(init=False)
+    results: tuple[CallRef, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        roles = [message.role for message in self.messages]
+        object.__setattr__(self, "role", TOOL if TOOL in roles else roles[0] if roles else "")
+        object.__setattr__(self, "size", sum(message.size for message in self.messages))
+        object.__setattr__(self, "calls", tuple(call for message in self.messages for call in message.calls))
+        object.__setattr__(self, "results", tuple(result for message in self.messages for result in message.results))
+
+    def is_system(self, *, or_developer: bool = False) -> bool:
+        """The role is literally `system`, as the reference asks; `developer` counts where it is wanted (B3 m)."""
+        return self.role == SYSTEM and (or_developer or not self.messages[0].label)
+
+
+def read_raw(text: str, dialect: Format) -> RawMessage:
+    found = dialect.read([Unit(0, "", text, parse(text), -1)])
+    return RawMessage(text, tuple(message for message in found if isinstance(message, Message)))
+
+
+def write_raw(message: Message, dialect: Format, near: str = "") -> Iterator[RawMessage]:
+    """A message of ours as the dialect stores it, one or several; `near` is the text of a neighbour, for its style."""
+    for one in moved(dialect, message):
+        for fragment in dialect.write(one, Style(near, near.isascii())):
+            yield read_raw(fragment.text, dialect)
+
+
+def read_all(texts: Sequence[str], dialect: Format) -> list[RawMessage]:
+    return [read_raw(text, dialect) for text in texts]

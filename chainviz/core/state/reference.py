@@ -1,0 +1,15 @@
+"""What goaitools does to messages and we do not: fields that its OpenAI client does not know are left out."""
+
+from __future__ import annotations
+
+import json
+
+from chainviz.core.documents import rawjson
+
+KNOWN = ("role", "content", "tool_calls", "tool_call_id")
+
+
+def known_fields(text: str) -> str:
+    """A message as goaitools sends it, and as it stores a reply (B1 9)."""
+    message = rawjson.parse(text)
+    return json.dumps({key: message[key] for key in KNOWN if message.get(key) is not None})
