@@ -29,7 +29,7 @@ class State:
 
 
 def write_state(state: State) -> bytes:
-    """The document in the reference's member order, on one line."""
+    """The document in the reference's member order; the messages keep their own white space."""
     members = {
         "version": str(VERSION),
         "provider": json.dumps(state.provider),

@@ -34,6 +34,7 @@ EVENTS = {
 """What the reference logs."""
 
 Check = Literal["passed", "failed", "not checked"]
+NOTHING_FOUND = State("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class StateFile:
     content: bytes
     """The original, whatever is found in it."""
     problem: StateProblem | None = None
-    found: State = State("")
+    found: State = NOTHING_FOUND
     """As much as the document says, its corrupted messages included; without messages where it is no JSON."""
     version: int | None = None
 

@@ -45,7 +45,8 @@ ICONS = {
 EDIT_WORDS = {
     "text": "Text of", "role": "Role of", "name": "Tool name in", "arguments": "Arguments of", "result": "Result in",
     "call_id": "Call id in", "insert": "Insert at", "delete": "Delete", "move_up": "Move up", "move_down": "Move down",
-    "split": "Split", "merge": "Merge", "append_human": "Append a human message", "answer": "Answer",
+    "split": "Split", "merge": "Merge", "append_human": "Append a human message", "append": "Append",
+    "add_event": "Add event", "answer": "Answer",
 }  # fmt: skip
 
 

@@ -32,7 +32,7 @@ from tests.core.formats.chains import all_documents, chains, differing, exported
 
 WORDS = st.text(max_size=12) | st.sampled_from(["", "\ud83d", "\0", 'a"b\\c', "né\n", "\u2028"])
 OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3).map(json.dumps)
-BLOCKS = ("anthropic", "claude_code")
+BLOCKS = ("anthropic", "claude_code", "goaitools_state_anthropic")
 CHAT = ("openai_chat", "goaitools_state")
 
 

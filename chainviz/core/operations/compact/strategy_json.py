@@ -79,7 +79,7 @@ class _Parser:
     def __init__(self, registry: Registry) -> None:
         self._types = {each.type: each for each in registry}
 
-    def node(self, value: Any, place: str, wanted: type[Trigger]) -> Trigger:
+    def node(self, value: Any, place: str, wanted: type) -> Trigger:
         """The compactor or trigger that an object describes."""
         where = place or "The strategy"
         if not isinstance(value, Mapping):

@@ -14,7 +14,7 @@ from chainviz.core.operations.edit.answers import answer
 from chainviz.core.operations.edit.insert_delete_move import delete, insert, move_down, move_up
 from chainviz.core.operations.edit.locate import Change, Place
 from chainviz.core.operations.edit.options import FIELDS, Action, EditOptions
-from chainviz.core.operations.edit.split_merge import append_human, merge, split
+from chainviz.core.operations.edit.split_merge import add_event, append, append_human, merge, split
 from chainviz.core.operations.edit.values import set_arguments, set_call_id, set_name, set_result, set_role, set_text
 from chainviz.core.operations.edit.warnings import (
     edited_messages,
@@ -31,6 +31,9 @@ ACTIONS: dict[Action, Callable[[Place, EditOptions], Change]] = {
     "call_id": set_call_id, "insert": insert, "delete": delete, "move_up": move_up, "move_down": move_down,
     "split": split, "merge": merge, "answer": answer,
 }  # fmt: skip
+AT_THE_END: dict[Action, Callable[[Chain, EditOptions], Change]] = {
+    "append_human": append_human, "append": append, "add_event": add_event,
+}  # fmt: skip
 
 
 class Edit:
@@ -39,8 +42,8 @@ class Edit:
     Options = EditOptions
 
     def run(self, chain: Chain, options: EditOptions, context: Context) -> Outcome:
-        if options.action == "append_human":
-            path, change = "", append_human(chain, options)
+        if options.action in AT_THE_END:
+            path, change = "", AT_THE_END[options.action](chain, options)
         else:
             place = Place(chain, parse_path(options.path))
             path, change = str(place.path), ACTIONS[options.action](place, options)

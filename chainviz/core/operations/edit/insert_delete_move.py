@@ -16,10 +16,10 @@ from chainviz.core.operations.edit.values import check_arguments
 def insert(place: Place, options: EditOptions) -> Change:
     span = place.span
     at = span.start if options.where == "before" else span.stop
-    return Change((Splice(at, 0, (_new_message(options),)),), f"a message of the role {options.role} was inserted")
+    return Change((Splice(at, 0, (new_message(options),)),), f"a message of the role {options.role} was inserted")
 
 
-def _new_message(options: EditOptions) -> Message:
+def new_message(options: EditOptions) -> Message:
     parts: tuple[Part, ...] = (Text(options.text),)
     if options.role == TOOL:
         if not options.call_id:

@@ -10,7 +10,7 @@ from chainviz.core.operations.contract import Options
 
 Action = Literal[
     "text", "role", "name", "arguments", "result", "call_id", "insert", "delete", "move_up", "move_down", "split", "merge",
-    "append_human", "answer",
+    "append_human", "append", "add_event", "answer",
 ]  # fmt: skip
 Where = Literal["before", "after"]
 Error = Literal["keep", "yes", "no"]
@@ -20,7 +20,7 @@ class EditOptions(Options):
     path: str = Field(
         "",
         title="Node",
-        description="Path of the node, such as s2, s2.h.m0, s2.p1 or s2.p1.m0.c2; append_human needs none.",
+        description="Path of the node, such as s2, s2.h.m0, s2.p1 or s2.p1.m0.c2; append_human, append and add_event need none.",
         json_schema_extra={"hidden": True},
     )
     action: Action = Field(
@@ -74,6 +74,8 @@ FIELDS: dict[Action, tuple[str, ...]] = {
     "split": ("offset", "drop_reasoning"),
     "merge": ("join", "separator", "drop_reasoning"),
     "append_human": ("text",),
+    "append": ("role", "text", "call_id", "name", "arguments", "allow_invalid"),
+    "add_event": ("text",),
     "answer": ("text", "name", "call_id", "is_error"),
 }
 """The options that mean something for an action; the others are ignored."""

@@ -1,4 +1,7 @@
-"""Edits at the joints between messages: split one in two, merge two into one, go on at the end of the chain."""
+"""Edits at the joints between messages: split one in two, merge two into one, go on at the end of the chain.
+
+What is appended to a conversation state is stored, not sent: nothing calls a model (seed 3, AppendToState).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import replace
 from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Part, Text
 from chainviz.core.errors import Refused
+from chainviz.core.operations.edit.insert_delete_move import new_message
 from chainviz.core.operations.edit.locate import Change, Place
 from chainviz.core.operations.edit.options import EditOptions
 
@@ -65,6 +69,16 @@ def append_human(chain: Chain, options: EditOptions) -> Change:
             new = replace(message, parts=(*message.parts, Text(options.text)))
             return Change((Splice(at, 1, (new,)),), "added to the last human message, which is not answered yet")
     return Change((Splice(len(chain), 0, (Message(HUMAN, (Text(options.text),)),)),), "a human message was added")
+
+
+def append(chain: Chain, options: EditOptions) -> Change:
+    """A message of any role at the end, whatever stands there."""
+    return Change((Splice(len(chain), 0, (new_message(options),)),), f"a message of the role {options.role} was appended")
+
+
+def add_event(chain: Chain, options: EditOptions) -> Change:
+    """Something that happened, as a human message of its own at the end."""
+    return Change((Splice(len(chain), 0, (Message(HUMAN, (Text(options.text),)),)),), "an event was added")
 
 
 def _last_header(chain: Chain) -> Iterator[tuple[int, Message]]:

@@ -19,7 +19,7 @@ from chainviz.core.chain.tree import flatten
 from chainviz.core.errors import OptionsError, PathError, Refused
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Context, Outcome
-from chainviz.core.operations.edit import ACTIONS, FIELDS, Edit, EditOptions
+from chainviz.core.operations.edit import ACTIONS, AT_THE_END, FIELDS, Edit, EditOptions
 from tests.core.strategies import chains
 
 EDIT = Edit()
@@ -56,7 +56,7 @@ CHAIN = [s("rules"), h("hi"), ai("look", "1", "2"), t("1"), t("2"), ai("done"), 
 
 def test_edit_is_an_operation() -> None:
     assert any(operation.name == "edit" for operation in OPERATIONS)
-    assert set(FIELDS) == {*ACTIONS, "append_human"}
+    assert set(FIELDS) == {*ACTIONS, *AT_THE_END}
     assert all(name in EditOptions.model_fields for names in FIELDS.values() for name in names)
 
 

@@ -32,7 +32,7 @@ class Composite(Compactor):
         done: tuple[str, Trial] | None = None
         for number, compactor in enumerate(self.compactors):
             place = f"compactors[{number}]"
-            part = run(compactor) if done is None else Trial(compactor.type, "not_run", f"{done[0]} changed the state.")
+            part = run(compactor) if done is None else Trial(compactor.type, "not_run", f"Not run: {done[0]} changed the state.")
             parts.append((place, part))
             if done is None and part.was_compacted:
                 done = place, part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chainviz.core.operations.compact.compactors.contract import Settings, Trial, Trigger, any_triggered
@@ -11,7 +11,7 @@ from chainviz.core.state.request import CompactionRequest
 
 @dataclass(frozen=True, slots=True)
 class CompositeTrigger(Trigger):
-    """Asked in order until one says yes; with no trigger inside it never does."""
+    """Checked in order until one is true; with no trigger inside it never is."""
 
     type = "composite_trigger"
     label = "Any of"

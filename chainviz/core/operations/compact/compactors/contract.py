@@ -104,18 +104,18 @@ class Trigger(ABC):
 def any_triggered(
     triggers: Sequence[Trigger], name: str, request: CompactionRequest, settings: Settings
 ) -> tuple[bool, str, tuple[tuple[str, Trial], ...]]:
-    """Whether one of them says yes, the sentence and the trials; after the first yes no other is asked."""
+    """Whether one of them is true, the sentence and the trials; after the first that is no other is checked."""
     trials: list[tuple[str, Trial]] = []
-    said = ""
+    true = ""
     for number, trigger in enumerate(triggers):
         place = f"{name}[{number}]"
-        if said:
-            trial = Trial(trigger.type, "not_run", f"{said} says yes.")
-        else:
-            trial = trigger.should_compact(request, settings)
+        if true:
+            trials.append((place, Trial(trigger.type, "not_run", f"Not checked: {true} is true.")))
+            continue
+        trial = trigger.should_compact(request, settings)
         trials.append((place, trial))
-        said = said or (place if trial.is_triggered else "")
-    return bool(said), f"{said} says yes." if said else "None of them says yes.", tuple(trials)
+        true = place if trial.is_triggered else ""
+    return bool(true), f"{true} is true." if true else "None of them is true.", tuple(trials)
 
 
 class Compactor(Trigger):

@@ -11,7 +11,7 @@ from chainviz.core.state.request import CompactionRequest
 
 @dataclass(frozen=True, slots=True)
 class Split(Compactor):
-    """The strategy runs where the trigger says so. In the reference it is no compactor, though the seed uses it as one
+    """The strategy runs where the trigger is true. In the reference it is no compactor, though the seed uses it as one
     (B3 c)."""
 
     type = "split"
@@ -31,7 +31,7 @@ class Split(Compactor):
     def compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         asked = self.should_compact(request, settings)
         if not asked.is_triggered:
-            not_run = Trial(self.strategy.type, "not_run", "The trigger says no.")
+            not_run = Trial(self.strategy.type, "not_run", "Not run: the trigger is not true.")
             return replace(asked, parts=(*asked.parts, ("strategy", not_run)))
         reduced = self.reduce(request, settings)
         return replace(reduced, reason=f"{asked.reason} {reduced.reason}", parts=(*asked.parts, *reduced.parts))

@@ -1,0 +1,105 @@
+"""What a chain would keep as a state, and what its next call would send: two columns over the same messages.
+
+Nothing is called and nothing changes; the leading system messages and the next user message are a person's what-if.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import takewhile
+
+from chainviz.core.messages import SYSTEM, Message, Shape
+from chainviz.core.state.usage import BYTES_PER_TOKEN, estimated_tokens, last_answer
+from chainviz.core.state.window import Window
+
+
+class Mark(StrEnum):
+    """What becomes of a message of the chain."""
+
+    NOT_STORED = "sent, not stored"
+    """It leads the chain as the system messages of the last call: each call brings its own."""
+    SEEN = "stored"
+    APPENDED = "appended since"
+    """Stored after the last call: the model has not seen it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextCall:
+    messages: Sequence[Shape]
+    """Of the chain."""
+    stored: Window
+    """Those that are stored."""
+    seen: int
+    """How many of the stored ones the model has seen: the divider."""
+    leading: tuple[Message, ...] = ()
+    """System messages of the next call: sent before the stored ones, never stored."""
+    user: Message | None = None
+    """The next user message: sent last, stored once the reply is complete."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def sent_count(self) -> int:
+        return len(self.leading) + len(self.stored) + (self.user is not None)
+
+    @property
+    def sent_size(self) -> int:
+        """Content bytes."""
+        own = sum(message.size for message in self.leading) + (self.user.size if self.user else 0)
+        return own + self.stored.size
+
+    @property
+    def appended_size(self) -> int:
+        """Content bytes of the messages the model has not seen."""
+        return self.stored.size - self.stored.size_before(self.seen)
+
+    @property
+    def systems(self) -> int:
+        """Stored system messages."""
+        return sum(message.role == SYSTEM for message in self.stored)
+
+    def tokens(self, bytes_per_token: float = BYTES_PER_TOKEN) -> int:
+        """Of the next request, estimated."""
+        return estimated_tokens(self.sent_size, bytes_per_token)
+
+    def mark(self, place: int) -> Mark:
+        """Of the message at a place of the chain."""
+        at = place - self.stored.start
+        return Mark.NOT_STORED if at < 0 else Mark.SEEN if at < self.seen else Mark.APPENDED
+
+
+def leading_count(messages: Sequence[Shape], *, is_state: bool) -> int:
+    """How many system messages lead a chain and are not stored; of a state document every message is."""
+    return 0 if is_state else sum(1 for _ in takewhile(lambda message: message.role == SYSTEM, messages))
+
+
+def next_call(
+    messages: Sequence[Shape],
+    leading: Sequence[Message] = (),
+    user: Message | None = None,
+    *,
+    processed_length: int | None = None,
+    is_state: bool = False,
+) -> NextCall:
+    """`processed_length` counts stored messages; None puts the divider behind the last AI message.
+
+    `is_state`: the chain is a state document, whose messages are stored whatever their role.
+    """
+    start = leading_count(messages, is_state=is_state)
+    everything = Window.of(messages)
+    stored = Window(everything.index, start, len(messages))
+    if processed_length is None:
+        last = last_answer(messages)
+        processed_length = 0 if last is None else last + 1 - start
+    seen = max(0, min(processed_length, len(stored)))
+    return NextCall(messages, stored, seen, tuple(leading), user, tuple(_warnings(stored, processed_length)))
+
+
+def _warnings(stored: Window, processed_length: int) -> Iterator[str]:
+    if not len(stored):
+        yield "Nothing would be stored: after the next call the state holds its user message and the reply alone."
+    elif stored[0].role == SYSTEM:
+        yield "The state starts with a system message. goaitools drops it at its next save; chainviz keeps it."
+    if processed_length > len(stored):
+        yield f"processed_length is {processed_length:,}, more than the {len(stored):,} stored messages; it counts them all."
