@@ -27,9 +27,7 @@ def is_state_format(format: str) -> bool:
     return isinstance(get_format(format), GoaitoolsState)
 
 
-def state_of(
-    messages: Sequence[Message], format: str, provider: str, *, processed_length: int | None = None
-) -> State:
+def state_of(messages: Sequence[Message], format: str, provider: str, *, processed_length: int | None = None) -> State:
     """The state of a chain, without its leading system messages unless it is a state document itself.
 
     `processed_length` counts stored messages; None: up to the last AI message. Refused where the chain is written for
@@ -56,6 +54,8 @@ def _dialect_name(format: str) -> str:
 
 def _raw(messages: Sequence[Message], dialect: Format) -> tuple[str, ...]:
     """The text of each message of the provider; of one it may make several of ours."""
-    document = export_chain(messages, EMPTY_ENVELOPE, dialect, lambda start, end: b"").decode("utf-8", "surrogateescape")
+    document = export_chain(messages, EMPTY_ENVELOPE, dialect, lambda start, end: b"").decode(
+        "utf-8", "surrogateescape"
+    )
     array = rawjson.load_array(document)
     return tuple(array.raw(place) for place in range(len(array)))

@@ -46,7 +46,9 @@ def run(case: dict[str, Any], *, reference: bool) -> Outcome:
     rules = CallRules(reference=reference, most_rounds=case.get("max_iterations", 10))
     compact = compactor(case["compactor"], REFERENCE if reference else Settings()) if case["compactor"] else None
     sent, state, events = next_state(file.state, options, replies(case), TOOLS, compact, rules=rules)
-    return Outcome([[json.loads(text) for text in request] for request in sent], as_value(state), [*logged(file), *events])
+    return Outcome(
+        [[json.loads(text) for text in request] for request in sent], as_value(state), [*logged(file), *events]
+    )
 
 
 def replies(case: dict[str, Any]) -> list[Reply]:

@@ -114,7 +114,11 @@ def test_another_provider_is_a_conversion() -> None:
 
 def test_an_appended_message_of_any_role_is_not_seen() -> None:
     given = MemoryChain(tuple(CHAIN))
-    for options in ({"role": "system", "text": "n"}, {"role": "ai", "text": "n"}, {"role": "tool", "text": "n", "call_id": "a"}):
+    for options in (
+        {"role": "system", "text": "n"},
+        {"role": "ai", "text": "n"},
+        {"role": "tool", "text": "n", "call_id": "a"},
+    ):
         outcome = Edit().run(given, EditOptions(action="append", **options), Context())
         (splice,) = outcome.changes
         assert (splice.start, splice.removed, splice.messages[0].role) == (len(CHAIN), 0, options["role"])
@@ -129,7 +133,9 @@ SPLICES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0
 
 
 @given(st.integers(0, 12), st.integers(0, 14), SPLICES)
-def test_processed_length_follows_the_last_message_the_model_has_seen(count: int, seen: int, steps: list[tuple[int, int, int]]) -> None:
+def test_processed_length_follows_the_last_message_the_model_has_seen(
+    count: int, seen: int, steps: list[tuple[int, int, int]]
+) -> None:
     splices, place = [], 0
     for gap, removed, new in steps:
         place += gap
@@ -172,7 +178,10 @@ def test_both_columns_add_up_for_any_chain(messages: list[Message], given: int |
     [
         ({"prompt_tokens": 100, "completion_tokens": 5}, 100),
         ({"prompt_tokens": 100, "cache_read_input_tokens": 60}, 100),
-        ({"input_tokens": 3, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 200, "output_tokens": 5}, 213),
+        (
+            {"input_tokens": 3, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 200, "output_tokens": 5},
+            213,
+        ),
         ({"input_tokens": 120, "input_tokens_details": {"cached_tokens": 100}}, 120),
         ({"input": 2, "cacheRead": 30, "cacheWrite": 4, "output": 9}, 36),
         ({"completion_tokens": 5}, None),

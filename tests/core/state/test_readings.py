@@ -108,7 +108,10 @@ def test_k_a_compactor_is_given_the_processed_length_too() -> None:
     (request,) = seen
     assert [message.role for message in request.messages] == ["human", "ai", "human", "ai"]
     assert [message.role for message in request.leading] == ["system"]
-    assert request.usage is not None and (request.usage.prompt_tokens, request.usage.sent) == (77, len("briefhiyesmore"))
+    assert request.usage is not None and (request.usage.prompt_tokens, request.usage.sent) == (
+        77,
+        len("briefhiyesmore"),
+    )
     assert (request.provider, request.processed_length) == ("openai", 2)
 
 

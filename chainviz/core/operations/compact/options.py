@@ -26,7 +26,11 @@ class CompactOptions(Options):
         json_schema_extra={"long": True},
     )
     max_messages: int = Field(
-        0, ge=0, title="Message limit", description=f"Keep the last messages. {_OFF}", json_schema_extra={"group": "Limits"}
+        0,
+        ge=0,
+        title="Message limit",
+        description=f"Keep the last messages. {_OFF}",
+        json_schema_extra={"group": "Limits"},
     )
     max_tokens: int = Field(
         0,

@@ -167,9 +167,7 @@ class _Run:
         """The strategy on the state that a turn leaves; None where it changes nothing."""
         stored = Window(self.index, start, self.turns[number].end + 1)
         usage = Usage(estimated_tokens(size, self.bytes_per_token), size, "estimated")
-        request = CompactionRequest(
-            stored, self.index.messages[: self.leading], usage, processed_length=len(stored)
-        )
+        request = CompactionRequest(stored, self.index.messages[: self.leading], usage, processed_length=len(stored))
         compacted = strategy(request)
         if not compacted.removed:
             return None

@@ -32,12 +32,17 @@ class Composite(Compactor):
         done: tuple[str, Trial] | None = None
         for number, compactor in enumerate(self.compactors):
             place = f"compactors[{number}]"
-            part = run(compactor) if done is None else Trial(compactor.type, "not_run", f"Not run: {done[0]} changed the state.")
+            part = (
+                run(compactor)
+                if done is None
+                else Trial(compactor.type, "not_run", f"Not run: {done[0]} changed the state.")
+            )
             parts.append((place, part))
             if done is None and part.was_compacted:
                 done = place, part
         if done is None:
-            verdict: Verdict = "no_change" if any(part.is_triggered for _, part in parts) else "not_triggered"
+            is_idle = bool(parts) and not any(part.is_triggered for _, part in parts)
+            verdict: Verdict = "not_triggered" if is_idle else "no_change"
             return Trial(self.type, verdict, "No compactor changes anything.", tuple(parts))
         place, part = done
         return replace(part, type=self.type, reason=f"{place} changed the state.", parts=tuple(parts))

@@ -77,7 +77,10 @@ class TokenLimit(Compactor):
         wanted = min(max(1, request.messages.first_over(surplus)), count - FEWEST)
         estimate = self._estimate(request, usage, wanted)
         words = f"After message {wanted:,} the estimate is {estimate:,} tokens"
-        return wanted, f"{words}, {'within' if estimate <= self.target else 'still over'} the target of {self.target:,}."
+        return (
+            wanted,
+            f"{words}, {'within' if estimate <= self.target else 'still over'} the target of {self.target:,}.",
+        )
 
     def _estimate(self, request: CompactionRequest, usage: Usage, removed: int) -> int:
         """The prompt tokens without the first `removed` messages, rounded up."""
