@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from chainviz.core.chain.messages import Fragment, Message, Role
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.messages import Fragment, Message, Role
 
 MEMBERS = frozenset(("version", "provider", "processed_length"))
 """What lies beside the messages."""

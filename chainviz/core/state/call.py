@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import NamedTuple
 
-from chainviz.core.chain import MemoryChain, Splice
+from chainviz.core.chain.chain import MemoryChain, Splice
+from chainviz.core.chain.messages import HUMAN, TOOL, Message, Text, ToolCall, ToolResult
 from chainviz.core.errors import ChainError
-from chainviz.core.messages import HUMAN, TOOL, Message, Text, ToolCall, ToolResult
+from chainviz.core.state.compaction_request import Compact, CompactionFailed, CompactionRequest
 from chainviz.core.state.document import State
-from chainviz.core.state.raw import RawMessage, dialect_of, read_all, read_raw, write_raw
+from chainviz.core.state.message_index import Window
+from chainviz.core.state.raw_messages import RawMessage, dialect_of, read_all, read_raw, write_raw
 from chainviz.core.state.reference import known_fields
-from chainviz.core.state.request import Compact, CompactionFailed, CompactionRequest
 from chainviz.core.state.usage import Usage
-from chainviz.core.state.window import Window
 
 STOP = ("stop", "end_turn", "stop_sequence")
 CALLS = ("tool_calls", "tool_use")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from chainviz.core.documents.scanning import to_bytes
+from chainviz.core.documents.json_scan import to_bytes
 
 VERSION = 1
 """The version this program reads and writes (seed 3, Version Field)."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainviz.core.documents import rawjson
+from chainviz.core.chain.messages import Message
+from chainviz.core.documents import json_edit
 from chainviz.core.documents.units import EMPTY_ENVELOPE
 from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.goaitools_state import GoaitoolsState
 from chainviz.core.load import export_chain
-from chainviz.core.messages import Message
 from chainviz.core.state.document import State
-from chainviz.core.state.next_call import next_call
-from chainviz.core.state.raw import DIALECTS, dialect_of
+from chainviz.core.state.raw_messages import DIALECTS, dialect_of
+from chainviz.core.state.stored_and_sent import next_call
 
 
 def provider_of(format: str) -> str:
@@ -57,5 +57,5 @@ def _raw(messages: Sequence[Message], dialect: Format) -> tuple[str, ...]:
     document = export_chain(messages, EMPTY_ENVELOPE, dialect, lambda start, end: b"").decode(
         "utf-8", "surrogateescape"
     )
-    array = rawjson.load_array(document)
+    array = json_edit.load_array(document)
     return tuple(array.raw(place) for place in range(len(array)))

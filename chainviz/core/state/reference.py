@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from chainviz.core.documents import rawjson
+from chainviz.core.documents import json_edit
 
 KNOWN = ("role", "content", "tool_calls", "tool_call_id")
 
 
 def known_fields(text: str) -> str:
     """A message as goaitools sends it, and as it stores a reply (B1 9)."""
-    message = rawjson.parse(text)
+    message = json_edit.parse(text)
     return json.dumps({key: message[key] for key in KNOWN if message.get(key) is not None})

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chainviz.core.documents import rawjson
-from chainviz.core.documents.sources import open_source
-from chainviz.core.documents.split import UnitReader
+from chainviz.core.documents import json_edit
+from chainviz.core.documents.source import open_source
+from chainviz.core.documents.unit_reader import UnitReader
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.core.load import look
+from chainviz.core.state.classify import Fault, StateFile, fault_of
 from chainviz.core.state.document import State
-from chainviz.core.state.raw import dialect_of
-from chainviz.core.state.read import Fault, StateFile, fault_of
+from chainviz.core.state.raw_messages import dialect_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def salvage(file: StateFile, provider: str = "") -> Salvaged:
     is_cut = file.problem is not None and file.problem.fault is Fault.INVALID_JSON and not file.found.messages
     found = _complete_messages(file.content) if is_cut else file.found.messages
     gaps = tuple(
-        Gap(place, reason, text) for place, text in enumerate(found) if (reason := fault_of(rawjson.parse(text)))
+        Gap(place, reason, text) for place, text in enumerate(found) if (reason := fault_of(json_edit.parse(text)))
     )
     gone = {gap.place for gap in gaps}
     readable = tuple(text for place, text in enumerate(found) if place not in gone)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chainviz.core.chain import Chain
-from chainviz.core.documents.rawjson import parse
-from chainviz.core.messages import AI, Message, Shape
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import AI, Message, Shape
+from chainviz.core.documents.json_edit import parse
 
 BYTES_PER_TOKEN = 4
 _USAGE = ("usage", "usage_metadata")

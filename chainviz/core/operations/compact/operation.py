@@ -7,18 +7,18 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from chainviz.core.chain import Chain
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.chain.messages import SYSTEM
 from chainviz.core.errors import Refused
-from chainviz.core.message_paths import message_paths
-from chainviz.core.messages import SYSTEM
 from chainviz.core.operations.compact.compactors.contract import Settings, Trial
 from chainviz.core.operations.compact.options import CompactOptions
 from chainviz.core.operations.compact.strategy import Compacted, Strategy
 from chainviz.core.operations.compact.tail import Tail
 from chainviz.core.operations.contract import Context, Decision, Operation, Outcome
-from chainviz.core.state.request import CompactionRequest
+from chainviz.core.state.compaction_request import CompactionRequest
+from chainviz.core.state.message_index import Window
 from chainviz.core.state.usage import last_answer, usage_of
-from chainviz.core.state.window import Window
 
 REMOVED, REWRITTEN = "removed", "rewritten"
 

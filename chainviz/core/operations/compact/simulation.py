@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from chainviz.core.chain import Chain
-from chainviz.core.messages import SYSTEM, TOOL, Shape
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import SYSTEM, TOOL, Shape
 from chainviz.core.operations.compact.compactors.contract import Trial
 from chainviz.core.operations.compact.strategy import Strategy
 from chainviz.core.operations.contract import Context
-from chainviz.core.state.request import CompactionRequest
+from chainviz.core.state.compaction_request import CompactionRequest
+from chainviz.core.state.message_index import MessageIndex, Window, ends_turn
 from chainviz.core.state.usage import BYTES_PER_TOKEN, Usage, estimated_tokens
-from chainviz.core.state.window import MessageIndex, Window, ends_turn
 
 EVERY = 500
 """Turns between two looks at whether somebody waits or has cancelled."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from chainviz.core.chain import Splice
-from chainviz.core.messages import HUMAN, SYSTEM
+from chainviz.core.chain.chain import Splice
+from chainviz.core.chain.messages import HUMAN, SYSTEM
 from chainviz.core.operations.compact.compactors.contract import Boundary, Compactor, Settings, Trial
-from chainviz.core.state.request import CompactionRequest
+from chainviz.core.state.compaction_request import CompactionRequest
 
 EVERYTHING_REMOVED = "Everything is removed: the next call would start a new conversation."
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from chainviz.core.chain import Chain
-from chainviz.core.messages import Message, Shape
-from chainviz.core.parse import parse
-from chainviz.core.paths import Path
-from chainviz.core.tree import ChainAST, span
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import Message, Shape
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import ChainAST, span
 
 
 @dataclass(frozen=True)

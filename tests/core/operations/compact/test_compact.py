@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chainviz.core.chain import MemoryChain, apply_splices
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import SYSTEM, Message, Shape
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.chain.problems import is_strict
+from chainviz.core.chain.tree import span
 from chainviz.core.errors import Refused
 from chainviz.core.load import load_file
-from chainviz.core.messages import SYSTEM, Message, Shape
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.compact import Compact, CompactOptions, request_for
 from chainviz.core.operations.contract import Context, Outcome
 from chainviz.core.operations.summarize import SUMMARIZE
-from chainviz.core.parse import parse
-from chainviz.core.paths import parse_path
-from chainviz.core.problems import is_strict
-from chainviz.core.tree import span
 from tests.core.operations.compact.made import LEAVES, STRATEGIES, of_letters, strict_chains
 from tests.core.pictures import ai, call, h, s, tool
 from tests.core.strategies import chains

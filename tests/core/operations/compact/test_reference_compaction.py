@@ -11,8 +11,8 @@ from chainviz.core.operations.compact.compactors.boundary import boundary
 from chainviz.core.operations.compact.compactors.contract import Compactor
 from chainviz.core.operations.compact.compactors.reference import Panic
 from chainviz.core.operations.compact.strategy import EVERYTHING_REMOVED
-from chainviz.core.state.request import CompactionFailed
-from chainviz.core.state.window import Window
+from chainviz.core.state.compaction_request import CompactionFailed
+from chainviz.core.state.message_index import Window
 from tests.cases import cases
 from tests.core.operations.compact.made import REGISTRY, compact, kept, of_letters, of_roles, request
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.chain import MemoryChain
-from chainviz.core.messages import Message
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import Message
 from chainviz.core.operations.compact import Settings, Strategy, parse_strategy
 from chainviz.core.operations.compact.simulation import EVERY, Line, Lost, simulate, turns_of
 from chainviz.core.operations.contract import Context
-from chainviz.core.state.request import CompactionFailed, CompactionRequest
+from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest
+from chainviz.core.state.message_index import Window
 from chainviz.core.state.usage import Usage
-from chainviz.core.state.window import Window
 from tests.core.operations.compact.made import REGISTRY, STRATEGIES, of_letters, strict_chains
 from tests.core.pictures import ai, h
 from tests.core.strategies import chains

@@ -4,7 +4,7 @@ result and the tree loses whole sections from the front."""
 from __future__ import annotations
 
 from chainviz.core.operations.compact.compactors.contract import Boundary, NoBoundary
-from chainviz.core.state.window import Window
+from chainviz.core.state.message_index import Window
 
 
 def boundary(messages: Window, wanted: int, if_none: NoBoundary) -> Boundary:

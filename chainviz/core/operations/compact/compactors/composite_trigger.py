@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chainviz.core.operations.compact.compactors.contract import Settings, Trial, Trigger, any_triggered
-from chainviz.core.state.request import CompactionRequest
+from chainviz.core.state.compaction_request import CompactionRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from chainviz.core.chain import Splice
+from chainviz.core.chain.chain import Splice
 from chainviz.core.operations.contract import Context, Operation
-from chainviz.core.state.request import CompactionRequest
+from chainviz.core.state.compaction_request import CompactionRequest
 
 Reduction = Literal["to_target", "one_third"]
 """How a token limit removes: until its estimate reaches the target, or the reference's third of the messages."""

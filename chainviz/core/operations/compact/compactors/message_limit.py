@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chainviz.core.chain import Splice
+from chainviz.core.chain.chain import Splice
 from chainviz.core.operations.compact.compactors.boundary import boundary
 from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Trial
 from chainviz.core.operations.compact.compactors.reference import Panic
-from chainviz.core.state.request import CompactionRequest
+from chainviz.core.state.compaction_request import CompactionRequest
 
 
 @dataclass(frozen=True, slots=True)

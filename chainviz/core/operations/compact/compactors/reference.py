@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainviz.core.state.request import CompactionFailed
+from chainviz.core.state.compaction_request import CompactionFailed
 
 
 class Panic(CompactionFailed):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from chainviz.core.operations.compact.compactors.contract import Compactor, Settings, Trial, Trigger
-from chainviz.core.state.request import CompactionRequest
+from chainviz.core.state.compaction_request import CompactionRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from chainviz.core.errors import ChainError
 from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Trial
-from chainviz.core.state.request import CompactionFailed, CompactionRequest
+from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chainviz.core.operations.compact.compactors.contract import Settings, Trial, Trigger
-from chainviz.core.state.request import CompactionRequest
+from chainviz.core.state.compaction_request import CompactionRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from chainviz.core.chain import Chain, Splice
+from chainviz.core.chain.chain import Chain, Splice
+from chainviz.core.chain.messages import Shape
 from chainviz.core.errors import Refused
-from chainviz.core.messages import Shape
+from chainviz.core.state.message_index import Window
 from chainviz.core.state.usage import Usage
-from chainviz.core.state.window import Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chainviz.core.messages import AI, HUMAN, Shape
+from chainviz.core.chain.messages import AI, HUMAN, Shape
 
 
 def ends_turn(message: Shape) -> bool:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
-from chainviz.core.documents import rawjson
-from chainviz.core.documents.outline import shallow
-from chainviz.core.documents.rawjson import Array
-from chainviz.core.documents.scanning import in_words
+from chainviz.core.documents import json_edit
+from chainviz.core.documents.find_lists import shallow
+from chainviz.core.documents.json_edit import Array
+from chainviz.core.documents.json_scan import in_words
 from chainviz.core.state.document import VERSION, State
-from chainviz.core.state.raw import DIALECTS
+from chainviz.core.state.raw_messages import DIALECTS
 
 
 class Fault(StrEnum):
@@ -116,7 +116,7 @@ def _broken(content: bytes, text: str, words: str, position: int) -> StateFile:
 def _found(text: str, members: dict[str, Any]) -> State:
     if not text.lstrip().startswith("{"):
         return State("")
-    document = rawjson.load_object(text)
+    document = json_edit.load_object(text)
     messages: tuple[str, ...] = ()
     if members.get("messages"):
         array = document.child("messages")
@@ -147,7 +147,7 @@ def _problem(fault: Fault, words: str, text: str, position: int, message: int | 
 
 def _at(text: str, *pointer: str | int) -> int:
     """Where a value lies; the start of the document where there is none."""
-    found = rawjson.span_of(text, pointer)
+    found = json_edit.span_of(text, pointer)
     return found[0] if found else 0
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from chainviz.core.documents.rawjson import parse
+from chainviz.core.chain.messages import SYSTEM, TOOL, CallRef, Message
+from chainviz.core.documents.json_edit import parse
 from chainviz.core.documents.units import Unit
 from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
 from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.conversion import moved
 from chainviz.core.formats.goaitools_state import GoaitoolsState
-from chainviz.core.formats.moving import moved
-from chainviz.core.messages import SYSTEM, TOOL, CallRef, Message
 
 DIALECTS: dict[str, Format] = {
     format.provider: format.dialect for format in FORMATS if isinstance(format, GoaitoolsState)

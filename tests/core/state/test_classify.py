@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from chainviz.core.errors import Refused
 from chainviz.core.load import load_file
+from chainviz.core.state.classify import Fault, read_state
 from chainviz.core.state.document import State, write_state
-from chainviz.core.state.read import Fault, read_state
 from chainviz.core.state.salvage import salvage
 
 U, A = {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
 
-from chainviz.core.messages import SYSTEM, Message, Shape
+from chainviz.core.chain.messages import SYSTEM, Message, Shape
+from chainviz.core.state.message_index import Window
 from chainviz.core.state.usage import BYTES_PER_TOKEN, estimated_tokens, last_answer
-from chainviz.core.state.window import Window
 
 
 class Mark(StrEnum):

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain import MemoryChain, Splice, apply_splices
+from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
+from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text
 from chainviz.core.errors import Refused
 from chainviz.core.load import LoadedChain, load_file
-from chainviz.core.messages import HUMAN, SYSTEM, Message, Text
 from chainviz.core.operations.compact import Compact, CompactOptions
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.core.state.call import shifted_length
+from chainviz.core.state.classify import read_state
 from chainviz.core.state.document import write_state
 from chainviz.core.state.export import is_state_format, provider_of, state_of
-from chainviz.core.state.next_call import Mark, next_call
-from chainviz.core.state.read import read_state
+from chainviz.core.state.stored_and_sent import Mark, next_call
 from chainviz.core.state.usage import Usage, prompt_tokens, usage_of
 from tests.core.pictures import ai, call, h, s, tool
 from tests.core.strategies import chains
