@@ -1,5 +1,5 @@
-"""One call of a model from a state to the next (seed 3): what is sent, what is stored, what is logged. Nothing is called:
-replies and tools are given. Readings where the seed and its code disagree: `CallRules`, and reference.py for the rest.
+"""One call of a model, from a state to the next (seed 3): what is sent, stored and logged. Replies and tools are given; no
+model is called. Where seed 3 and its code disagree, `CallRules` chooses.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from chainviz.core.chain.chain import MemoryChain, Splice
 from chainviz.core.chain.messages import HUMAN, TOOL, Message, Text, ToolCall, ToolResult
 from chainviz.core.errors import ChainError
-from chainviz.core.state.compaction_request import Compact, CompactionFailed, CompactionRequest
+from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest, CompactionRun
 from chainviz.core.state.document import State
 from chainviz.core.state.message_index import Window
 from chainviz.core.state.raw_messages import RawMessage, dialect_of, read_all, read_raw, write_raw
@@ -54,7 +54,7 @@ class CallRules:
     most_rounds: int = 10
     """Requests in one call, tool rounds included."""
     developer_is_system: bool = False
-    """Leading developer messages are not stored either (B3 m)."""
+    """Leading developer messages are not stored either; in the reference they are."""
     reference: bool = False
     """As goaitools: unknown fields are not sent and those of replies not stored, and a state that begins with a system
     message loses it."""
@@ -77,13 +77,14 @@ def next_state(
     options: Sequence[str],
     replies: Sequence[Reply],
     tools: Tools,
-    compactor: Compact | None = None,
+    compactor: CompactionRun | None = None,
     *,
     rules: CallRules = DEFAULT_RULES,
 ) -> NextState:
     """`options`: the messages of this call as JSON texts, leading system messages first. `state` is None at the start.
 
-    Compaction runs once, after the answer that ends the turn, and never between tool rounds (B2 13).
+    Compaction runs once, after the answer that ends the turn, and never between tool rounds (seed 3, When Compaction
+    Occurs).
     """
     return _Call(state, options, tools, rules).run(replies, compactor)
 
@@ -118,7 +119,7 @@ class _Call:
     def _is_leading(self, message: RawMessage) -> bool:
         return message.is_system(or_developer=self.rules.developer_is_system)
 
-    def run(self, replies: Sequence[Reply], compactor: Compact | None) -> NextState:
+    def run(self, replies: Sequence[Reply], compactor: CompactionRun | None) -> NextState:
         for reply in replies[: self.rules.most_rounds]:
             before = [*self.leading, *self.stored]
             self.sent.append(tuple(self._wire(message.text) for message in before))
@@ -154,7 +155,7 @@ class _Call:
             self.events.append("tool_execution_error")
             return f"Error: {failed}"
 
-    def _saved(self, usage: Usage | None, compactor: Compact | None) -> NextState:
+    def _saved(self, usage: Usage | None, compactor: CompactionRun | None) -> NextState:
         stored = self.stored
         if self.rules.reference:
             stored = stored[len(list(takewhile(RawMessage.is_system, stored))) :]
@@ -174,7 +175,7 @@ class _Call:
     def _request(self, stored: Sequence[RawMessage], usage: Usage | None) -> CompactionRequest:
         """The bodies go along where each stored message is one of a chain."""
         messages = tuple(message for raw in stored for message in raw.messages)
-        chain = MemoryChain(messages, "goaitools_state") if len(messages) == len(stored) else None
+        chain = MemoryChain(messages, self.dialect.name) if len(messages) == len(stored) else None
         window, seen = Window.of(stored), self.state.processed_length
         return CompactionRequest(window, self.leading, usage, self.state.provider, seen, chain)
 

@@ -1,5 +1,7 @@
-"""A file classified as a state document: fine, or what is wrong and where. Nothing is thrown away (seed 3, Error Handling;
-the reference discards all of a state that it cannot read, and overwrites it at the next append)."""
+"""A file classified as a state document: fine, or what is wrong and where (seed 3, Error Handling).
+
+Nothing is thrown away. The reference discards a state that it cannot read and overwrites it at the next append.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from chainviz.core.documents import json_edit
 from chainviz.core.documents.find_lists import shallow
 from chainviz.core.documents.json_edit import Array
 from chainviz.core.documents.json_scan import in_words
+from chainviz.core.errors import Refused
 from chainviz.core.state.document import VERSION, State
 from chainviz.core.state.raw_messages import DIALECTS
 
@@ -60,13 +63,17 @@ class StateFile:
     """The original, whatever is found in it."""
     problem: StateProblem | None = None
     found: State = NOTHING_FOUND
-    """As much as the document says, its corrupted messages included; without messages where it is no JSON."""
+    """What the document says, corrupted messages included; without messages where the JSON is invalid."""
     version: int | None = None
 
-    @property
-    def state(self) -> State | None:
-        """None where there is a problem, and for an empty file: it is a new conversation."""
-        return self.found if self.content and self.problem is None else None
+    def opened(self) -> State | None:
+        """The state for a call, an append or an export; None for an empty file, which is a new conversation.
+
+        Refused while there is a problem: `salvage` resolves it.
+        """
+        if self.problem is not None:
+            raise Refused(f"{self.problem} Resolve this first; nothing is overwritten.")
+        return self.found if self.content else None
 
     @property
     def checks(self) -> tuple[tuple[Fault, Check], ...]:
@@ -80,8 +87,11 @@ class StateFile:
 
 
 def read_state(content: bytes, provider: str = "", *, reference: bool = False) -> StateFile:
-    """Classify a state document. With `provider` the state must be of that one, which an append or export goes to; else of
-    any that is known. `reference` also takes a list of content parts for a corrupted message."""
+    """Classify a state document.
+
+    `provider` is the one chosen for an append or export; "" accepts every known one. With `reference` a message whose
+    content is a list of parts counts as corrupted.
+    """
     if not content:
         return StateFile(content)
     text = content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
@@ -102,7 +112,7 @@ def read_state(content: bytes, provider: str = "", *, reference: bool = False) -
 
 
 def _broken(content: bytes, text: str, words: str, position: int) -> StateFile:
-    """What is no JSON. Its messages are found by `salvage`; those of a whole document that something follows are known."""
+    """Invalid JSON. `salvage` finds its messages, unless the document is complete and something follows it."""
     try:
         whole = text[:position]
         members = _known_members(json.loads(whole))
@@ -152,7 +162,7 @@ def _at(text: str, *pointer: str | int) -> int:
 
 
 def _wrong_types(value: Any, text: str) -> StateProblem | None:
-    """JSON that is no state document: the reference calls it invalid, too. null stands for a member that is missing."""
+    """JSON that is not a state document; the reference calls it invalid, too. A null member counts as missing."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -200,7 +210,7 @@ def fault_of(message: Any, *, content_parts: bool = True) -> str:
     if not isinstance(message, dict):
         return f"it is {kind_of(message)}; an object is expected."
     if not isinstance(message.get("role"), str):
-        return "`role` is missing." if message.get("role") is None else "`role` is no text."
+        return f"`role` is {'missing' if message.get('role') is None else kind_of(message['role'])}; a text is expected."
     content = message.get("content")
     if content is not None and not isinstance(content, (str, list) if content_parts else str):
         return f"`content` is {kind_of(content)}; a text{', a list of parts' if content_parts else ''} or null is expected."

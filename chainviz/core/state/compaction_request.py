@@ -38,7 +38,7 @@ class Compaction(Protocol):
         """What changes, in places of the stored messages."""
 
 
-Compact = Callable[[CompactionRequest], Compaction]
+CompactionRun = Callable[[CompactionRequest], Compaction]
 """Raises CompactionFailed where it cannot be done."""
 
 

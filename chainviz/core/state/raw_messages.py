@@ -30,8 +30,10 @@ def dialect_of(provider: str) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class RawMessage:
-    """One message of a provider, with the shape a compactor needs. It may hold several messages of a chain: an Anthropic
-    user message holds tool results and text."""
+    """One message of a provider, with the shape that a compactor needs.
+
+    It may hold several messages of a chain: a user message of Anthropic holds tool results and text.
+    """
 
     text: str
     messages: tuple[Message, ...]
@@ -49,7 +51,7 @@ class RawMessage:
         object.__setattr__(self, "results", tuple(result for message in self.messages for result in message.results))
 
     def is_system(self, *, or_developer: bool = False) -> bool:
-        """The role is literally `system`, as the reference asks; `developer` counts where it is wanted (B3 m)."""
+        """The role is literally `system`, as in the reference, or with `or_developer` also `developer`."""
         return self.role == SYSTEM and (or_developer or not self.messages[0].label)
 
 

@@ -1,4 +1,4 @@
-"""What goaitools does to messages and we do not: fields that its OpenAI client does not know are left out."""
+"""What goaitools does to messages and we do not: it leaves out fields that its OpenAI client does not know."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ KNOWN = ("role", "content", "tool_calls", "tool_call_id")
 
 
 def known_fields(text: str) -> str:
-    """A message as goaitools sends it, and as it stores a reply (B1 9)."""
+    """A message as goaitools sends it, and as it stores a reply."""
     message = json_edit.parse(text)
     return json.dumps({key: message[key] for key in KNOWN if message.get(key) is not None})

@@ -60,8 +60,9 @@ PROBLEMS: list[tuple[str, bytes, Fault, int, int, str]] = [
                          ids=[case[0] for case in PROBLEMS])  # fmt: skip
 def test_a_problem_is_named_with_its_place(content: bytes, fault: Fault, line: int, column: int, words: str) -> None:
     file = read_state(content, "openai")
-    assert file.state is None
     assert file.content == content
+    with pytest.raises(Refused, match="Resolve this first"):
+        file.opened()
     problem = file.problem
     assert problem is not None
     assert (problem.fault, problem.line, problem.column) == (fault, line, column)
@@ -86,11 +87,11 @@ FINE = [
 def test_what_is_fine_has_a_state(content: bytes) -> None:
     file = read_state(content)
     assert file.problem is None
-    assert file.state is not None
+    assert file.opened() is not None
 
 
 def test_an_empty_file_is_a_new_conversation() -> None:
-    assert (read_state(b"").state, read_state(b"").problem) == (None, None)
+    assert (read_state(b"").opened(), read_state(b"").problem) == (None, None)
 
 
 SALVAGED: list[tuple[str, bytes, str, int, list[int], int]] = [
@@ -116,7 +117,7 @@ def test_readable_messages_are_salvaged(content: bytes, provider: str, count: in
     assert all(gap.reason.endswith(".") for gap in found.gaps)
     assert found.state.processed_length == seen
     again = read_state(write_state(found.state))
-    assert again.state == found.state
+    assert again.opened() == found.state
     if count:
         (chain,) = load_file(write_state(found.state))
         assert len(chain.messages) == count
@@ -143,7 +144,7 @@ def test_a_state_is_written_and_read_as_it_was(messages: list[Any], seen: int, o
     content = write_state(state)
     assert json.loads(content)["messages"] == messages
     file = read_state(content, "openai")
-    assert file.state == state
+    assert file.opened() == state
     assert 0 <= state.seen <= len(messages)
     assert write_state(state) == content
 
@@ -151,7 +152,8 @@ def test_a_state_is_written_and_read_as_it_was(messages: list[Any], seen: int, o
 @given(st.binary(max_size=40) | st.text(max_size=40).map(str.encode))
 def test_any_bytes_are_classified(content: bytes) -> None:
     file = read_state(content, "openai")
-    assert bool(file.state) != bool(file.problem) or not content
-    if file.problem:
+    if file.problem is None:
+        assert (file.opened() is None) == (not content)
+    else:
         assert file.problem.line >= 1 and file.problem.column >= 1
         salvage(file, "openai")

@@ -82,7 +82,7 @@ def test_an_event_takes_the_dialect_of_the_state() -> None:
 def test_the_document_is_locked_to_its_provider_and_opens_in_its_dialect() -> None:
     state = State("anthropic", (user("a"), json.dumps(CALL), result("t1", "thanks")), 3)
     content = write_state(state)
-    assert read_state(content, "anthropic").state == state == read_state(content).state
+    assert read_state(content, "anthropic").opened() == state == read_state(content).opened()
     problem = read_state(content, "openai").problem
     assert problem is not None and problem.fault is Fault.PROVIDER_MISMATCH
     (chain,) = load_file(content)

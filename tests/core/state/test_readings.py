@@ -1,4 +1,4 @@
-"""Where the seed and its code disagree: the reading this program takes, one test each (toolchain-state-redaction B3)."""
+"""Where the seed and its code disagree: the reading this program takes, one test each (issue 9)."""
 
 from __future__ import annotations
 
@@ -83,8 +83,9 @@ def test_j_nothing_is_discarded(name: str) -> None:
     """There is no state to append to or to write until a person has resolved the problem; the bytes stay."""
     content = CASES[name]["state_in"].encode()
     file = read_state(content, "openai")
-    assert file.state is None
     assert file.content == content
+    with pytest.raises(Refused, match="Resolve this first"):
+        file.opened()
     if file.found.messages:
         assert salvage(file, "openai").state.messages
 

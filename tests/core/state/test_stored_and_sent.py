@@ -77,7 +77,7 @@ def test_a_chat_becomes_a_state_without_its_leading_system_messages() -> None:
     stored = [message for message in chain.messages if message.role != SYSTEM]
     assert len(chain.messages) > len(stored)
     assert state.messages == tuple(message.source[0].text for message in stored)
-    assert read_state(write_state(state), "openai").state == state
+    assert read_state(write_state(state), "openai").opened() == state
 
 
 def test_a_state_document_becomes_the_state_it_is() -> None:
@@ -86,11 +86,11 @@ def test_a_state_document_becomes_the_state_it_is() -> None:
         chain = sample(name)
         provider = provider_of(chain.format)
         file = read_state(content, provider)
-        assert is_state_format(chain.format) and file.state is not None
+        assert is_state_format(chain.format) and file.problem is None
         # processed_length counts messages of the chain here, of which one of Anthropic's may be two
         seen = {"openai": 4, "anthropic": 5}[provider]
-        assert state_of(chain.messages, chain.format, provider, processed_length=seen) == file.state
-        assert state_of(chain.messages, chain.format, provider) == file.state
+        assert state_of(chain.messages, chain.format, provider, processed_length=seen) == file.found
+        assert state_of(chain.messages, chain.format, provider) == file.found
 
 
 def test_new_messages_are_written_in_the_dialect() -> None:

@@ -1,4 +1,4 @@
-"""Every case of seed 3's compaction, observed on the reference; and the readings this program takes (B3 c to f)."""
+"""Every case of seed 3's compaction, observed on the reference; and the readings this program takes (issue 9)."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Trial:
     """Those it holds, each with its place in the JSON: `compactors[0]`, `trigger`."""
     change: Change | None = None
     was_compacted: bool = False
-    """The reference also says so of some changes that change nothing (B2 19)."""
+    """The reference also says so of some changes that change nothing ."""
 
     @property
     def is_triggered(self) -> bool:

@@ -1,4 +1,4 @@
-"""Where the reference crashes and we change nothing (B3 f)."""
+"""Where the reference crashes and we change nothing."""
 
 from __future__ import annotations
 

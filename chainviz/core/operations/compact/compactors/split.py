@@ -11,8 +11,7 @@ from chainviz.core.state.compaction_request import CompactionRequest
 
 @dataclass(frozen=True, slots=True)
 class Split(Compactor):
-    """The strategy runs where the trigger is true. In the reference it is no compactor, though the seed uses it as one
-    (B3 c)."""
+    """The strategy runs where the trigger is true. The seed uses it as a compactor; in the reference it is not one."""
 
     type = "split"
     label = "Split"

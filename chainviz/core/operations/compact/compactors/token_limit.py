@@ -21,7 +21,7 @@ UNKNOWN = "The prompt tokens of the last call are unknown; a token limit does no
 class TokenLimit(Compactor):
     """Triggers above `max_tokens` (0 or less is off) and compacts down to `target_tokens`, 75% of the limit where that is 0.
 
-    The seed says "compact down to"; the reference removes one third, however far over (B3 d).
+    The seed says "compact down to"; the reference removes one third, however far over.
     """
 
     type = "token_limit"
