@@ -203,8 +203,8 @@ def _print_report(result: Applied, title: str) -> None:
     print(f"{title}: {len(messages):,} → {len(result.after):,} messages, {before:,} → {size:,} bytes")
     for row in outcome.report:
         grown = f" ({row.bytes_after - row.bytes_before:+,} bytes)" if row.bytes_after != row.bytes_before else ""
-        place = f"{row.path or 'end'}{f' to {row.until}' if row.until else ''}"
-        print(f"  {place}: {row.action}: {row.reason}{grown}")
+        place = f"{row.path}{f' to {row.until}' if row.until else ''}: " if row.path else ""
+        print(f"  {place}{row.action}: {row.reason}{grown}")
     for warning in outcome.warnings:
         print(f"  warning: {warning}")
 

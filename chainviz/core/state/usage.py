@@ -44,7 +44,10 @@ def last_answer(messages: Sequence[Shape]) -> int | None:
 
 
 def usage_of(chain: Chain, given: int = 0) -> Usage:
-    """The usage of the chain's last call: `given` if it is more than 0, else recorded, else estimated."""
+    """The usage of the chain's last call: `given` if it is more than 0, else recorded, else estimated.
+
+    A record is of the call as it was made: where messages before it were removed since, it is too high; give a number.
+    """
     shapes = chain.shapes()
     last = last_answer(shapes)
     sent = sum(shape.size for shape in shapes[: len(shapes) if last is None else last])

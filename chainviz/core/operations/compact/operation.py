@@ -11,7 +11,7 @@ from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import SYSTEM
 from chainviz.core.errors import Refused
-from chainviz.core.operations.compact.compactors.contract import Settings, Trial
+from chainviz.core.operations.compact.compactors.contract import Settings, Trial, amount
 from chainviz.core.operations.compact.options import CompactOptions
 from chainviz.core.operations.compact.strategy import Compacted, Strategy
 from chainviz.core.operations.compact.tail import Tail
@@ -31,8 +31,10 @@ class Compact:
     Options = CompactOptions
 
     def __init__(self, *strategies: Operation[Any]) -> None:
-        """`strategies`: operations that a strategy may run instead of removing. Operations do not import one another, so
-        the registry that knows them all passes them in."""
+        """`strategies`: operations that a strategy may run instead of removing messages.
+
+        Operations do not import one another, so the registry, which knows them all, passes them in.
+        """
         self._operations = {operation.name: operation for operation in strategies}
 
     def run(self, chain: Chain, options: CompactOptions, context: Context) -> Outcome:
@@ -94,6 +96,6 @@ def _decisions(chain: Chain, compacted: Compacted) -> Iterator[Decision]:
         before = messages.size_before(stop) - messages.size_before(splice.start)
         after = sum(message.size for message in splice.messages)
         action, what = (REWRITTEN, "rewritten") if splice.messages else (REMOVED, "removed")
-        reason = f"{splice.removed:,} {'message is' if splice.removed == 1 else 'messages are'} {what}"
+        reason = f"{amount(splice.removed, 'message')} {what}"
         until = paths[stop - 1] if splice.removed > 1 else ""
         yield Decision(paths.get(splice.start, ""), action, reason, before, after, until=until)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from chainviz.core.chain.chain import Splice
 from chainviz.core.chain.messages import HUMAN, SYSTEM
-from chainviz.core.operations.compact.compactors.contract import Boundary, Compactor, Settings, Trial
+from chainviz.core.operations.compact.compactors.contract import Boundary, Compactor, Settings, Trial, amount
 from chainviz.core.state.compaction_request import CompactionRequest
 
 EVERYTHING_REMOVED = "Everything is removed: the next call would start a new conversation."
@@ -46,6 +46,7 @@ class Compacted:
 
     def warnings(self) -> Iterator[str]:
         """What a person should know before the change is kept."""
+        yield from self.trial.change.warnings if self.trial.change else ()
         if self.removes_everything:
             yield EVERYTHING_REMOVED
             return
@@ -53,9 +54,8 @@ class Compacted:
         removed = [self.request.messages[place] for place in range(gone)]
         systems = sum(message.role == SYSTEM for message in removed)
         if systems:
-            told = "1 stored system message is" if systems == 1 else f"{systems:,} stored system messages are"
             last = " The last one stands right before the cut: only human messages are boundaries."
-            yield f"{told} removed.{last if removed[-1].role == SYSTEM else ''}"
+            yield f"Removed: {amount(systems, 'stored system message')}.{last if removed[-1].role == SYSTEM else ''}"
         if any(message.role == HUMAN for message in removed):
             yield "The first request is removed: what only it says is not in the next call."
 

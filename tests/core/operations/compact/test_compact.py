@@ -118,14 +118,14 @@ def test_the_report_is_exact(messages: list[Message], options: CompactOptions) -
 LIMITS_SHOWN: list[tuple[str, dict[str, Any], str, list[str]]] = [
     ("suaua", {"max_messages": 2}, "sua", ["The first request is removed"]),
     ("suaua", {"max_messages": 1, "if_no_user_boundary": "remove_all"}, "s", ["Everything is removed"]),
-    ("uasua", {"max_messages": 2}, "ua", ["1 stored system message is removed. The last one stands right before", "The first"]),
-    ("uasasauaua", {"max_messages": 4}, "uaua", ["2 stored system messages are removed.", "The first"]),
+    ("uasua", {"max_messages": 2}, "ua", ["Removed: 1 stored system message. The last one stands right before", "The first"]),
+    ("uasasauaua", {"max_messages": 4}, "uaua", ["Removed: 2 stored system messages.", "The first"]),
     ("aaua", {"max_messages": 2}, "ua", []),
-    ("ua", {"max_messages": 5}, "ua", ["Nothing changes. message_limit: 2 messages are no more than 5."]),
+    ("ua", {"max_messages": 5}, "ua", ["Nothing changes. message_limit: 2 messages, limit 5."]),
     ("uauaua", {"max_tokens": 9, "prompt_tokens": 60}, "ua", ["The first request is removed"]),
     ("uauaua", {"max_tokens": 90, "prompt_tokens": 60, "max_messages": 2}, "ua", ["The first request is removed"]),
     ("uauaua", {"max_tokens": 50, "target_tokens": 60, "prompt_tokens": 55}, "uauaua",
-     ["Nothing changes. token_limit: 55 prompt tokens (given) are more than 50.", "The target of 60 is not below"]),
+     ["Nothing changes. token_limit: 55 prompt tokens (given), limit 50.", "The target of 60 is not below"]),
 ]  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def test_the_trace_names_every_compactor_by_its_place() -> None:
         ("changed", "compactors[1]"),
         ("not_run", "compactors[2]"),
     ]
-    assert "13 prompt tokens (estimated) are more than 10." in outcome.report[4].reason
+    assert "13 prompt tokens (estimated), limit 10." in outcome.report[4].reason
 
 
 def test_recorded_usage_counts_before_the_estimate() -> None:
@@ -164,7 +164,7 @@ def test_recorded_usage_counts_before_the_estimate() -> None:
     usage = request_for(given_).usage
     assert usage is not None and usage.source == "recorded"
     over = COMPACT.run(given_, CompactOptions(max_tokens=usage.prompt_tokens - 1), Context())
-    assert f"{usage.prompt_tokens:,} prompt tokens are more than" in over.report[0].reason
+    assert f"{usage.prompt_tokens:,} prompt tokens, limit " in over.report[0].reason
     assert not COMPACT.run(given_, CompactOptions(max_tokens=usage.prompt_tokens), Context()).changes
 
 

@@ -93,7 +93,7 @@ def test_what_is_lost_by_a_turn() -> None:
     assert found.lost(line, 1) == Lost(0, 0, 0, 0, 0)
     removed = messages[1:8]
     assert found.lost(line, 3) == Lost(2, 7, 1, 1, sum(message.size for message in removed))
-    assert line.firings[1].trial.reason.startswith("5 messages are more than 4.")
+    assert line.firings[1].trial.reason.startswith("5 messages, limit 4.")
 
 
 def test_a_line_may_be_estimated_by_somebody_who_knows() -> None:

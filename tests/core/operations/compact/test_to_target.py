@@ -29,8 +29,8 @@ TABLE: list[tuple[str, str, int, int, int, list[int], str]] = [
     ("the last turn stays whole", "uauctcta", 900, 500, 100, [2, 3, 4, 5, 6, 7], "the last turn is kept, from message 3"),
     ("no human message", "aaaa", 600, 500, 100, [0, 1, 2, 3], "no message is a human message: nothing is removed"),
     ("two messages", "ua", 600, 500, 100, [0, 1], "2 messages or fewer are never removed"),
-    ("not over", "uauaua", 500, 500, 100, [0, 1, 2, 3, 4, 5], "500 prompt tokens are no more than 500"),
-    ("a target over the prompt", "uauaua", 600, 500, 700, [0, 1, 2, 3, 4, 5], "no more than the target of 700"),
+    ("not over", "uauaua", 500, 500, 100, [0, 1, 2, 3, 4, 5], "500 prompt tokens, limit 500"),
+    ("a target over the prompt", "uauaua", 600, 500, 700, [0, 1, 2, 3, 4, 5], "already within the target of 700"),
     ("off", "uauaua", 600, 0, 100, [0, 1, 2, 3, 4, 5], "A limit of 0 is off"),
 ]  # fmt: skip
 

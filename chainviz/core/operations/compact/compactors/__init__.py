@@ -1,5 +1,7 @@
-"""Every compactor and trigger, one registry: a new one is a new file and a line here. Its fields are the members of its JSON,
-spelled as in the seed; once released, a type keeps its name and meaning."""
+"""Every compactor, trigger and strategy in one registry: a new one is a new file and a line here.
+
+The fields of each are the members of its JSON; once released, a type keeps its name and meaning.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""Where a state is cut: only a human message may be its first (seed 3, Compaction Boundaries), so that every call keeps its
-result and the tree loses whole sections from the front."""
+"""Where a state is cut: only a human message may come first (seed 3, Compaction Boundaries).
+
+So every call keeps its result, and the tree loses whole sections from the front.
+"""
 
 from __future__ import annotations
 
-from chainviz.core.operations.compact.compactors.contract import Boundary, NoBoundary
+from chainviz.core.operations.compact.compactors.contract import Boundary, NoBoundary, amount
 from chainviz.core.state.message_index import Window
 
 
@@ -11,9 +13,9 @@ def boundary(messages: Window, wanted: int, if_none: NoBoundary) -> Boundary:
     """The cut for a state that should lose its first `wanted` messages."""
     after = messages.human_from(wanted)
     if after == wanted:
-        return Boundary(wanted, wanted, f"Message {wanted + 1} is a human message: the state starts there.")
+        return Boundary(wanted, wanted, f"Message {wanted + 1:,} is a human message: the state starts there.")
     if after is not None:
-        moved = "1 message" if after - wanted == 1 else f"{after - wanted:,} messages"
+        moved = amount(after - wanted, "message")
         text = f"A state starts at a human message, so the cut moves on by {moved}, to message {after + 1:,}."
         return Boundary(wanted, after, text)
     none = f"No human message follows the cut after message {wanted:,}"

@@ -32,14 +32,12 @@ class Composite(Compactor):
         done: tuple[str, Trial] | None = None
         for number, compactor in enumerate(self.compactors):
             place = f"compactors[{number}]"
-            part = (
-                run(compactor)
-                if done is None
-                else Trial(compactor.type, "not_run", f"Not run: {done[0]} changed the state.")
-            )
+            if done is not None:
+                parts.append((place, Trial(compactor.type, "not_run", f"Not run: {done[0]} changed the state.")))
+                continue
+            part = run(compactor)
             parts.append((place, part))
-            if done is None and part.was_compacted:
-                done = place, part
+            done = (place, part) if part.was_compacted else None
         if done is None:
             is_idle = bool(parts) and not any(part.is_triggered for _, part in parts)
             verdict: Verdict = "not_triggered" if is_idle else "no_change"

@@ -49,10 +49,8 @@ class Change:
     """In places of the stored messages."""
     boundary: Boundary | None = None
     """Of a cut from the front; None where messages were rewritten."""
-
-    @property
-    def removed(self) -> int:
-        return sum(splice.removed for splice in self.splices)
+    warnings: tuple[str, ...] = ()
+    """Of the operation that rewrote them."""
 
 
 Verdict = Literal["not_run", "not_triggered", "triggered", "no_change", "changed"]
@@ -70,7 +68,7 @@ class Trial:
     """Those it holds, each with its place in the JSON: `compactors[0]`, `trigger`."""
     change: Change | None = None
     was_compacted: bool = False
-    """The reference also says so of some changes that change nothing ."""
+    """The reference says so of some runs that change nothing, too."""
 
     @property
     def is_triggered(self) -> bool:
@@ -81,6 +79,11 @@ class Trial:
         yield place, self
         for inner, part in self.parts:
             yield from part.walk(f"{place}.{inner}" if place else inner)
+
+
+def amount(count: int, noun: str) -> str:
+    """`1 message`, `1,200 messages`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 class Trigger(ABC):
@@ -104,18 +107,18 @@ class Trigger(ABC):
 def any_triggered(
     triggers: Sequence[Trigger], name: str, request: CompactionRequest, settings: Settings
 ) -> tuple[bool, str, tuple[tuple[str, Trial], ...]]:
-    """Whether one of them is true, the sentence and the trials; after the first that is no other is checked."""
+    """Whether one of them is true, the sentence, and the trials; nothing after the first true one is checked."""
     trials: list[tuple[str, Trial]] = []
-    true = ""
+    fired = ""
     for number, trigger in enumerate(triggers):
         place = f"{name}[{number}]"
-        if true:
-            trials.append((place, Trial(trigger.type, "not_run", f"Not checked: {true} is true.")))
+        if fired:
+            trials.append((place, Trial(trigger.type, "not_run", f"Not checked: {fired} is true.")))
             continue
         trial = trigger.should_compact(request, settings)
         trials.append((place, trial))
-        true = place if trial.is_triggered else ""
-    return bool(true), f"{true} is true." if true else "None of them is true.", tuple(trials)
+        fired = place if trial.is_triggered else ""
+    return bool(fired), f"{fired} is true." if fired else "None of them is true.", tuple(trials)
 
 
 class Compactor(Trigger):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chainviz.core.chain.chain import Splice
 from chainviz.core.operations.compact.compactors.boundary import boundary
-from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Trial
+from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Trial, amount
 from chainviz.core.operations.compact.compactors.reference import Panic
 from chainviz.core.state.compaction_request import CompactionRequest
 
@@ -25,8 +25,7 @@ class MessageLimit(Compactor):
         count = len(request.messages)
         if self.max_messages <= 0:
             return self._answer(False, f"A limit of {self.max_messages} is off.")
-        more = "more than" if count > self.max_messages else "no more than"
-        return self._answer(count > self.max_messages, f"{count:,} messages are {more} {self.max_messages:,}.")
+        return self._answer(count > self.max_messages, f"{amount(count, 'message')}, limit {self.max_messages:,}.")
 
     def reduce(self, request: CompactionRequest, settings: Settings) -> Trial:
         """Never fewer than the boundary rule gives: the result may be shorter or, with keep_last_turn, longer."""
@@ -39,7 +38,7 @@ class MessageLimit(Compactor):
         found = boundary(request.messages, count - self.max_messages, settings.if_no_user_boundary)
         if not found.cut and not settings.reference:
             return self._unchanged(found.text)
-        kept = f"{count - found.cut:,} messages are kept; the limit is {self.max_messages:,}."
+        kept = f"Messages kept: {count - found.cut:,} of {count:,}."
         return self._changed(Change((Splice(0, found.cut),), found), f"{found.text} {kept}")
 
     def cautions(self) -> Iterator[str]:

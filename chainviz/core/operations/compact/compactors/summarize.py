@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from chainviz.core.errors import ChainError
-from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Trial
+from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Trial, amount
 from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest
 
 
@@ -41,4 +41,4 @@ class Summarize(Compactor):
         if not outcome.changes:
             return self._unchanged("Nothing is old or large enough to be folded.")
         folded = sum(splice.removed for splice in outcome.changes)
-        return self._changed(Change(outcome.changes), f"{folded:,} messages are folded into summaries.")
+        return self._changed(Change(outcome.changes, warnings=outcome.warnings), f"Folded into summaries: {amount(folded, 'message')}.")

@@ -19,7 +19,7 @@ UNKNOWN = "The prompt tokens of the last call are unknown; a token limit does no
 
 @dataclass(frozen=True, slots=True)
 class TokenLimit(Compactor):
-    """Triggers above `max_tokens` (0 or less is off) and compacts down to `target_tokens`, 75% of the limit where that is 0.
+    """Triggers above `max_tokens`; 0 or less is off. A target of 0 is 75% of the limit.
 
     The seed says "compact down to"; the reference removes one third, however far over.
     """
@@ -42,8 +42,7 @@ class TokenLimit(Compactor):
         usage = request.usage
         if usage is None:
             return self._answer(False, UNKNOWN)
-        is_over = usage.prompt_tokens > self.max_tokens
-        return self._answer(is_over, f"{usage} are {'more' if is_over else 'no more'} than {self.max_tokens:,}.")
+        return self._answer(usage.prompt_tokens > self.max_tokens, f"{usage}, limit {self.max_tokens:,}.")
 
     def reduce(self, request: CompactionRequest, settings: Settings) -> Trial:
         usage = request.usage
@@ -54,7 +53,7 @@ class TokenLimit(Compactor):
         if self.max_tokens <= 0 and not settings.reference:
             return self._unchanged(f"A limit of {self.max_tokens} is off.")
         if usage.prompt_tokens <= self.target:
-            return self._unchanged(f"{usage} are no more than the target of {self.target:,}.")
+            return self._unchanged(f"{usage}, already within the target of {self.target:,}.")
         count = len(request.messages)
         if count <= FEWEST:
             return self._unchanged(f"{FEWEST} messages or fewer are never removed.")
@@ -76,11 +75,8 @@ class TokenLimit(Compactor):
         surplus = -(-(usage.prompt_tokens - self.target) * usage.sent // usage.prompt_tokens)
         wanted = min(max(1, request.messages.first_over(surplus)), count - FEWEST)
         estimate = self._estimate(request, usage, wanted)
-        words = f"After message {wanted:,} the estimate is {estimate:,} tokens"
-        return (
-            wanted,
-            f"{words}, {'within' if estimate <= self.target else 'still over'} the target of {self.target:,}.",
-        )
+        how = "within" if estimate <= self.target else "still over"
+        return wanted, f"After message {wanted:,} the estimate is {estimate:,} tokens, {how} the target of {self.target:,}."
 
     def _estimate(self, request: CompactionRequest, usage: Usage, removed: int) -> int:
         """The prompt tokens without the first `removed` messages, rounded up."""

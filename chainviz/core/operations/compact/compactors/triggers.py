@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chainviz.core.operations.compact.compactors.contract import Settings, Trial, Trigger
+from chainviz.core.operations.compact.compactors.contract import Settings, Trial, Trigger, amount
 from chainviz.core.state.compaction_request import CompactionRequest
 
 
@@ -17,7 +17,7 @@ class CountAtLeast(Trigger):
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         count = len(request.messages)
-        return self._answer(count >= self.n, f"{count:,} messages; at least {self.n:,} are needed.")
+        return self._answer(count >= self.n, f"{amount(count, 'message')}, at least {self.n:,} needed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class TurnsAtLeast(Trigger):
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         turns = request.messages.turns
-        return self._answer(turns >= self.n, f"{turns:,} turns; at least {self.n:,} are needed.")
+        return self._answer(turns >= self.n, f"{amount(turns, 'turn')}, at least {self.n:,} needed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class BytesAtLeast(Trigger):
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         size = request.messages.size
-        return self._answer(size >= self.n, f"{size:,} bytes; at least {self.n:,} are needed.")
+        return self._answer(size >= self.n, f"{amount(size, 'byte')}, at least {self.n:,} needed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class TokensOver(Trigger):
         usage = request.usage
         if usage is None:
             return self._answer(False, "The prompt tokens of the last call are unknown.")
-        return self._answer(usage.prompt_tokens > self.n, f"{usage}; more than {self.n:,} are needed.")
+        return self._answer(usage.prompt_tokens > self.n, f"{usage}, more than {self.n:,} needed.")
 
 
 @dataclass(frozen=True, slots=True)
