@@ -15,8 +15,7 @@ from chainviz.core.errors import ChainError
 from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest, CompactionRun
 from chainviz.core.state.document import State
 from chainviz.core.state.message_index import Window
-from chainviz.core.state.raw_messages import RawMessage, dialect_of, read_all, read_raw, write_raw
-from chainviz.core.state.reference import known_fields
+from chainviz.core.state.raw_messages import RawMessage, dialect_of, known_fields, read_raw, write_raw
 from chainviz.core.state.usage import Usage
 
 STOP = ("stop", "end_turn", "stop_sequence")
@@ -110,9 +109,10 @@ class _Call:
         self.dialect = dialect_of(self.state.provider)
         self.tools = tools
         self.rules = rules
-        given = read_all(options, self.dialect)
+        given = [read_raw(text, self.dialect) for text in options]
         self.leading = list(takewhile(self._is_leading, given))
-        self.stored = [*read_all(self.state.messages, self.dialect), *given[len(self.leading) :]]
+        before = [read_raw(text, self.dialect) for text in self.state.messages]
+        self.stored = [*before, *given[len(self.leading) :]]
         self.events: list[str] = []
         self.sent: list[tuple[str, ...]] = []
 

@@ -210,7 +210,9 @@ def fault_of(message: Any, *, content_parts: bool = True) -> str:
     if not isinstance(message, dict):
         return f"it is {kind_of(message)}; an object is expected."
     if not isinstance(message.get("role"), str):
-        return f"`role` is {'missing' if message.get('role') is None else kind_of(message['role'])}; a text is expected."
+        return (
+            f"`role` is {'missing' if message.get('role') is None else kind_of(message['role'])}; a text is expected."
+        )
     content = message.get("content")
     if content is not None and not isinstance(content, (str, list) if content_parts else str):
         return f"`content` is {kind_of(content)}; a text{', a list of parts' if content_parts else ''} or null is expected."

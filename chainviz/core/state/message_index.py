@@ -5,13 +5,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
-from chainviz.core.chain.messages import AI, HUMAN, Shape
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Shape
 
 
 def ends_turn(message: Shape) -> bool:
     """A turn ends at an AI message without calls, never between tool rounds."""
     return message.role == AI and not message.calls
+
+
+def leading_systems(messages: Sequence[Shape]) -> int:
+    """How many system messages a chain begins with: each call brings its own, so they are not stored."""
+    return sum(1 for _ in takewhile(lambda message: message.role == SYSTEM, messages))
 
 
 class MessageIndex:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from chainviz.core.chain.messages import SYSTEM, TOOL, CallRef, Message
@@ -67,5 +68,10 @@ def write_raw(message: Message, dialect: Format, near: str = "") -> Iterator[Raw
             yield read_raw(fragment.text, dialect)
 
 
-def read_all(texts: Sequence[str], dialect: Format) -> list[RawMessage]:
-    return [read_raw(text, dialect) for text in texts]
+KNOWN = ("role", "content", "tool_calls", "tool_call_id")
+
+
+def known_fields(text: str) -> str:
+    """A message as goaitools sends it, and as it stores a reply: without the fields that its OpenAI client does not know."""
+    message = parse(text)
+    return json.dumps({key: message[key] for key in KNOWN if message.get(key) is not None})

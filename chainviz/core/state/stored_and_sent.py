@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import takewhile
 
 from chainviz.core.chain.messages import SYSTEM, Message, Shape
-from chainviz.core.state.message_index import Window
+from chainviz.core.state.message_index import MessageIndex, Window, leading_systems
 from chainviz.core.state.usage import BYTES_PER_TOKEN, estimated_tokens, last_answer
 
 
@@ -69,11 +68,6 @@ class NextCall:
         return Mark.NOT_STORED if at < 0 else Mark.SEEN if at < self.seen else Mark.APPENDED
 
 
-def leading_count(messages: Sequence[Shape], *, is_state: bool) -> int:
-    """How many system messages lead a chain and are not stored; of a state document every message is."""
-    return 0 if is_state else sum(1 for _ in takewhile(lambda message: message.role == SYSTEM, messages))
-
-
 def next_call(
     messages: Sequence[Shape],
     leading: Sequence[Message] = (),
@@ -86,9 +80,8 @@ def next_call(
 
     `is_state`: the chain is a state document, whose messages are stored whatever their role.
     """
-    start = leading_count(messages, is_state=is_state)
-    everything = Window.of(messages)
-    stored = Window(everything.index, start, len(messages))
+    start = 0 if is_state else leading_systems(messages)
+    stored = Window(MessageIndex(messages), start, len(messages))
     if processed_length is None:
         last = last_answer(messages)
         processed_length = 0 if last is None else last + 1 - start

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any
 
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.message_paths import message_paths
-from chainviz.core.chain.messages import SYSTEM
 from chainviz.core.errors import Refused
 from chainviz.core.operations.compact.compactors.contract import Settings, Trial, amount
 from chainviz.core.operations.compact.options import CompactOptions
@@ -17,7 +15,8 @@ from chainviz.core.operations.compact.strategy import Compacted, Strategy
 from chainviz.core.operations.compact.tail import Tail
 from chainviz.core.operations.contract import Context, Decision, Operation, Outcome
 from chainviz.core.state.compaction_request import CompactionRequest
-from chainviz.core.state.message_index import Window
+from chainviz.core.state.export import provider_of
+from chainviz.core.state.message_index import MessageIndex, Window, leading_systems
 from chainviz.core.state.usage import last_answer, usage_of
 
 REMOVED, REWRITTEN = "removed", "rewritten"
@@ -70,13 +69,17 @@ def request_for(chain: Chain, prompt_tokens: int = 0) -> CompactionRequest:
     Reads shapes, and the body of the last AI message for the usage it may record.
     """
     shapes = chain.shapes()
-    leading = tuple(takewhile(lambda shape: shape.role == SYSTEM, shapes))
-    stored = Tail(chain, len(leading))
-    messages = stored.shapes()
-    last = last_answer(messages)
-    seen = 0 if last is None else last + 1
-    usage = usage_of(chain, prompt_tokens)
-    return CompactionRequest(Window.of(messages), leading, usage, processed_length=seen, chain=stored)
+    start = leading_systems(shapes)
+    stored = Window(MessageIndex(shapes), start, len(shapes))
+    last = last_answer(shapes)
+    return CompactionRequest(
+        messages=stored,
+        leading=shapes[:start],
+        usage=usage_of(chain, prompt_tokens),
+        provider=provider_of(chain.format),
+        processed_length=0 if last is None else last + 1 - start,
+        chain=Tail(chain, start),
+    )
 
 
 def _trace(trial: Trial) -> Iterator[Decision]:

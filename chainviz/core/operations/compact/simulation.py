@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import SYSTEM, TOOL, Shape
@@ -16,7 +15,7 @@ from chainviz.core.operations.compact.compactors.contract import Trial
 from chainviz.core.operations.compact.strategy import Strategy
 from chainviz.core.operations.contract import Context
 from chainviz.core.state.compaction_request import CompactionRequest
-from chainviz.core.state.message_index import MessageIndex, Window, ends_turn
+from chainviz.core.state.message_index import MessageIndex, Window, ends_turn, leading_systems
 from chainviz.core.state.usage import BYTES_PER_TOKEN, Usage, estimated_tokens
 
 EVERY = 500
@@ -116,7 +115,7 @@ def simulate(
     """Linear in messages for each line. CompactionFailed where a compactor fails."""
     context = context or Context()
     messages = chain.shapes()
-    leading = sum(1 for _ in takewhile(lambda message: message.role == SYSTEM, messages))
+    leading = leading_systems(messages)
     turns = tuple(turns_of(messages))
     run = _Run(MessageIndex(messages), leading, turns, bytes_per_token)
     done: list[Simulated] = []

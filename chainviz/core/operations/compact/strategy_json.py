@@ -71,7 +71,7 @@ def _fields(node: type[Trigger]) -> tuple[Field[Any], ...]:
 
 
 def _is_open(kind: Any) -> bool:
-    """A field that takes all members that are no fields."""
+    """A field that takes every member without a field of its own."""
     return get_origin(kind) is Mapping
 
 

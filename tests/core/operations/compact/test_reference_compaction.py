@@ -8,8 +8,7 @@ import pytest
 
 from chainviz.core.operations.compact import REFERENCE, Settings, parse_strategy
 from chainviz.core.operations.compact.compactors.boundary import boundary
-from chainviz.core.operations.compact.compactors.contract import Compactor
-from chainviz.core.operations.compact.compactors.reference import Panic
+from chainviz.core.operations.compact.compactors.contract import Compactor, Panic
 from chainviz.core.operations.compact.strategy import EVERYTHING_REMOVED
 from chainviz.core.state.compaction_request import CompactionFailed
 from chainviz.core.state.message_index import Window

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from chainviz.core.chain.chain import Splice
 from chainviz.core.operations.contract import Context, Operation
-from chainviz.core.state.compaction_request import CompactionRequest
+from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest
 
 Reduction = Literal["to_target", "one_third"]
 """How a token limit removes: until its estimate reaches the target, or the reference's third of the messages."""
@@ -51,6 +51,13 @@ class Change:
     """Of a cut from the front; None where messages were rewritten."""
     warnings: tuple[str, ...] = ()
     """Of the operation that rewrote them."""
+
+
+class Panic(CompactionFailed):
+    """Where the reference crashes and we change nothing; raised only if its behaviour is asked for."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"runtime error: {what}")
 
 
 Verdict = Literal["not_run", "not_triggered", "triggered", "no_change", "changed"]

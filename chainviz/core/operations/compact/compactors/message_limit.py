@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from chainviz.core.chain.chain import Splice
 from chainviz.core.operations.compact.compactors.boundary import boundary
-from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Trial, amount
-from chainviz.core.operations.compact.compactors.reference import Panic
+from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Panic, Settings, Trial, amount
 from chainviz.core.state.compaction_request import CompactionRequest
 
 

@@ -41,4 +41,6 @@ class Summarize(Compactor):
         if not outcome.changes:
             return self._unchanged("Nothing is old or large enough to be folded.")
         folded = sum(splice.removed for splice in outcome.changes)
-        return self._changed(Change(outcome.changes, warnings=outcome.warnings), f"Folded into summaries: {amount(folded, 'message')}.")
+        return self._changed(
+            Change(outcome.changes, warnings=outcome.warnings), f"Folded into summaries: {amount(folded, 'message')}."
+        )

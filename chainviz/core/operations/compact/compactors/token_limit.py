@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from chainviz.core.chain.chain import Splice
 from chainviz.core.operations.compact.compactors.boundary import boundary
-from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Reduction, Settings, Trial
-from chainviz.core.operations.compact.compactors.reference import Panic
+from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Panic, Reduction, Settings, Trial
 from chainviz.core.state.compaction_request import CompactionRequest
 from chainviz.core.state.usage import Usage
 
@@ -76,7 +75,10 @@ class TokenLimit(Compactor):
         wanted = min(max(1, request.messages.first_over(surplus)), count - FEWEST)
         estimate = self._estimate(request, usage, wanted)
         how = "within" if estimate <= self.target else "still over"
-        return wanted, f"After message {wanted:,} the estimate is {estimate:,} tokens, {how} the target of {self.target:,}."
+        return (
+            wanted,
+            f"After message {wanted:,} the estimate is {estimate:,} tokens, {how} the target of {self.target:,}.",
+        )
 
     def _estimate(self, request: CompactionRequest, usage: Usage, removed: int) -> int:
         """The prompt tokens without the first `removed` messages, rounded up."""
