@@ -41,10 +41,11 @@ def state_of(messages: Sequence[Message], format: str, provider: str, *, process
         )
     call = next_call(messages, processed_length=processed_length, is_state=is_state_format(format))
     stored = messages[call.stored.start :]
-    seen = len(_raw(stored[: call.seen], dialect))
+    texts = _raw(stored, dialect)
+    seen = len(texts) - len(_raw(stored[call.seen :], dialect))
     if processed_length is not None and processed_length > len(stored):
         seen = processed_length
-    return State(provider, _raw(stored, dialect), seen)
+    return State(provider, texts, seen)
 
 
 def _dialect_name(format: str) -> str:
