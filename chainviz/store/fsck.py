@@ -189,9 +189,7 @@ class Fsck:
             end = "is under way, or was broken off and will be cleared away" if history.importing else "never ended"
             yield Finding("note", f"{name} has no version: its import {end}.")
             return
-        if [version.number for version in versions] != list(
-            range(versions[0].number, versions[0].number + len(versions))
-        ):
+        if [version.number for version in versions] != list(range(1, len(versions) + 1)):
             yield Finding("error", f"{name} lacks some of its versions.")
         if history.head_id != versions[-1].pk:
             yield Finding("error", f"The newest version of {name} is not the one it shows.")

@@ -50,12 +50,11 @@ def import_chain(
     filename: str = "",
     note: str = "",
     salvage: bool = False,
-    number: int = 1,
     progress: Progress = lambda done, text: None,
     cancelled: Callable[[], bool] = lambda: False,
     arrived: Callable[[Version], object] = lambda version: None,
 ) -> Version:
-    """The first version of a new history; `number` is 1 unless it goes on from one that is purged.
+    """The first version of a new history.
 
     `arrived` is called in the transaction that makes the version: if it fails there is none.
     """
@@ -73,7 +72,7 @@ def import_chain(
         with batch(history):
             if cancelled():
                 raise Cancelled(CANCELLED)
-            version = first_version(content.snapshot(envelope), author=author, note=note, number=number)
+            version = first_version(content.snapshot(envelope), author=author, note=note)
             arrived(version)
         return version
     except BaseException:
@@ -138,9 +137,7 @@ class _Content:
         return snapshot
 
 
-def first_version(snapshot: Snapshot, *, author: str, note: str, number: int = 1) -> Version:
-    version = Version.objects.create(
-        history=snapshot.history, number=number, snapshot=snapshot, author=author, note=note
-    )
+def first_version(snapshot: Snapshot, *, author: str, note: str) -> Version:
+    version = Version.objects.create(history=snapshot.history, number=1, snapshot=snapshot, author=author, note=note)
     History.objects.filter(pk=snapshot.history_id).update(head=version, importing=None)
     return version
