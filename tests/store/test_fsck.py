@@ -11,6 +11,7 @@ from chainviz.core.chain.chain import Splice
 from chainviz.store.content.message_reader import forget
 from chainviz.store.fsck import fsck
 from chainviz.store.history.drafts import add_step, start_draft, undo
+from chainviz.store.history.steps import NewStep
 from chainviz.store.history.versions import save
 from chainviz.store.models import (
     Body,
@@ -34,7 +35,7 @@ PROTECTED = [Upload, UploadChunk, Run, Template, Message, Body, Snapshot, Versio
 
 def two_versions() -> Version:
     draft = start_draft(stored(TALK), author="me")
-    add_step(draft, [Splice(5, 1, (said("many thanks for all of it"),))], operation="edit", options={})
+    add_step(draft, NewStep([Splice(5, 1, (said("many thanks for all of it"),))], "edit"))
     return save(draft, author="me")
 
 
@@ -77,7 +78,7 @@ def test_steps_that_nobody_shows_are_collected() -> None:
     version = two_versions()
     draft = start_draft(version, author="me")
     for text in ("a secret that was undone", "kept"):
-        add_step(draft, [Splice(1, 1, (said(text),))], operation="edit", options={})
+        add_step(draft, NewStep([Splice(1, 1, (said(text),))], "edit"))
         if text != "kept":
             undo(draft)
     count = Message.objects.count()
