@@ -15,7 +15,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not prepare():
         return 2
     from chainviz.store.fsck import fsck
-    from chainviz.store.outline.rebuild import rebuild_all
+    from chainviz.store.outline.build import rebuild_all
 
     if arguments.rebuild:
         print(f"{rebuild_all()} outlines made anew")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from random import SystemRandom
 from typing import Any
 
@@ -17,6 +18,7 @@ from chainviz.chains.services import TITLE_LENGTH, branched
 from chainviz.chains.versions.heads import head_moved, store_name
 from chainviz.core.chain.messages import Text
 from chainviz.core.chain.paths import parse_path
+from chainviz.core.documents.context import Surroundings
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.load import blank
@@ -32,12 +34,11 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.history import drafts as store
 from chainviz.store.history import rebase as rebasing
 from chainviz.store.history import versions
-from chainviz.store.history.ahead import written_ahead
-from chainviz.store.history.steps import Target, Wanted
+from chainviz.store.history.steps import NewStep, written_step
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Version
-from chainviz.store.transfer.document_place import place_of
-from chainviz.store.transfer.editions import held_edition
+from chainviz.store.transfer.document_context import place_of
+from chainviz.store.transfer.leases import held_edition
 from chainviz.web.formatting.text_fields import place_in
 
 MOST_NOTE = 500
@@ -112,16 +113,16 @@ def taking(
     ground: Ground, user: Any, operation: Operation[Any], options: Options, outcome: Outcome
 ) -> Iterator[Draft]:
     """As `take`; the block is part of the transaction that makes the step."""
-    with adding(ground, user, _wanted(operation, options, outcome)) as draft:
+    with adding(ground, user, _step(operation, options, outcome)) as draft:
         yield draft
 
 
 @contextmanager
-def adding(ground: Ground, user: Any, wanted: Wanted) -> Iterator[Draft]:
+def adding(ground: Ground, user: Any, step: NewStep) -> Iterator[Draft]:
     """A step of the person's draft on this ground; the block is part of the transaction that makes it."""
-    with written_ahead(ground.stored.snapshot, ground.edition, wanted) as add, transaction.atomic():
+    with written_step(ground.stored.snapshot, ground.edition, step) as add, transaction.atomic():
         kept, draft = held(ground, user)
-        add(kept)
+        store.add(kept, add)
         yield draft
         audit.took_place(draft.pk, kept.cursor - 1)
 
@@ -149,7 +150,7 @@ def _edit(kept: StoreDraft, options: EditOptions) -> tuple[str, ...]:
     except ChainError as refused:
         raise StepRefused(str(refused), options.path) from refused
     if outcome.changes:
-        store.add(kept, _wanted(EDIT, options, outcome))
+        store.add_step(kept, _step(EDIT, options, outcome))
     return outcome.warnings
 
 
@@ -183,17 +184,13 @@ def _begin(ground: Ground, user: Any) -> Draft:
         raise MovedOn("You began to change this version in another window just now; look at that draft.") from error
 
 
-def _wanted(operation: Operation[Any], options: Options, outcome: Outcome) -> Wanted:
+def _step(operation: Operation[Any], options: Options, outcome: Outcome) -> NewStep:
     said = {name: _short(value) for name, value in options.model_dump(exclude_defaults=True).items()}
-    return Wanted(outcome.changes, operation.name, said, outcome.report, _target(outcome))
-
-
-def _target(outcome: Outcome) -> Target | None:
-    """The blank document a converted chain moves into."""
+    step = NewStep(outcome.changes, operation.name, said, outcome.report)
     if outcome.target is None:
-        return None
+        return step
     name, _ = outcome.target
-    return Target(name, *blank(get_format(name)))
+    return replace(step, format=name, surroundings=Surroundings(*blank(get_format(name))))
 
 
 def _short(value: Any) -> Any:

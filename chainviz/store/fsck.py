@@ -29,11 +29,11 @@ from chainviz.store.models import (
     Version,
 )
 from chainviz.store.outline.blocks import pack_rows, pack_sections
+from chainviz.store.outline.build import compute
 from chainviz.store.outline.cache import RULES, listing_of
-from chainviz.store.outline.charts import unpack_charts
 from chainviz.store.outline.hashes import BASE, PRIME, concatenate, to_bytes
+from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.rebuild import compute
 
 GROUP = 200
 
@@ -157,13 +157,13 @@ class Fsck:
 
     def _outline(self, snapshot: Snapshot, outline: Outline, pieces: tuple[Piece, ...]) -> Iterator[Finding]:
         """That blocks are what their names say and fit the pieces; a head's is computed anew as well."""
-        reader = OutlineReader.of(snapshot)
+        reader = OutlineReader.of(snapshot, outline)
         listing = listing_of(outline)
         reader.blocks.load_rows((entry.digest for entry in listing.rows), hashes=True)
         reader.blocks.load_sections(entry.digest for entry in listing.sections)
         wrong = f"The outline of {_name(snapshot)} is wrong; it can be made anew by `chainviz fsck --rebuild`."
         for entry in listing.rows:
-            if pack_rows(reader.loose(entry)).entry != entry:
+            if pack_rows(reader.hashed_rows(entry)).entry != entry:
                 yield Finding("error", wrong)
                 return
         for entry in listing.sections:
@@ -189,9 +189,7 @@ class Fsck:
             end = "is under way, or was broken off and will be cleared away" if history.importing else "never ended"
             yield Finding("note", f"{name} has no version: its import {end}.")
             return
-        if [version.number for version in versions] != list(
-            range(versions[0].number, versions[0].number + len(versions))
-        ):
+        if [version.number for version in versions] != list(range(1, len(versions) + 1)):
             yield Finding("error", f"{name} lacks some of its versions.")
         if history.head_id != versions[-1].pk:
             yield Finding("error", f"The newest version of {name} is not the one it shows.")

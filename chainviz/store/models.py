@@ -1,6 +1,6 @@
 """The tables of the store. Content lies in bytes, never in text or JSON columns: it may hold NUL and lone surrogates.
 
-Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (migration 0002). Outlines are
+Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (append_only.py). Outlines are
 a cache that can be dropped; histories (their head), drafts and steps change.
 """
 
@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 
 class Upload(models.Model):
-    """A file as somebody gave it, once an owner; its bytes lie in chunks, as UTF-8."""
+    """A file as it was uploaded, stored once per owner; its bytes lie in chunks, as UTF-8."""
 
     owner = models.CharField(max_length=64)
     sha256 = models.CharField(max_length=64)
@@ -19,7 +19,7 @@ class Upload(models.Model):
     size = models.BigIntegerField()
     """Of the original bytes."""
     length = models.BigIntegerField()
-    """Of the UTF-8 form: offsets in it are what spans mean."""
+    """Of the UTF-8 form, in which spans count."""
     filename = models.TextField()
     encoding = models.CharField(max_length=32)
     bom = models.BooleanField()
@@ -43,13 +43,13 @@ class UploadChunk(models.Model):
 
 
 class History(models.Model):
-    """Everything of one chain. What it is called and who may see it is known elsewhere."""
+    """Everything of one chain, except its title and who may see it."""
 
     head = models.ForeignKey("Version", models.PROTECT, null=True, related_name="+", db_index=False)
     importing = models.DateTimeField(null=True)
-    """When its import last gave a sign of life; null once version 1 is there (unfinished.py)."""
+    """When its import last renewed its lease (transfer/leases.py); null once version 1 is there."""
     edition = models.IntegerField(default=0, db_default=0)
-    """Counts its purges: what was read in an earlier edition may not be written any more."""
+    """Counts its purges: what was read in an earlier edition may not be written in a later one."""
     created = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:
@@ -65,30 +65,30 @@ class Run(models.Model):
     kind = models.CharField(max_length=8, choices=[(IMPORT, "import"), (EDIT, "edit")])
     format = models.CharField(max_length=64)
     upload = models.ForeignKey(Upload, models.PROTECT, null=True, related_name="runs")
-    """Where the spans of its messages point."""
+    """What the spans of its messages point into."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
 
 
 class Writing(models.Model):
-    """A run that is being written for a step which nobody sees before its end (unfinished.py)."""
+    """The lease of a run that a long step is writing (transfer/leases.py)."""
 
     run = models.OneToOneField(Run, models.PROTECT, primary_key=True)
     alive = models.DateTimeField()
-    """When its writer last gave a sign of life."""
+    """When its writer last renewed the lease."""
 
     def __str__(self) -> str:
         return str(self.pk)
 
 
 class Template(models.Model):
-    """What surrounds the messages of an import: its envelope, and where in the upload each of its messages begins."""
+    """The document around the messages of a run: its envelope, and where in the upload each message begins."""
 
     run = models.OneToOneField(Run, models.PROTECT, primary_key=True)
     envelope = models.BinaryField()
     shell = models.BinaryField()
-    """What the envelope points into where that is no upload: a chain that moved to another format."""
+    """What the envelope points into where that is not the upload, as for a chain that moved to another format."""
     starts = models.BinaryField()
 
     def __str__(self) -> str:
@@ -104,17 +104,17 @@ class Message(models.Model):
     digest = models.BinaryField()
     size = models.BigIntegerField()
     skeleton = models.BinaryField()
-    """See skeletons.py."""
+    """See content/message_shapes.py."""
     preview = models.TextField()
     source = models.BinaryField()
-    """Where its fragments lie, see sources.py."""
+    """Where its fragments lie, see content/spans.py."""
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.position}"
 
 
 class Body(models.Model):
-    """The fragments of a message that no upload holds as they are."""
+    """The fragments of a message that are not in the upload."""
 
     pk = models.CompositePrimaryKey("run", "position")
     run = models.ForeignKey(Run, models.PROTECT, db_index=False)
@@ -131,9 +131,12 @@ class Snapshot(models.Model):
     history = models.ForeignKey(History, models.PROTECT, related_name="snapshots")
     parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
     key = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
-    """The nearest ancestor that lists all its pieces; null where it does so itself."""
+    """The nearest ancestor that lists all its pieces; null where this one does."""
     generation = models.IntegerField(default=0)
     """Steps since the key."""
+    run = models.ForeignKey(Run, models.PROTECT, null=True, related_name="snapshots")
+    """The run that its step wrote; the same where a rebase repeated the step. Null for steps of an earlier version of the
+    product that only removed messages."""
     pieces = models.BinaryField()
     format = models.CharField(max_length=64)
     template = models.ForeignKey(Template, models.PROTECT, null=True, related_name="+", db_index=False)
@@ -145,7 +148,7 @@ class Snapshot(models.Model):
     stored = models.BigIntegerField()
     """Bytes of its messages as their source spells them."""
     operation = models.CharField(max_length=64)
-    """Of the step that made it; "" for an import."""
+    """The operation of the step that made it; "" for an import."""
     options = models.BinaryField()
     report = models.BinaryField()
     created = models.DateTimeField(db_default=Now())
@@ -173,7 +176,7 @@ class Version(models.Model):
 
 
 class Draft(models.Model):
-    """A proposed next version: steps after a base. `cursor` of them count; undo and redo move it."""
+    """A proposed next version: steps behind a base, of which the first `cursor` count; undo and redo move it."""
 
     history = models.ForeignKey(History, models.PROTECT, related_name="drafts")
     base = models.ForeignKey(Version, models.PROTECT, related_name="+", db_index=False)
@@ -190,7 +193,7 @@ class Draft(models.Model):
 
 
 class Step(models.Model):
-    """One operation of a draft; what it did and with which options is written in its snapshot."""
+    """One operation of a draft. Its snapshot holds the options and the report."""
 
     draft = models.ForeignKey(Draft, models.CASCADE, related_name="steps", db_index=False)
     position = models.IntegerField()
@@ -205,25 +208,25 @@ class Step(models.Model):
 
 
 class OutlineBlock(models.Model):
-    """About 256 rows of an outline, shared by all snapshots that have the same stretch."""
+    """About 256 rows of an outline, shared by all snapshots with the same rows."""
 
     pk = models.CompositePrimaryKey("history", "digest")
     history = models.ForeignKey(History, models.CASCADE, db_index=False)
     digest = models.BinaryField(max_length=16)
     rows = models.BinaryField()
     hashes = models.BinaryField()
-    """A sequence hash of the messages of each row; only edits read it."""
+    """The sequence hash of each row's messages; only edits read it."""
 
     def __str__(self) -> str:
         return bytes(self.digest).hex()
 
 
 class Outline(models.Model):
-    """The listing of a snapshot's blocks, and its totals. A cache: outline/rebuild.py makes it again."""
+    """The listing of a snapshot's blocks, and its totals. A cache that outline/build.py rebuilds."""
 
     snapshot = models.OneToOneField(Snapshot, models.CASCADE, primary_key=True)
     rules = models.IntegerField()
-    """Which edition of the code made it; an older one is made again."""
+    """The edition of the rules that made it; an outline of another edition is rebuilt."""
     listing = models.BinaryField()
     errors = models.IntegerField()
     warnings = models.IntegerField()
@@ -237,7 +240,7 @@ class Outline(models.Model):
 
 
 class Purge(models.Model):
-    """Deletion for good in progress: while a transaction's own row stands here, append-only rows may go."""
+    """A deletion for good in progress: a transaction that holds a row here may change append-only tables."""
 
     reason = models.TextField()
     created = models.DateTimeField(db_default=Now())
@@ -247,7 +250,7 @@ class Purge(models.Model):
 
 
 class Tombstone(models.Model):
-    """What stays of something deleted for good: that it was, and a keyed digest that only its bytes can match."""
+    """What stays of something deleted for good: a keyed digest that only the same bytes match."""
 
     history = models.BigIntegerField()
     kind = models.CharField(max_length=16)

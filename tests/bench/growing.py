@@ -75,11 +75,12 @@ def edit(chain: Any) -> Any:
     from chainviz.core.operations.edit import Edit, EditOptions
     from chainviz.store.content.chain import StoredChain
     from chainviz.store.history.drafts import add_step, current, start_draft
+    from chainviz.store.history.steps import NewStep
 
     draft = start_draft(_head(chain), author="bench")
     options = EditOptions(path=f"s{max(1, chain.sections // 2)}.h.m0", text="Another question, typed by hand.")
     changes = Edit().run(StoredChain(current(draft)), options, Context()).changes
-    add_step(draft, changes, operation="edit", options=options.model_dump())
+    add_step(draft, NewStep(changes, "edit", options.model_dump()))
     return draft
 
 

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+from chainviz.store.history.steps import NewStep
 from tests.bench.measures import cost, table
 from tests.bench.uploading import upload
 
@@ -53,7 +54,7 @@ def _next_version(chain: Any, number: int) -> int:
     edited = Message(HUMAN, (Text(words, origin=0),), source=stored[place].source)
     added = (Message(HUMAN, (Text(words),)), Message(AI, (Text(words[::-1]),)))
     draft = start_draft(head, author="bench")
-    add_step(draft, (Splice(place, 1, (edited,)), Splice(len(stored), 0, added)), operation="edit", options={})
+    add_step(draft, NewStep((Splice(place, 1, (edited,)), Splice(len(stored), 0, added)), "edit"))
     save(draft, author="bench")
     return edited.size + sum(message.size for message in added)
 

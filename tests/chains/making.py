@@ -23,9 +23,7 @@ def make_chain_of(content: bytes, name: str = "story.json") -> Chain:
         file.flush()
         with open_source(file.name) as source:
             offer = offers_of(source)[0]
-            return import_offer(
-                local_owner(), source, offer, file_name=name, report=lambda done, text: None, cancelled=lambda: False
-            )
+            return import_offer(local_owner(), source, offer, file_name=name)
 
 
 def human(text: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from chainviz.core.diff.rows import ShapeRows
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.pieces import Piece
 from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.history.steps import NewStep
 from chainviz.store.models import Version
 from tests.chains.making import ai, human, make_chain
 
@@ -165,7 +166,7 @@ def test_changes_all_over_a_long_chain_are_compared_with_few_queries(django_asse
     old = Version.objects.get(history=chain.history).snapshot
     stored = StoredChain(old)
     edits = [Splice(at, 1, (replace(stored[at], parts=(Text(f"Other {at}", origin=0),)),)) for at in range(0, 1200, 4)]
-    new = add_step(start_draft(Version.objects.get(history=chain.history), author="me"), edits, operation="edit", options={})
+    new = add_step(start_draft(Version.objects.get(history=chain.history), author="me"), NewStep(edits, "edit"))
     with django_assert_max_num_queries(40):
         found = compare(StoredChain(old), StoredChain(new))
     assert found.counts == {"changed": len(edits)}

@@ -28,15 +28,7 @@ RUNS = {
 def container(content: bytes) -> list[Chain]:
     with open_source(content) as source:
         return [
-            import_offer(
-                local_owner(),
-                source,
-                offer,
-                file_name="runs.json",
-                report=lambda done, text: None,
-                cancelled=lambda: False,
-            )
-            for offer in offers_of(source)
+            import_offer(local_owner(), source, offer, file_name="runs.json") for offer in offers_of(source)
         ]
 
 

@@ -21,7 +21,8 @@ from chainviz.drafts.target import Ground, version_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.fsck import fsck
 from chainviz.store.models import Snapshot
-from chainviz.store.transfer.exports import envelope_of, export
+from chainviz.store.transfer.document_context import envelope_of
+from chainviz.store.transfer.exports import export
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 TARGETS = [format.name for format in FORMATS if format.name not in ("openai_chat", "raw")]

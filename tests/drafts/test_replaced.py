@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from chainviz.chains.explorer.replaced import Replacement, replacement_of, version_with
+from chainviz.chains.explorer.replaced import nodes_in_words, version_with
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.operations import OPERATIONS
@@ -19,6 +19,7 @@ from chainviz.drafts.models import Draft
 from chainviz.drafts.target import Ground, version_of
 from chainviz.jobs.worker import make_worker
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.lineage import Replacement, replacement_of
 from tests.chains.making import ai, human, make_chain
 from tests.drafts.pages import send_form
 from tests.drafts.summary_story import story, summarizable
@@ -53,7 +54,7 @@ def found(draft: Draft, path: str) -> Replacement | None:
 
 def told(draft: Draft, path: str) -> str:
     replaced = found(draft, path)
-    return f"{replaced.nodes} from {replaced.first}" if replaced else ""
+    return f"{nodes_in_words(replaced)} from {replaced.first}" if replaced else ""
 
 
 def edit(draft: Draft, action: str, path: str, **options: Any) -> None:

@@ -46,10 +46,7 @@ def container(document: Any) -> list[Chain]:
     Client().get("/")
     with open_source(json.dumps(document, indent=1).encode()) as source:
         return [
-            import_offer(
-                local_owner(), source, offer, file_name="runs.json", report=lambda *told: None, cancelled=lambda: False
-            )
-            for offer in offers_of(source)
+            import_offer(local_owner(), source, offer, file_name="runs.json") for offer in offers_of(source)
         ]
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
 from django.conf import settings
 
+from chainviz.store.append_only import TABLES
 from tests.old_data.data_folder import HERE, DataFolder, new_data_folder
 
 pytestmark = pytest.mark.database
 
-PROTECTED = import_module("chainviz.store.migrations.0002_append_only").TABLES
 SERVER = settings.POSTGRESQL_URL if settings.POSTGRESQL else ""
 
 
@@ -79,7 +78,7 @@ def test_undo_and_redo_work(found: dict[str, Any]) -> None:
     assert before == after, "undone as often as redone"
 
 
-@pytest.mark.parametrize("table", PROTECTED)
+@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("statement", ["UPDATE store_{table} SET {column} = {column}", "DELETE FROM store_{table}"])
 def test_protected_tables_refuse_changes(folder: DataFolder, table: str, statement: str) -> None:
     with folder.connect() as connection:
@@ -94,12 +93,23 @@ def test_every_protected_table_has_its_triggers(which: str, request: pytest.Fixt
     """SQLite drops triggers when a migration remakes their table; such a migration must create them again."""
     folder = request.getfixturevalue(which)
     if SERVER:
-        wanted = {(f"store_{table}", "append_only") for table in PROTECTED}
+        wanted = {(f"store_{table}", "append_only") for table in TABLES}
         query = "SELECT c.relname, t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid" + (
             " WHERE NOT t.tgisinternal AND t.tgenabled = 'O'"
         )
     else:
-        wanted = {(f"store_{table}", f"store_{table}_no_{act}") for table in PROTECTED for act in ("update", "delete")}
+        wanted = {(f"store_{table}", f"store_{table}_no_{act}") for table in TABLES for act in ("update", "delete")}
         query = "SELECT tbl_name, name FROM sqlite_master WHERE type = 'trigger'"
     with folder.connect() as connection:
         assert set(connection.execute(query).fetchall()) == wanted
+
+
+def test_every_snapshot_names_the_run_of_its_step(folder: DataFolder) -> None:
+    with folder.connect() as connection:
+        snapshots = connection.execute("SELECT run_id, operation, parent_id FROM store_snapshot ORDER BY id").fetchall()
+        runs = connection.execute("SELECT id, kind FROM store_run").fetchall()
+    assert {run for run, _, _ in snapshots} == {run for run, _ in runs}
+    kinds = dict(runs)
+    assert all(kinds[run] == ("edit" if parent else "import") for run, _, parent in snapshots)
+    shared = [operation for run, operation, _ in snapshots if [one for one, *_ in snapshots].count(run) > 1]
+    assert shared == ["edit", "edit"], "the step of a rebased draft, and the same step repeated"

@@ -14,6 +14,7 @@ from chainviz.core.chain.chain import Splice
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import forget, pieces_of
 from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.history.steps import NewStep
 from chainviz.store.history.versions import save
 from chainviz.store.models import Body, Message, OutlineBlock, Run, Snapshot, Version
 from chainviz.store.query.windows import ALL_CLOSED, Folds, window
@@ -63,9 +64,7 @@ def test_a_version_costs_little_more_than_what_changed() -> None:
             said(f"{i}.{part} " + "".join(chr(97 + (i * 7 + k * k) % 26) for k in range(words))) for part in range(3)
         ]
         length = version.snapshot.messages
-        add_step(
-            draft, [Splice(i * 5 + 1, 1, (new[0],)), Splice(length, 0, tuple(new[1:]))], operation="edit", options={}
-        )
+        add_step(draft, NewStep([Splice(i * 5 + 1, 1, (new[0],)), Splice(length, 0, tuple(new[1:]))], "edit"))
         changed += sum(len(message.parts[0].text) for message in new)  # type: ignore[union-attr]
         version = save(draft, author="me")
     each = (row_bytes() - before) / count
@@ -92,7 +91,7 @@ def test_work_does_not_grow_with_the_chain(sections: int) -> None:
                 assert len(chain.outline.blocks.rows) <= 3 and len(chain.outline.blocks.sections) <= 2
         draft = start_draft(version, author="me")
         with CaptureQueriesContext(connection) as queries:
-            add_step(draft, [Splice(pairs, 1, (said("x"),))], operation="edit", options={})
+            add_step(draft, NewStep([Splice(pairs, 1, (said("x"),))], "edit"))
         written = OutlineBlock.objects.filter(history=version.history).count() - blocks
         found.append((len(queries), written))
     assert found[1][0] <= found[0][0] + 6

@@ -16,10 +16,11 @@ from chainviz.store.content.spans import stored_bytes
 from chainviz.store.errors import Conflict, Overlap
 from chainviz.store.history.drafts import add_step, current, redo, start_draft, steps, undo
 from chainviz.store.history.rebase import rebase
+from chainviz.store.history.steps import NewStep
 from chainviz.store.history.versions import head_of, restore, save, saved_as_branch, steps_of
 from chainviz.store.models import Draft, Snapshot, Version
+from chainviz.store.outline.build import compute
 from chainviz.store.outline.hashes import to_bytes
-from chainviz.store.outline.rebuild import compute
 from chainviz.store.transfer.exports import export
 from tests.store.stub import document
 from tests.store.test_import import TALK, stored
@@ -32,7 +33,7 @@ def content(snapshot: Snapshot) -> tuple[Message, ...]:
 
 
 def put(draft: Draft, *changes: Splice) -> Snapshot:
-    return add_step(draft, changes, operation="edit", options={"x": 1}, report=[{"path": "s1"}])
+    return add_step(draft, NewStep(changes, "edit", {"x": 1}, report=[{"path": "s1"}]))
 
 
 def said(text: str, role: str = "human") -> Message:

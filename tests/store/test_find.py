@@ -13,6 +13,7 @@ from chainviz.core.chain.paths import parse_path
 from chainviz.store.content import uploads
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.history.steps import NewStep
 from chainviz.store.query.find import find
 from chainviz.store.query.problems import Wanted, next_problem, previous_problem, problems
 from chainviz.store.query.search_pattern import Needle
@@ -68,7 +69,7 @@ def test_edited_messages_are_found_and_removed_ones_are_not() -> None:
     version = stored(LONG)
     draft = start_draft(version, author="me")
     new = Message("human", (Text("item of mine"),))
-    snapshot = add_step(draft, [Splice(3, 2, (new,)), Splice(20, 1)], operation="edit", options={})
+    snapshot = add_step(draft, NewStep([Splice(3, 2, (new,)), Splice(20, 1)], "edit"))
     chain = StoredChain(snapshot)
     assert paths(chain, "mine") == ["s1.h.m3.c0"]
     assert paths(chain, "number 4 ") == []

@@ -8,10 +8,10 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from chainviz.core.chain.chain import Splice
-from chainviz.core.documents.units import Span
 from chainviz.store.content.message_reader import forget
 from chainviz.store.fsck import fsck
 from chainviz.store.history.drafts import add_step, start_draft, undo
+from chainviz.store.history.steps import NewStep
 from chainviz.store.history.versions import save
 from chainviz.store.models import (
     Body,
@@ -26,9 +26,6 @@ from chainviz.store.models import (
     Version,
 )
 from chainviz.store.purge.delete import collect, delete_for_good, is_buried, purging
-from chainviz.store.renewal import purge_originals
-from chainviz.store.transfer.exports import export
-from tests.store.stub import StubFound
 from tests.store.test_drafts import said
 from tests.store.test_import import TALK, stored
 
@@ -38,7 +35,7 @@ PROTECTED = [Upload, UploadChunk, Run, Template, Message, Body, Snapshot, Versio
 
 def two_versions() -> Version:
     draft = start_draft(stored(TALK), author="me")
-    add_step(draft, [Splice(5, 1, (said("many thanks for all of it"),))], operation="edit", options={})
+    add_step(draft, NewStep([Splice(5, 1, (said("many thanks for all of it"),))], "edit"))
     return save(draft, author="me")
 
 
@@ -81,7 +78,7 @@ def test_steps_that_nobody_shows_are_collected() -> None:
     version = two_versions()
     draft = start_draft(version, author="me")
     for text in ("a secret that was undone", "kept"):
-        add_step(draft, [Splice(1, 1, (said(text),))], operation="edit", options={})
+        add_step(draft, NewStep([Splice(1, 1, (said(text),))], "edit"))
         if text != "kept":
             undo(draft)
     count = Message.objects.count()
@@ -135,20 +132,3 @@ def test_every_missing_row_is_found(model: Any) -> None:
                 model._default_manager.filter(pk=pk)._raw_delete("default")
             assert errors(), pk
             transaction.set_rollback(True)
-
-
-def test_purged_originals_leave_no_trace_of_what_was_changed(monkeypatch: Any) -> None:
-    version = two_versions()
-    exported = b"".join(export(version.snapshot))
-    monkeypatch.setattr("chainviz.store.renewal.look", lambda source, format: Lists(source))
-    renewed = purge_originals(version, owner="me", author="me", reason="redacted")
-    assert b"".join(export(renewed.snapshot)) == exported
-    assert (renewed.number, renewed.snapshot.digest != b"") == (2, True)
-    assert b'"thanks"' not in b"".join(bytes(c) for c in UploadChunk.objects.values_list("content", flat=True))
-    assert Version.objects.count() == 1 and errors() == []
-
-
-class Lists:
-    def __init__(self, source: Any) -> None:
-        found = StubFound(Span(0, source.size))
-        self.lists = [found]

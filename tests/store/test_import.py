@@ -12,7 +12,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Upload, Version
 from chainviz.store.query.windows import Folds, window
 from chainviz.store.transfer.exports import export, original
-from chainviz.store.transfer.imports import import_chain
+from chainviz.store.transfer.imports import MessageList, import_chain
 from tests.store.stub import STUB, StubFound, document
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("stub_format")]
@@ -30,7 +30,7 @@ TALK: list[dict[str, Any]] = [
 
 def stored(messages: list[dict[str, Any]], owner: str = "me") -> Version:
     with open_source(document(messages)) as source:
-        return import_chain(source, StubFound(Span(0, source.size)), STUB, owner=owner)  # type: ignore[arg-type]
+        return import_chain(MessageList(source, StubFound(Span(0, source.size)), STUB), owner=owner)  # type: ignore[arg-type]
 
 
 def test_export_is_the_upload() -> None:

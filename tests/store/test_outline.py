@@ -13,15 +13,14 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
 from chainviz.core.providers import provider_problems
-from chainviz.store.content.pieces import Piece
+from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice
 from chainviz.store.content.runs import RunWriter
 from chainviz.store.models import History, Run
 from chainviz.store.outline import blocks
-from chainviz.store.outline.build import OutlineBuilder, Placed
-from chainviz.store.outline.cache import BlockKeeper, BlockReader, visible_problems
-from chainviz.store.outline.charts import Charts
+from chainviz.store.outline.build import OutlineBuilder
+from chainviz.store.outline.cache import BlockReader, BlockWriter, visible_problems
+from chainviz.store.outline.measures import Charts
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.recut import Change
 from chainviz.store.outline.rows import OPENING, unpack_problem
 from chainviz.store.outline.update import OutlineEditor
 from tests.store.stub import STUB
@@ -61,14 +60,14 @@ class Store:
     def __init__(self) -> None:
         self.history = History.objects.create()
 
-    def placed(self, new: list[Message]) -> list[Placed]:
+    def placed(self, new: list[Message]) -> list[PlacedMessage]:
         writer = RunWriter(Run.objects.create(history=self.history, kind=Run.EDIT, format="stub"))
         found = [writer.add(message) for message in new]
         writer.flush()
         return found
 
-    def build(self, placed: list[Placed]) -> tuple[OutlineReader, Charts]:
-        keeper = BlockKeeper(self.history.pk)
+    def build(self, placed: list[PlacedMessage]) -> tuple[OutlineReader, Charts]:
+        keeper = BlockWriter(self.history.pk)
         builder = OutlineBuilder(keeper)
         for one in placed:
             builder.add(one)
@@ -76,8 +75,8 @@ class Store:
         keeper.flush()
         return OutlineReader(listing, BlockReader(self.history.pk)), builder.charts
 
-    def edit(self, old: OutlineReader, charts: Charts, changes: list[Change]) -> OutlineReader:
-        keeper = BlockKeeper(self.history.pk)
+    def edit(self, old: OutlineReader, charts: Charts, changes: list[PlacedSplice]) -> OutlineReader:
+        keeper = BlockWriter(self.history.pk)
         listing = OutlineEditor(old, keeper, charts).edit(changes)
         keeper.flush()
         return OutlineReader(listing, BlockReader(self.history.pk))
@@ -129,11 +128,11 @@ def test_edited_outline_is_the_one_built_anew(data: Any, values: list[dict[str, 
     outline, charts = store.build(placed)
     for _ in range(3):
         changes = []
-        after: list[Placed] = []
+        after: list[PlacedMessage] = []
         place = 0
         for start, removed, new in data.draw(edits(len(placed))):
             fresh = store.placed(messages(new))
-            changes.append(Change(start, removed, tuple(fresh)))
+            changes.append(PlacedSplice(start, removed, tuple(fresh)))
             after += placed[place:start] + fresh
             place = start + removed
         placed = after + placed[place:]

@@ -14,10 +14,11 @@ from chainviz.core.load import choose, load_file
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.fsck import fsck
 from chainviz.store.history.drafts import add_step, current, start_draft, undo
+from chainviz.store.history.steps import NewStep
 from chainviz.store.models import Upload
-from chainviz.store.transfer.document_place import place_of
+from chainviz.store.transfer.document_context import place_of
 from chainviz.store.transfer.exports import export, export_whole_file, in_its_place, original
-from chainviz.store.transfer.imports import import_chain
+from chainviz.store.transfer.imports import MessageList, import_chain
 from tests.shared_folder import shared
 
 pytestmark = [pytest.mark.django_db]
@@ -40,7 +41,7 @@ def _round_trip(path: Path) -> int:
         return 0
     with open_source(path) as source:
         versions = [
-            import_chain(source, found, choose(found), owner="me", filename=path.name) for found in survey(source).lists
+            import_chain(MessageList(source, found, choose(found)), owner="me", filename=path.name) for found in survey(source).lists
         ]
     upload = Upload.objects.get(runs__history=versions[0].history_id)
     assert b"".join(original(upload)) == content, path
@@ -62,8 +63,8 @@ def _edit_and_undo(version, content: bytes, whole: bool) -> None:  # type: ignor
     draft = start_draft(version, author="me")
     half = len(chain) // 2
     kept = chain.slice(half, len(chain))
-    add_step(draft, [Splice(half, len(chain) - half)], operation="edit", options={})
-    add_step(draft, [Splice(half, 0, tuple(kept))], operation="edit", options={})
+    add_step(draft, NewStep([Splice(half, len(chain) - half)], "edit"))
+    add_step(draft, NewStep([Splice(half, 0, tuple(kept))], "edit"))
     if whole:
         assert b"".join(export(current(draft))) == content
     assert undo(draft)

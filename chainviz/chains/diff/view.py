@@ -17,7 +17,7 @@ from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Snapshot, Version
-from chainviz.store.outline.rebuild import outline_of
+from chainviz.store.outline.build import outline_of
 from chainviz.web.htmx import wants_fragment
 
 BYTES_A_TOKEN = 4

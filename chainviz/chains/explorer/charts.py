@@ -12,7 +12,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.charts import Slice, ToolBar, icicle_svg, tools_svg
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import Path
-from chainviz.store.outline.charts import unpack_charts
+from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.outline.reader import RowPlace, SectionPlace
 from chainviz.web.formatting.byte_text import byte_text
 

@@ -19,7 +19,7 @@ from chainviz.core.formats import FORMATS
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.providers import PROVIDERS
 from chainviz.store.content.codec import unpack
-from chainviz.store.outline.charts import unpack_charts
+from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.query.windows import Window
 from chainviz.web.formatting.token_estimate import token_text
 from chainviz.web.query_params import url_or_nothing

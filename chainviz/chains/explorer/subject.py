@@ -8,9 +8,8 @@ from functools import cached_property
 from chainviz.chains.models import Chain
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Outline, Snapshot
-from chainviz.store.outline.cache import RULES, BlockReader, listing_of
+from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.rebuild import outline_of
 
 
 @dataclass(frozen=True)
@@ -31,13 +30,11 @@ class Subject:
 
     @cached_property
     def outline(self) -> Outline:
-        # as a rule it came with the version
-        came = getattr(self.snapshot, "outline", None) if Snapshot.outline.is_cached(self.snapshot) else None
-        return came if came is not None and came.rules == RULES else outline_of(self.snapshot)
+        return outline_of(self.snapshot)
 
     @cached_property
     def stored(self) -> StoredChain:
         chain = StoredChain(self.snapshot)
         # the page reads the outline's totals too: one query for both
-        chain.outline = OutlineReader(listing_of(self.outline), BlockReader(self.snapshot.history_id))
+        chain.outline = OutlineReader.of(self.snapshot, self.outline)
         return chain

@@ -19,9 +19,10 @@ from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
 from chainviz.core.load import document_in
+from chainviz.store.content.message_reader import messages_of
 from chainviz.store.models import Snapshot, Upload, Version
 from chainviz.store.transfer import exports
-from chainviz.store.transfer.document_place import Place, place_of
+from chainviz.store.transfer.document_context import DocumentPlace, place_of
 
 LOOKED_AT = 8_000_000
 """Bytes of content that are written on trial, to say what a format would lose; the rest is judged by the download."""
@@ -49,7 +50,7 @@ class Rest:
 
 
 def _holds(snapshot: Snapshot, rewrite: Rewrite) -> bool:
-    sources = (fragment.text for message in exports.messages_of(snapshot) for fragment in message.source)
+    sources = (fragment.text for message in messages_of(snapshot) for fragment in message.source)
     return any(rewrite(text) != text for text in sources)
 
 
@@ -78,7 +79,7 @@ class Export:
         return tuple(sorted(FORMATS, key=lambda format: format.name != self.subject.snapshot.format))
 
     @cached_property
-    def place(self) -> Place | None:
+    def place(self) -> DocumentPlace | None:
         return place_of(self.subject.snapshot)
 
     @property
@@ -100,7 +101,7 @@ class Export:
         if self.is_own:
             return Trial(self._own_size(), ())
         losses = Losses(self.format)
-        taken = Beginning(exports.messages_of(self.subject.snapshot))
+        taken = Beginning(messages_of(self.subject.snapshot))
         size = sum(map(len, document_in(self.format, _judged(taken, losses))))
         rest = self.subject.snapshot.messages - taken.count
         left_out = f"{count_text(rest, 'more message')} will be written without having been looked at." if rest else ""

@@ -16,10 +16,10 @@ from chainviz.core.operations.redact.surrounding_copies import Copies, removed_t
 from chainviz.core.secrets import Values
 from chainviz.core.secrets.part_texts import texts_of
 from chainviz.store.content.codec import unpack
-from chainviz.store.lineage.ancestry import replaced, steps_of
+from chainviz.store.content.message_reader import messages_of
+from chainviz.store.lineage import rewritten_messages, steps_of
 from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import pieces_around
-from chainviz.store.transfer.exports import messages_of
 
 
 def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
@@ -27,7 +27,7 @@ def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
     texts: dict[str, None] = {}
     values: dict[str, str] = {}
     for step in steps_of(snapshot, (REDACT.name, MASK.name)):
-        pairs = replaced(step)
+        pairs = rewritten_messages(step)
         if step.operation == MASK.name:
             values |= dict(_masked(step, pairs))
         else:

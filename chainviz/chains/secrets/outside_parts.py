@@ -14,8 +14,7 @@ from chainviz.core.documents.units import Envelope
 from chainviz.core.secrets import Finding, Rule, scan_message, scan_text
 from chainviz.core.secrets.unknown_fields import SourceField, fields
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.transfer.document_context import pieces_around
-from chainviz.store.transfer.exports import envelope_of
+from chainviz.store.transfer.document_context import envelope_of, pieces_around
 
 AROUND, FIELD = "around", "field"
 STRETCH = 200

@@ -14,7 +14,6 @@ from chainviz.chains.models import Arrival
 from chainviz.chains.uploads import staging
 from chainviz.chains.uploads.imports import (
     Offer,
-    Report,
     import_offer,
     known_chain,
     offers_of,
@@ -26,9 +25,9 @@ from chainviz.chains.uploads.source_lines import excerpt
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.errors import DocumentError
+from chainviz.core.progress import Progress
 from chainviz.jobs import lease, tasks
 from chainviz.jobs.tasks import JobContext, start_job
-from chainviz.store.transfer.imports import Cancelled
 
 log = logging.getLogger(__name__)
 
@@ -72,17 +71,14 @@ def take_in_job(context: JobContext, arrival_id: int, how: How) -> None:
     arrival = Arrival.objects.filter(pk=arrival_id).first()
     if arrival is None or not arrival.waiting:
         raise tasks.Cancelled
-    try:
-        work_on(arrival, how)
-    except Cancelled:
-        raise tasks.Cancelled from None
+    work_on(arrival, how)
 
 
 def _work_at_once(arrival: Arrival, how: How) -> None:
     """One file that finds a fault of ours must not take the others of the same upload with it."""
     try:
         work_on(arrival, how)
-    except Cancelled:
+    except tasks.Cancelled:
         pass
     except Exception as error:
         log.exception("%s could not be taken in", arrival)
@@ -94,7 +90,7 @@ def _work_at_once(arrival: Arrival, how: How) -> None:
 
 
 def work_on(arrival: Arrival, how: How) -> None:
-    """Cancelled, where the person took the file away meanwhile."""
+    """Raises Cancelled where the person took the file away meanwhile."""
     try:
         with open_source(staging.path_of(arrival.waiting)) as source:
             try:
@@ -120,8 +116,7 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
             source,
             offer,
             file_name=arrival.name,
-            report=_progress(arrival, number, len(offers)),
-            cancelled=lambda: _is_gone(arrival),
+            progress=_progress(arrival, number, len(offers)),
         )
         arrival.made = number + 1
         arrival.state = State.DONE
@@ -134,10 +129,13 @@ def _is_gone(arrival: Arrival) -> bool:
     return not (staging.is_there(arrival.waiting) and Arrival.objects.filter(pk=arrival.pk).exists())
 
 
-def _progress(arrival: Arrival, number: int, count: int) -> Report:
+def _progress(arrival: Arrival, number: int, count: int) -> Progress:
+    """Raises Cancelled where the person took the file away."""
     which = f"chain {number + 1} of {count}, " if count > 1 else ""
 
     def report(share: float, message: str) -> None:
+        if _is_gone(arrival):
+            raise tasks.Cancelled
         staging.note_progress(arrival.waiting, (number + share) / count, f"{which}{message[:1].lower()}{message[1:]}")
 
     return report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
@@ -19,10 +18,11 @@ from chainviz.core.documents.units import FoundList, Pointer
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.reader import read_chain
+from chainviz.core.progress import Progress, ignore_progress
 from chainviz.jobs.lease import storable
 from chainviz.store.models import Version
-from chainviz.store.transfer.exports import envelope_of
-from chainviz.store.transfer.imports import import_chain
+from chainviz.store.transfer.document_context import envelope_of
+from chainviz.store.transfer.imports import MessageList, import_chain
 
 LIKELY, AHEAD = 0.5, 0.05
 """Nobody is asked where the best format is likely and ahead of the next by so much …"""
@@ -32,7 +32,6 @@ COUNTED = 32_000_000
 """Bytes up to which the messages of each list are counted before anybody chose."""
 RAW_TEXT = "raw"
 
-Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +151,14 @@ def import_offer(
     *,
     file_name: str,
     title: str = "",
-    report: Report = lambda share, message: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    progress: Progress = ignore_progress,
 ) -> Chain:
     """The new chain, or the one that holds this list already: two tabs may upload the same file at once."""
     known = known_chain(owner, source, offer)
     if known is not None:
         return known
     try:
-        return _import(owner, source, offer, file_name, title, report, cancelled)
+        return _import(owner, source, offer, file_name, title, progress)
     except IntegrityError:
         known = known_chain(owner, source, offer)
         if known is None:
@@ -168,9 +166,7 @@ def import_offer(
         return known
 
 
-def _import(
-    owner: Any, source: Source, offer: Offer, file_name: str, title: str, report: Report, cancelled: Callable[[], bool]
-) -> Chain:
+def _import(owner: Any, source: Source, offer: Offer, file_name: str, title: str, progress: Progress) -> Chain:
     def arrived(version: Version) -> None:
         now = timezone.now()
         chain = Chain(
@@ -188,15 +184,10 @@ def _import(
         chain.save()
 
     version = import_chain(
-        source,
-        offer.found,
-        offer.formats[0],
+        MessageList(source, offer.found, offer.formats[0], offer.salvage),
         owner=heads.store_name(owner),
-        author=heads.store_name(owner),
         filename=file_name,
-        salvage=offer.salvage,
-        progress=report,
-        cancelled=cancelled,
+        progress=progress,
         arrived=arrived,
     )
     return Chain.objects.get(history=version.history_id)

@@ -12,7 +12,7 @@ from chainviz.core.chain.messages import Message, text_of
 from chainviz.core.providers import PROVIDERS
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Version
-from chainviz.store.outline.rebuild import outline_of
+from chainviz.store.outline.build import outline_of
 
 FIRST_WORDS = 90
 HEAD = ("version", "format", "sections", "pairs", "messages", "size", "problems", "warnings", "verdicts")

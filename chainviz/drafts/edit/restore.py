@@ -24,6 +24,7 @@ from chainviz.drafts.services import held
 from chainviz.drafts.target import Ground
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.history import drafts as store
+from chainviz.store.history.steps import NewStep
 
 OPERATION = "restore"
 SAME = "This stands like that in the newest version already."
@@ -44,7 +45,7 @@ def restore(ground: Ground, user: Any, old: StoredChain, number: int, message: i
     found = restored_nodes(old, now, message) if part is None else restored_part(old, now, message, part)
     with transaction.atomic():
         kept, draft = held(ground, user)
-        store.add_step(kept, [found.change], operation=OPERATION, options={"from_version": number}, report=[found.told])
+        store.add_step(kept, NewStep([found.change], OPERATION, {"from_version": number}, report=[found.told]))
     return draft
 
 

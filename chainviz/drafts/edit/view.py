@@ -14,10 +14,10 @@ from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import ChainError, PathError
 from chainviz.drafts import services
-from chainviz.drafts.edit.carrying import carried
 from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, Shown, shown, typed_over
 from chainviz.drafts.operations.responses import begun_draft, moved_on, to_draft
 from chainviz.drafts.target import Ground, ground_of
+from chainviz.store.lineage import followed_node
 from chainviz.web.query_params import small_number
 
 INSERTED = ("place", "role", "text", "id", "name", "arguments")
@@ -65,7 +65,7 @@ def _started(request: HttpRequest, ground: Ground, path: Path) -> HttpResponse |
     if draft is None:
         return None
     now = services.ground_of_draft(draft)
-    there = carried(ground.stored, now.stored, path)
+    there = followed_node(ground.stored, now.stored, path)
     if there is None:
         return redirect("drafts:draft", ground.chain.pk, draft.pk)
     return redirect(reverse("drafts:edit", args=[ground.chain.pk, there]) + now.query)

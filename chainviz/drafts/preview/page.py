@@ -22,7 +22,7 @@ from chainviz.drafts.target import version_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot
-from chainviz.store.outline.rebuild import outline_of
+from chainviz.store.outline.build import outline_of
 from chainviz.web.formatting.byte_text import byte_text
 
 STATES = {

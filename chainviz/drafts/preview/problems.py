@@ -14,7 +14,7 @@ from chainviz.core.providers import PROVIDERS
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Outline
-from chainviz.store.outline.rebuild import outline_of
+from chainviz.store.outline.build import outline_of
 from chainviz.store.query.windows import row_problems
 
 MOST_CHANGES = 60

@@ -1,4 +1,4 @@
-"""A snapshot as a chain: core's Chain, read from the store piece by piece."""
+"""A snapshot as a core Chain whose messages are read from the store when they are needed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from chainviz.core.chain.tree import ChainAST
 from chainviz.store.content.message_reader import AT_HAND, BodyReader, RowReader, StoredMessage, pieces_of, read_shapes
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.models import Snapshot
+from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.reader import OutlineReader
 
 MOST_AT_HAND = 20_000
-"""Messages of a chain whose tree stays in memory after it was read: a live preview asks for it with every key."""
+"""The tree of a chain with no more messages than this stays in memory: a live preview reads it again with every key."""
 
 
 class StoredChain:
-    """What it reads it reads through the outline: a window of a long chain costs no more than one of a short chain."""
+    """Finds messages through the outline: a window of a long chain costs no more than one of a short chain."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -41,13 +42,13 @@ class StoredChain:
 
     @cached_property
     def outline(self) -> OutlineReader:
-        return OutlineReader.of(self.snapshot)
+        return OutlineReader.of(self.snapshot, outline_of(self.snapshot))
 
     def slice(self, start: int, stop: int) -> Sequence[Message]:
         return self.bodies.messages(self.rows(start, stop))
 
     def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
-        """Messages without bodies."""
+        """Returns messages without bodies."""
         return self.read(self.outline.pieces(max(0, start), min(stop, len(self))))
 
     @cached_property
@@ -72,6 +73,6 @@ class StoredChain:
         return self.outline.span(path)
 
     def at(self, path: Path) -> Sequence[Message]:
-        """The messages under a path."""
+        """Returns the messages under a path."""
         span = self.span(path)
         return self.slice(span.start, span.stop)

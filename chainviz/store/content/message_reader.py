@@ -1,9 +1,10 @@
-"""What a snapshot consists of: its pieces, and the messages in them, read by (run, position) alone."""
+"""Reads the pieces of a snapshot and the messages in them, by run and position."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -15,14 +16,17 @@ from chainviz.core.documents import long_strings
 from chainviz.store.content.beginnings import begun
 from chainviz.store.content.codec import unpack_body
 from chainviz.store.content.message_shapes import StoredShape, unpack_shape
-from chainviz.store.content.pieces import Piece, join, splice, total, unpack_pieces, unpack_splices
+from chainviz.store.content.pieces import Piece, PlacedMessage, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.content.spans import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
 from chainviz.store.content.uploads import UploadReader, chunks_of
 from chainviz.store.models import Body, Message, Run, Snapshot
 
-RANGES = 200
-"""Pieces asked for in one query; SQLite takes no deeper expression than 1000."""
+QUERY_PIECES = 200
+"""Pieces read in one query; SQLite takes no expression deeper than 1000."""
+QUERY_MESSAGES = 2000
 HELD_ROWS = 500
+BATCH = 200
+"""Messages read together where a whole chain is read."""
 
 
 class StoredMessage(NamedTuple):
@@ -35,10 +39,14 @@ class StoredMessage(NamedTuple):
     skeleton: bytes
     source: bytes
 
+    @property
+    def piece(self) -> Piece:
+        return Piece(self.run, self.position, 1)
+
 
 @lru_cache(maxsize=32)
 def _pieces(snapshot_id: int, key_id: int | None, packed: bytes, digest: bytes) -> tuple[Piece, ...]:
-    # packed and digest are part of the cache's key: a number is used again after a rollback
+    # packed and digest are part of the cache's key: the database uses a number again after a rollback
     if key_id is None:
         return tuple(unpack_pieces(packed))
     rows = Snapshot.objects.filter(key=key_id, pk__lte=snapshot_id).values_list("pk", "parent_id", "pieces")
@@ -56,22 +64,22 @@ def _pieces(snapshot_id: int, key_id: int | None, packed: bytes, digest: bytes) 
 
 
 def pieces_of(snapshot: Snapshot) -> tuple[Piece, ...]:
-    """All pieces. Snapshots never change, so those read last are kept at hand."""
+    """Returns all pieces. Snapshots never change, so the last ones stay in memory."""
     return _pieces(snapshot.pk, snapshot.key_id, bytes(snapshot.pieces), bytes(snapshot.digest))
 
 
 AT_HAND: dict[tuple[int, bytes], Any] = {}
-"""The tree read last, for pages that ask for it again and again."""
+"""The tree read last: a live preview reads it again with every key."""
 
 
 def forget() -> None:
-    """After a deletion for good nothing of it may stay in memory."""
+    """Clears what is kept in memory: nothing that is deleted for good may stay there."""
     _pieces.cache_clear()
     AT_HAND.clear()
 
 
 def read_rows(pieces: Iterable[Piece]) -> Iterator[StoredMessage]:
-    """The message rows of some pieces, in their order."""
+    """Yields the message rows of some pieces, in their order."""
     columns = ("digest", "size", "skeleton", "preview", "source")
     for group in _groups(pieces):
         found = {}
@@ -84,7 +92,7 @@ def read_rows(pieces: Iterable[Piece]) -> Iterator[StoredMessage]:
 
 
 class RowReader:
-    """Reads message rows of one chain. A page asks for the same few again and again, so they are kept."""
+    """Reads message rows of one chain and keeps the last ones, since a page reads the same few several times."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[int, int], StoredMessage] = {}
@@ -104,7 +112,7 @@ class RowReader:
 
 
 def read_shapes(pieces: Iterable[Piece]) -> Iterator[StoredShape]:
-    """The same without all that a tree does not ask for."""
+    """Yields the shapes alone, which are enough for a tree."""
     for group in _groups(pieces):
         rows = _select(Message, ("size", "skeleton", "preview"), group)
         found = {(run, position): shape for run, position, *shape in rows}
@@ -114,7 +122,6 @@ def read_shapes(pieces: Iterable[Piece]) -> Iterator[StoredShape]:
                 yield unpack_shape(skeleton, size, preview)
 
 
-GROUP_MESSAGES = 2000
 PREFETCHED = 64
 """Chunks of an upload read at once: 16 MB."""
 
@@ -124,10 +131,10 @@ def _groups(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
     held = 0
     for run, start, length in pieces:
         while length:
-            taken = min(length, GROUP_MESSAGES - held)
+            taken = min(length, QUERY_MESSAGES - held)
             group.append(Piece(run, start, taken))
             start, length, held = start + taken, length - taken, held + taken
-            if held >= GROUP_MESSAGES or len(group) >= RANGES:
+            if held >= QUERY_MESSAGES or len(group) >= QUERY_PIECES:
                 yield group
                 group, held = [], 0
     if group:
@@ -135,7 +142,7 @@ def _groups(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def _select(model: type[Message] | type[Body], columns: Sequence[str], pieces: Sequence[Piece]) -> list[Sequence[Any]]:
-    """Rows of some pieces, in any order. Written out, because building the same condition of Q takes longer than asking."""
+    """Returns rows of some pieces, in any order. In plain SQL: building the same condition of Q takes longer than the query."""
     quote = connection.ops.quote_name
     condition = " OR ".join(["(run_id = %s AND position BETWEEN %s AND %s)"] * len(pieces))
     values = [value for run, start, length in pieces for value in (run, start, start + length - 1)]
@@ -147,7 +154,7 @@ def _select(model: type[Message] | type[Body], columns: Sequence[str], pieces: S
 
 
 def read_calls(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, tuple[CallRef, ...]]]:
-    """Run, position and calls of the messages in some pieces that call tools, in order."""
+    """Yields run, position and calls of the messages that call tools, in order."""
     for group in _groups(pieces):
         found = {}
         for run, position, skeleton in _select(Message, ["skeleton"], group):
@@ -162,14 +169,14 @@ def read_calls(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, tuple[CallRe
 
 
 def read_bodies(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, bytes]]:
-    """Run, position and content of the own bodies in some pieces, where there are any."""
+    """Yields run, position and content of the messages with a body of their own."""
     for group in _groups(pieces):
         for run, position, content in _select(Body, ["content"], group):
             yield run, position, unpack_body(content)
 
 
 class BodyReader:
-    """Turns message rows into messages, reading their bodies; keeps what it learned about runs and uploads."""
+    """Turns message rows into messages by reading their bodies; keeps what it read about runs and uploads."""
 
     def __init__(self) -> None:
         self._runs: dict[int, tuple[str, int | None, str]] = {}
@@ -182,6 +189,10 @@ class BodyReader:
             formats.get_format(self._runs[row.run][0]).message(row.shape.role, source)
             for row, source in zip(rows, sources, strict=True)
         ]
+
+    def placed(self, rows: Sequence[StoredMessage]) -> list[PlacedMessage]:
+        messages = self.messages(rows)
+        return [PlacedMessage(message, row.piece, row.digest) for row, message in zip(rows, messages, strict=True)]
 
     def begun(self, rows: Sequence[StoredMessage]) -> list[CoreMessage]:
         """As `messages`, to look at: of what is very long only the beginning is read (LongText). They may have no source."""
@@ -209,7 +220,7 @@ class BodyReader:
         ]
 
     def _prefetch(self, rows: Sequence[StoredMessage], spans: Sequence[list[SourceSpan]]) -> None:
-        """One query for the chunks of many small messages, instead of one each."""
+        """Reads the chunks of many small messages in one query."""
         wanted: dict[int, set[int]] = {}
         for row, found in zip(rows, spans, strict=True):
             upload = self._runs[row.run][1]
@@ -229,7 +240,7 @@ class BodyReader:
         return self._uploads.setdefault(upload_id, UploadReader(upload_id))
 
     def are_written(self, rows: Sequence[StoredMessage]) -> bool:
-        """Whether any was written here, by a step, rather than imported."""
+        """Whether a step wrote any of them; all others were imported."""
         self._learn({row.run for row in rows})
         return any(self._runs[row.run][2] == Run.EDIT for row in rows)
 
@@ -240,7 +251,7 @@ class BodyReader:
             self._runs |= {pk: (format, upload, kind) for pk, format, upload, kind in found}
 
     def _bodies(self, rows: Sequence[StoredMessage]) -> dict[tuple[int, int], bytes]:
-        pieces = [Piece(row.run, row.position, 1) for row in rows]
+        pieces = [row.piece for row in rows]
         return {(run, position): content for run, position, content in read_bodies(pieces)}
 
 
@@ -250,3 +261,20 @@ def _is_long(row: StoredMessage) -> bool:
 
 def _no_upload(start: int, end: int) -> bytes:
     raise LookupError("a message points into an upload, but its run has none")
+
+
+def read_batches(pieces: Iterable[Piece]) -> Iterator[list[StoredMessage]]:
+    rows = read_rows(pieces)
+    while batch := list(islice(rows, BATCH)):
+        yield batch
+
+
+def read_placed(pieces: Iterable[Piece]) -> Iterator[PlacedMessage]:
+    """Yields the messages of some pieces, a batch of bodies at a time."""
+    bodies = BodyReader()
+    for batch in read_batches(pieces):
+        yield from bodies.placed(batch)
+
+
+def messages_of(snapshot: Snapshot) -> Iterator[CoreMessage]:
+    return (each.message for each in read_placed(pieces_of(snapshot)))

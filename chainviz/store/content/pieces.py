@@ -1,4 +1,4 @@
-"""Pieces of runs: what a snapshot consists of. Lists of pieces are cut, spliced and packed here; nothing is read."""
+"""Pieces of runs: what a snapshot consists of. Cuts, splices and packs lists of pieces; reads no database."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from chainviz.core.chain.messages import Message
 from chainviz.store.content.codec import pack, unpack
 
 _FAR = 1 << 62
@@ -21,11 +22,33 @@ class Piece(NamedTuple):
 
 
 class PieceSplice(NamedTuple):
-    """Messages `start : start + removed` of the parent give way to those of `pieces`."""
+    """Replaces messages `start : start + removed` of the parent with those of `pieces`."""
 
     start: int
     removed: int
     pieces: tuple[Piece, ...]
+
+
+class PlacedMessage(NamedTuple):
+    """A message and where it lies in the store."""
+
+    message: Message
+    piece: Piece
+    digest: bytes
+
+
+class PlacedSplice(NamedTuple):
+    """Replaces messages `start : start + removed` of the parent with messages that lie in runs already."""
+
+    start: int
+    removed: int
+    placed: tuple[PlacedMessage, ...]
+    stored: int = 0
+    """Bytes of `placed` as their source spells them."""
+
+    @property
+    def pieces(self) -> PieceSplice:
+        return PieceSplice(self.start, self.removed, tuple(join(one.piece for one in self.placed)))
 
 
 def join(pieces: Iterable[Piece]) -> list[Piece]:
@@ -78,7 +101,7 @@ def cut(pieces: Iterable[Piece], start: int, stop: int) -> Iterator[Piece]:
 
 
 def splice(pieces: Iterable[Piece], changes: Iterable[PieceSplice]) -> list[Piece]:
-    """The changed list; changes come in order and do not overlap."""
+    """Returns the changed list. Changes come in order and do not overlap."""
     cursor = Cursor(pieces)
     result: list[Piece] = []
     place = 0
@@ -92,7 +115,8 @@ def splice(pieces: Iterable[Piece], changes: Iterable[PieceSplice]) -> list[Piec
 
 
 def differences(base: Sequence[Piece], other: Iterable[Piece]) -> list[PieceSplice]:
-    """What makes `other` of `base`. Messages are told apart by where they lie; one that moved back counts as inserted."""
+    """Returns the splices that turn `base` into `other`. A message is the same where it lies at the same place of a run;
+    one that moved towards the beginning counts as inserted."""
     places = Places(base)
     found: list[PieceSplice] = []
     inserted: list[Piece] = []
@@ -115,7 +139,7 @@ def total(pieces: Iterable[Piece]) -> int:
 
 
 class Places:
-    """Which message of a list of pieces lies where in a run, and the other way round."""
+    """Maps a message's index in a list of pieces to its place in a run, and back."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self.pieces = pieces
@@ -137,7 +161,7 @@ class Places:
         return found
 
     def index(self, run: int, position: int) -> int:
-        """-1 where the chain does not have it (any more)."""
+        """Returns the index of a message, or -1 where the list does not hold it."""
         places = self._by_run.get(run, [])
         i = bisect_right(places, (position, _FAR, 0)) - 1
         if i < 0:
@@ -146,7 +170,7 @@ class Places:
         return start + position - first if position < first + length else -1
 
     def segments(self, piece: Piece) -> Iterator[tuple[int, Piece]]:
-        """The piece cut where it begins or ceases to be in the list; each part with its index there, or -1."""
+        """Cuts the piece into parts that the list holds and parts that it does not; yields each with its index, or -1."""
         position, end = piece.start, piece.start + piece.length
         places = self._by_run.get(piece.run, [])
         i = max(0, bisect_right(places, (position, _FAR, 0)) - 1)
@@ -165,7 +189,7 @@ class Places:
             position = stop
 
     def rises(self, run: int) -> bool:
-        """Whether what is later in the run is later in the chain."""
+        """Whether the messages of the run stand in the list in the order of the run."""
         return all(one[2] < other[2] for one, other in pairwise(self._by_run.get(run, [])))
 
 
@@ -189,7 +213,7 @@ def unpack_splices(packed: bytes | memoryview) -> list[PieceSplice]:
 
 
 def runs_in(packed: bytes | memoryview, *, is_key: bool) -> set[int]:
-    """The runs that a packed list of pieces, or of splices, names."""
+    """Returns the runs that a packed list names: of pieces in a key, of splices elsewhere."""
     if is_key:
         return {piece.run for piece in unpack_pieces(packed)}
     return {piece.run for change in unpack_splices(packed) for piece in change.pieces}

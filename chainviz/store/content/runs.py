@@ -1,29 +1,32 @@
-"""Writes runs: messages in order, a batch at a time, each row narrow and each body once."""
+"""Writes runs: messages in order, a batch of rows and bodies at a time."""
 
 from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from django.db import connection, models
+
 from chainviz.core.chain.messages import Message as CoreMessage
-from chainviz.store.content.bulk_insert import insert_many
 from chainviz.store.content.codec import pack_body
 from chainviz.store.content.message_shapes import pack_skeleton, preview
-from chainviz.store.content.pieces import Piece
+from chainviz.store.content.pieces import Piece, PlacedMessage
 from chainviz.store.content.spans import message_digest, pack_source
 from chainviz.store.models import Body, Message, Run
-from chainviz.store.outline.build import Placed
 
 BATCH = 4000
 BATCH_BYTES = 4 << 20
 
+Batch = Callable[[], AbstractContextManager[None]]
+"""Opens the transaction of a batch."""
+
 
 class RunWriter:
-    def __init__(self, run: Run, batch: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
-        """`batch` makes the transaction for each batch; without it all are part of the one that is open."""
+    def __init__(self, run: Run, batch: Batch = nullcontext) -> None:
+        """Without `batch` everything belongs to the open transaction."""
         self._batch = batch
         self._run: int = run.pk
         self.count = 0
@@ -34,7 +37,7 @@ class RunWriter:
         self._starts = array("Q")
         self._positions = array("I")
 
-    def add(self, message: CoreMessage) -> Placed:
+    def add(self, message: CoreMessage) -> PlacedMessage:
         position = self.count
         digest = message_digest(message)
         source = pack_source(message.source)
@@ -52,7 +55,7 @@ class RunWriter:
         self.count += 1
         if len(self._rows) >= BATCH or self._held >= BATCH_BYTES:
             self.flush()
-        return Placed(message, Piece(self._run, position, 1), digest)
+        return PlacedMessage(message, Piece(self._run, position, 1), digest)
 
     def flush(self) -> None:
         columns = ["run_id", "position", "digest", "size", "skeleton", "preview", "source"]
@@ -65,7 +68,7 @@ class RunWriter:
 
     @property
     def starts(self) -> bytes:
-        """Where in the upload each fragment begins, and whose it is; for searching."""
+        """Where in the upload each fragment begins, and the position of its message."""
         return pack_starts(self._starts, self._positions)
 
 
@@ -80,3 +83,18 @@ def unpack_starts(packed: bytes | memoryview) -> tuple[array[int], array[int]]:
     starts.frombytes(content[: count * starts.itemsize])
     positions.frombytes(content[count * starts.itemsize :])
     return starts, positions
+
+
+def insert_many(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Inserts rows past the ORM, which would be slow: an import writes a hundred thousand of them."""
+    quote = connection.ops.quote_name
+    table = quote(model._meta.db_table)
+    names = ", ".join(map(quote, columns))
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with connection.wrap_database_errors, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            marks = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(rows))

@@ -1,16 +1,15 @@
-"""Uploads: a file's bytes, stored once an owner, read back by offset."""
+"""Uploads: the bytes of a file, stored once per owner and read by offset."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 
 from django.db import IntegrityError
 
 from chainviz.core.documents.source import Source
-from chainviz.store.content.bulk_insert import insert_many
 from chainviz.store.content.message_shapes import clean
+from chainviz.store.content.runs import Batch, insert_many
 from chainviz.store.models import Upload, UploadChunk
 
 CHUNK = 256 * 1024
@@ -20,8 +19,8 @@ WRITTEN_CHUNKS = 32
 
 
 def upload_of(source: Source, *, owner: str, filename: str = "") -> Upload:
-    """The row for these bytes; one that the owner has already is used again. It holds what `fill` brings."""
-    # held, so that a purge which gives the bytes another digest either waits or has done it
+    """Returns the row of these bytes, which the owner may have already. Its chunks are written by `fill`."""
+    # locked, so that a purge that changes the digest of the bytes either waits or is over
     upload, _ = Upload.objects.select_for_update().get_or_create(
         owner=owner,
         sha256=source.sha256,
@@ -36,9 +35,9 @@ def upload_of(source: Source, *, owner: str, filename: str = "") -> Upload:
     return upload
 
 
-def fill(upload: Upload, source: Source, batch: Callable[[], AbstractContextManager[None]]) -> None:
-    """The bytes, each batch in a transaction of its own. Another import of the same file may have written some, or be
-    about it just now: chunks are written in order, so the last one there says where to go on."""
+def fill(upload: Upload, source: Source, batch: Batch) -> None:
+    """Writes the bytes, each batch in a transaction of its own. Another import of the same file may have written some, or be
+    writing them now: chunks are written in order, so the last one shows where to continue."""
     while (first := upload.chunks.count()) < chunks_of(0, upload.length).stop:
         try:
             with batch():
@@ -59,12 +58,12 @@ def _write(upload: Upload, source: Source, first: int) -> None:
 
 
 def chunks_of(start: int, end: int) -> range:
-    """The chunks in which the bytes `start:end` lie."""
+    """Returns the chunks in which the bytes `start:end` lie."""
     return range(start // CHUNK, -(-end // CHUNK))
 
 
 class UploadReader:
-    """Bytes of an upload by offset; keeps the chunks read last."""
+    """Reads bytes of an upload by offset; keeps the last chunks."""
 
     def __init__(self, upload_id: int) -> None:
         self.upload_id = upload_id
@@ -82,7 +81,7 @@ class UploadReader:
         return content[start - first * CHUNK : end - first * CHUNK]
 
     def fetch(self, indexes: range | set[int]) -> None:
-        """Have these chunks at hand, in one query."""
+        """Reads these chunks in one query, unless they are in memory."""
         missing = [index for index in indexes if index not in self._held]
         for index in indexes:
             if index in self._held:

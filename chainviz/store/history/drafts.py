@@ -1,17 +1,12 @@
-"""Drafts: proposed next versions, step by step, kept so that reload, restart and undo find them as they were."""
+"""Drafts: proposed next versions, step by step, stored so that they survive a reload and a restart."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from chainviz.core.chain.chain import Splice
-from chainviz.core.documents.context import Surroundings
 from chainviz.core.errors import Refused
-from chainviz.store.history.steps import Target, Wanted, take_step
+from chainviz.store.history.steps import AddStep, NewStep, take_step
 from chainviz.store.models import Draft, Snapshot, Step, Version
 
 
@@ -20,89 +15,69 @@ def start_draft(base: Version, *, author: str, note: str = "") -> Draft:
 
 
 def current(draft: Draft) -> Snapshot:
-    """What the draft proposes now."""
+    """Returns the content that the draft proposes now."""
     if not draft.cursor:
         return draft.base.snapshot
     return steps(draft)[draft.cursor - 1].snapshot
 
 
 def steps(draft: Draft) -> list[Step]:
-    """All steps, those beyond the cursor too (they can be redone)."""
+    """Returns all steps, with those beyond the cursor, which can be redone."""
     return list(draft.steps.select_related("snapshot").order_by("position"))
 
 
-def add_step(
-    draft: Draft,
-    changes: Sequence[Splice],
-    *,
-    operation: str,
-    options: dict[str, Any],
-    report: Sequence[Any] = (),
-    target: Target | None = None,
-    surroundings: Surroundings | None = None,
-) -> Snapshot:
-    return add(draft, Wanted(changes, operation, options, report, target, surroundings))
+def add_step(draft: Draft, step: NewStep) -> Snapshot:
+    return add(draft, lambda current: take_step(current, step))
 
 
 @transaction.atomic
-def add(draft: Draft, wanted: Wanted) -> Snapshot:
-    """A further step; those that were undone are dropped."""
-    held = _hold(draft)
-    snapshot = take_step(current(held), wanted)
-    append(held, snapshot)
+def add(draft: Draft, step: AddStep) -> Snapshot:
+    """Adds a step behind the current one and drops those that were undone."""
+    locked = _lock(draft)
+    snapshot = step(current(locked))
+    locked.steps.filter(position__gte=locked.cursor).delete()
+    Step.objects.create(draft=locked, position=locked.cursor, snapshot=snapshot)
+    _move(locked, locked.cursor + 1)
     draft.refresh_from_db()
     return snapshot
-
-
-@transaction.atomic
-def add_written(draft: Draft, parent: Snapshot, show: Callable[[], Snapshot]) -> Snapshot:
-    """As `add`, a step that is written already; Refused where the draft is no longer at `parent`."""
-    held = _hold(draft)
-    if current(held).pk != parent.pk:
-        raise Refused("The draft changed meanwhile; look at it again.")
-    snapshot = show()
-    append(held, snapshot)
-    draft.refresh_from_db()
-    return snapshot
-
-
-def append(draft: Draft, snapshot: Snapshot) -> None:
-    draft.steps.filter(position__gte=draft.cursor).delete()
-    Step.objects.create(draft=draft, position=draft.cursor, snapshot=snapshot)
-    move(draft, draft.cursor + 1)
 
 
 @transaction.atomic
 def undo(draft: Draft) -> bool:
-    held = _hold(draft)
-    able = held.cursor > 0
-    if able:
-        move(held, held.cursor - 1)
+    """Returns whether there was a step to undo."""
+    locked = _lock(draft)
+    can_undo = locked.cursor > 0
+    if can_undo:
+        _move(locked, locked.cursor - 1)
     draft.refresh_from_db()
-    return able
+    return can_undo
 
 
 @transaction.atomic
 def redo(draft: Draft) -> bool:
-    held = _hold(draft)
-    able = held.cursor < held.steps.count()
-    if able:
-        move(held, held.cursor + 1)
+    """Returns whether there was a step to redo."""
+    locked = _lock(draft)
+    can_redo = locked.cursor < locked.steps.count()
+    if can_redo:
+        _move(locked, locked.cursor + 1)
     draft.refresh_from_db()
-    return able
+    return can_redo
 
 
-def move(draft: Draft, cursor: int) -> None:
+def _move(draft: Draft, cursor: int) -> None:
     draft.cursor = cursor
     draft.updated = timezone.now()
     draft.save(update_fields=["cursor", "updated"])
 
 
-def _hold(draft: Draft) -> Draft:
-    """The draft as it is now, which nobody else changes until the transaction ends."""
-    return Draft.objects.select_for_update().get(pk=draft.pk)
+def _lock(draft: Draft) -> Draft:
+    """Returns the draft as it is now; nobody else changes it until the transaction ends. Raises Refused where it is gone."""
+    locked = Draft.objects.select_for_update().filter(pk=draft.pk).first()
+    if locked is None:
+        raise Refused("The draft was deleted meanwhile.")
+    return locked
 
 
 def discard(draft: Draft) -> None:
-    """The draft goes; what it wrote stays until it is collected (purge.py)."""
+    """Deletes the draft; garbage.py collects what it wrote."""
     draft.delete()

@@ -1,4 +1,4 @@
-"""Takes a draft to a newer head: its steps are repeated there, as long as both changed different pairs."""
+"""Moves a draft to a newer head: repeats its steps there, where both sides changed different pairs."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from chainviz.core.chain.messages import AI, HUMAN, SYSTEM
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import BodyReader, pieces_of, read_rows
-from chainviz.store.content.pieces import Piece, PieceSplice, differences, splice
+from chainviz.store.content.pieces import Piece, PieceSplice, PlacedSplice, differences, splice
 from chainviz.store.content.spans import stored_bytes
 from chainviz.store.errors import Overlap
 from chainviz.store.history.drafts import steps
-from chainviz.store.history.snapshots import Origin, StoredChange, following
+from chainviz.store.history.snapshots import Origin, next_snapshot
 from chainviz.store.models import Draft, Snapshot, Step, Version
-from chainviz.store.outline.build import Placed
 from chainviz.store.outline.reader import OutlineReader
 
 
 @transaction.atomic
 def rebase(draft: Draft, head: Version) -> Draft:
-    """The draft on top of `head`; Overlap, and no change, if both changed the same pairs."""
+    """Returns the draft on top of `head`. Raises Overlap, and changes nothing, where both sides changed the same pairs."""
     draft = Draft.objects.select_for_update().select_related("base__snapshot").get(pk=draft.pk)
     base = pieces_of(draft.base.snapshot)
     theirs = differences(base, pieces_of(head.snapshot))
@@ -43,7 +42,7 @@ def rebase(draft: Draft, head: Version) -> Draft:
 
 
 def overlap(draft: Draft, head: Version) -> Overlap | None:
-    """What `rebase` would refuse, without doing it."""
+    """Returns what `rebase` would raise, without doing it."""
     base = pieces_of(draft.base.snapshot)
     taken = [step.snapshot for step in steps(draft)[: draft.cursor]]
     ours = [differences(base, pieces_of(snapshot)) for snapshot in taken]
@@ -57,20 +56,16 @@ def overlap(draft: Draft, head: Version) -> Overlap | None:
 
 def _repeat(parent: Snapshot, pieces: Sequence[Piece], step: Snapshot, base: Snapshot) -> Snapshot:
     changes = [_stored(change) for change in differences(pieces_of(parent), pieces)]
-    origin = Origin(step.operation, unpack(step.options), unpack(step.report))
+    origin = Origin(step.operation, unpack(step.options), unpack(step.report), step.run)
     template = step.template if step.template_id != base.template_id else None
     format = step.format if template is not None else ""
-    return following(parent, changes).show(origin, format=format, template=template)
+    return next_snapshot(parent, changes).create(origin, format=format, template=template)
 
 
-def _stored(change: PieceSplice) -> StoredChange:
+def _stored(change: PieceSplice) -> PlacedSplice:
     rows = list(read_rows(change.pieces))
-    messages = BodyReader().messages(rows)
-    placed = tuple(
-        Placed(message, Piece(row.run, row.position, 1), row.digest)
-        for message, row in zip(messages, rows, strict=True)
-    )
-    return StoredChange(change.start, change.removed, placed, sum(stored_bytes(row.source) for row in rows))
+    placed = BodyReader().placed(rows)
+    return PlacedSplice(change.start, change.removed, tuple(placed), sum(stored_bytes(row.source) for row in rows))
 
 
 def _refuse_overlap(outline: OutlineReader, theirs: list[PieceSplice], ours: list[list[PieceSplice]]) -> None:
@@ -83,7 +78,7 @@ def _refuse_overlap(outline: OutlineReader, theirs: list[PieceSplice], ours: lis
 
 
 def _touched(outline: OutlineReader, changes: Iterable[PieceSplice]) -> tuple[set[int], set[int]]:
-    """Rows that are changed, and places between rows at which something is inserted."""
+    """Returns the changed rows, and the indexes between rows at which messages are inserted."""
     rows: set[int] = set()
     gaps: set[int] = set()
     end = outline.listing.total.messages
@@ -101,7 +96,7 @@ def _touched(outline: OutlineReader, changes: Iterable[PieceSplice]) -> tuple[se
 
 
 def _joins(change: PieceSplice) -> bool:
-    """Whether what is inserted goes on with the pair before it."""
+    """Whether the inserted messages continue the pair before them."""
     first = next(read_rows(change.pieces[:1]), None)
     return first is not None and first.shape.role not in (SYSTEM, HUMAN, AI)
 

@@ -1,4 +1,4 @@
-"""A snapshot after another one: the same pieces with some replaced, and the outline with them."""
+"""Snapshots that follow another one: the same pieces with some replaced, and the outline with them."""
 
 from __future__ import annotations
 
@@ -9,34 +9,22 @@ from typing import Any
 
 from chainviz.store.content.codec import pack
 from chainviz.store.content.message_reader import pieces_of, read_rows
-from chainviz.store.content.pieces import PieceSplice, join, pack_pieces, pack_splices, splice
+from chainviz.store.content.pieces import PieceSplice, PlacedSplice, pack_pieces, pack_splices, splice
+from chainviz.store.content.runs import Batch
 from chainviz.store.content.spans import stored_bytes
-from chainviz.store.models import Snapshot, Template
+from chainviz.store.models import Run, Snapshot, Template
 from chainviz.store.outline.blocks import Listing
-from chainviz.store.outline.build import Placed
-from chainviz.store.outline.cache import Batch, BlockKeeper, BlockReader, keep_outline, listing_of
-from chainviz.store.outline.charts import Charts, unpack_charts
+from chainviz.store.outline.build import outline_of
+from chainviz.store.outline.cache import BlockWriter, save_outline
 from chainviz.store.outline.hashes import to_bytes
+from chainviz.store.outline.measures import Charts, unpack_charts
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.rebuild import outline_of
-from chainviz.store.outline.recut import Change
 from chainviz.store.outline.update import OutlineEditor
 
 GENERATIONS = 50
-"""A full list of pieces at the latest after this many splices, if it is not much longer than they are together."""
+"""After this many splices a snapshot lists all its pieces, if that is not much longer than the splices together."""
 FAR = 1000
-"""And in any case after this many."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredChange:
-    """Messages `start : start + removed` of the parent give way to messages that lie in runs already."""
-
-    start: int
-    removed: int
-    placed: tuple[Placed, ...]
-    stored: int
-    """Bytes of `placed` as their source spells them."""
+"""After this many it lists them in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +34,13 @@ class Origin:
     operation: str
     options: dict[str, Any] = field(default_factory=dict)
     report: Sequence[Any] = ()
+    run: Run | None = None
+    """The run its step wrote."""
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
-    """What follows a snapshot, all but the row that shows it."""
+class NextSnapshot:
+    """A snapshot whose outline is written and whose row is not."""
 
     parent: Snapshot
     listing: Listing
@@ -58,11 +48,13 @@ class Following:
     pieces: dict[str, Any]
     stored: int
 
-    def show(self, origin: Origin, *, format: str = "", template: Template | None = None) -> Snapshot:
+    def create(self, origin: Origin, *, format: str = "", template: Template | None = None) -> Snapshot:
+        """Without `format` and `template` it has those of its parent."""
         parent, total = self.parent, self.listing.total
         snapshot = Snapshot.objects.create(
             history_id=parent.history_id,
             parent=parent,
+            run=origin.run,
             **self.pieces,
             format=format or parent.format,
             template=template or parent.template,
@@ -76,32 +68,33 @@ class Following:
             options=pack(origin.options),
             report=pack(list(origin.report)),
         )
-        keep_outline(snapshot, self.listing, self.charts)
+        save_outline(snapshot, self.listing, self.charts)
         return snapshot
 
 
-def following(parent: Snapshot, changes: Sequence[StoredChange], batch: Batch = nullcontext) -> Following:
-    """Takes as long as there are changes; `batch` makes the transactions in which blocks of the outline are kept."""
+def next_snapshot(parent: Snapshot, changes: Sequence[PlacedSplice], batch: Batch = nullcontext) -> NextSnapshot:
+    """Works out what follows `parent`, in time proportional to the changes. `batch` opens the transactions in which blocks
+    of the outline are written."""
     outline = outline_of(parent)
-    keeper = BlockKeeper(parent.history_id, batch=batch)
+    writer = BlockWriter(parent.history_id, batch)
     charts = unpack_charts(outline.charts)
-    old = OutlineReader(listing_of(outline), BlockReader(parent.history_id))
-    removed = removed_bytes(old, changes)
-    listing = OutlineEditor(old, keeper, charts).edit([Change(c.start, c.removed, c.placed) for c in changes])
-    keeper.flush()
-    splices = [PieceSplice(c.start, c.removed, tuple(join(p.piece for p in c.placed))) for c in changes]
+    old = OutlineReader.of(parent, outline)
+    removed = _removed_bytes(old, changes)
+    listing = OutlineEditor(old, writer, charts).edit(changes)
+    writer.flush()
     stored = parent.stored - removed + sum(change.stored for change in changes)
-    return Following(parent, listing, charts, _pieces(parent, splices), stored)
+    return NextSnapshot(parent, listing, charts, _pieces(parent, [change.pieces for change in changes]), stored)
 
 
-def removed_bytes(outline: OutlineReader, changes: Iterable[StoredChange]) -> int:
-    gone = (piece for c in changes for piece in outline.pieces(c.start, c.start + c.removed))
-    return sum(stored_bytes(row.source) for row in read_rows(gone))
+def _removed_bytes(outline: OutlineReader, changes: Iterable[PlacedSplice]) -> int:
+    removed = (piece for c in changes for piece in outline.pieces(c.start, c.start + c.removed))
+    return sum(stored_bytes(row.source) for row in read_rows(removed))
 
 
 def _pieces(parent: Snapshot, splices: list[PieceSplice]) -> dict[str, Any]:
-    """As a splice against the parent, or in full from time to time. A full list is written only when the splices since
-    the last one are worth a good part of it, so that versions stay small however scattered the pieces are."""
+    """Returns the columns of the pieces: a splice against the parent, or from time to time a full list. A full list is
+    written only when the splices since the last one are worth a good part of it, so that versions stay small however
+    scattered the pieces are."""
     packed = pack_splices(splices)
     key = parent.key_id or parent.pk
     generation = parent.generation + 1

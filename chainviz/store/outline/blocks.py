@@ -1,13 +1,14 @@
-"""Blocks of rows and of sections, and the listing that names them. Blocks are named by what they hold."""
+"""Blocks of rows and of sections, the listing that names them by the digest of their content, and how items in a sequence
+of blocks are replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.pieces import Cursor, Piece, join
@@ -15,8 +16,9 @@ from chainviz.store.outline.hashes import concatenate
 from chainviz.store.outline.measures import NOTHING, Measure, add_up
 from chainviz.store.outline.rows import Row, SectionRow, pack_row, unpack_row
 
+T = TypeVar("T")
 BLOCK = 256
-"""Rows a block, when it is made."""
+"""Rows in a new block."""
 
 
 class Entry(NamedTuple):
@@ -57,8 +59,8 @@ class SectionBlock:
         return self.ends[section - 1] if section else NOTHING
 
 
-class LooseRow(NamedTuple):
-    """A row on its way into a block."""
+class HashedRow(NamedTuple):
+    """A row outside of its block, with its pieces and the hash of its messages."""
 
     row: Row
     pieces: tuple[Piece, ...]
@@ -67,19 +69,19 @@ class LooseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PackedBlock:
-    """A block ready to be kept."""
+    """A block as it is stored."""
 
     entry: Entry
     rows: bytes
     hashes: Sequence[int] = ()
 
 
-def pack_rows(loose: Sequence[LooseRow]) -> PackedBlock:
-    pieces = join(piece for row in loose for piece in row.pieces)
-    content = [[list(piece) for piece in pieces], [pack_row(row.row) for row in loose]]
-    value = concatenate((row.hash, row.row.messages) for row in loose)
-    entry = Entry(_digest(content), len(loose), add_up(row.row.measure for row in loose), value)
-    return PackedBlock(entry, pack(content), [row.hash for row in loose])
+def pack_rows(rows: Sequence[HashedRow]) -> PackedBlock:
+    pieces = join(piece for row in rows for piece in row.pieces)
+    content = [[list(piece) for piece in pieces], [pack_row(row.row) for row in rows]]
+    value = concatenate((row.hash, row.row.messages) for row in rows)
+    entry = Entry(_digest(content), len(rows), add_up(row.row.measure for row in rows), value)
+    return PackedBlock(entry, pack(content), [row.hash for row in rows])
 
 
 def unpack_rows(content: bytes | memoryview) -> RowBlock:
@@ -87,10 +89,10 @@ def unpack_rows(content: bytes | memoryview) -> RowBlock:
     return RowBlock(tuple(map(unpack_row, rows)), tuple(Piece(*piece) for piece in pieces))
 
 
-def loosen(block: RowBlock, hashes: Sequence[int]) -> Iterator[LooseRow]:
+def hashed_rows(block: RowBlock, hashes: Sequence[int]) -> Iterator[HashedRow]:
     cursor = Cursor(block.pieces)
     for row, value in zip(block.rows, hashes, strict=True):
-        yield LooseRow(row, tuple(cursor.take(row.messages)), value)
+        yield HashedRow(row, tuple(cursor.take(row.messages)), value)
 
 
 def pack_sections(sections: Sequence[SectionRow]) -> PackedBlock:
@@ -106,7 +108,7 @@ def unpack_sections(content: bytes | memoryview) -> SectionBlock:
 
 
 def _digest(content: Any) -> bytes:
-    # of the plain form: a deflated one may differ between versions of the library
+    # of the plain form: the deflated one may differ between versions of zlib
     return blake2b(repr(content).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -174,12 +176,77 @@ def _unpack_entry(packed: list[Any]) -> Entry:
 
 
 def evenly(count: int, limit: int = 0) -> Iterator[tuple[int, int]]:
-    """Cut `count` things into stretches of about the same length, none above the limit."""
+    """Cuts `count` items into ranges of about the same length, none longer than `limit`; yields (start, stop)."""
     limit = limit or BLOCK
     parts = -(-count // limit)
     for i in range(parts):
         yield count * i // parts, count * (i + 1) // parts
 
 
-def flatten(entries: Iterable[Iterable[Entry]]) -> tuple[Entry, ...]:
-    return tuple(entry for part in entries for entry in part)
+@dataclass(frozen=True, slots=True)
+class Replacement(Generic[T]):
+    """Replaces items `start:stop` of the old sequence with `items`."""
+
+    start: int
+    stop: int
+    items: list[T]
+
+
+def replace_items(
+    entries: Sequence[Entry],
+    replacements: Sequence[Replacement[T]],
+    unpack: Callable[[Entry], list[T]],
+    pack: Callable[[Sequence[T]], Entry],
+) -> tuple[Entry, ...]:
+    """Returns the new sequence, which shares all untouched blocks with the old one. Replacements come in order and do not
+    overlap. `unpack` reads the items of a block, `pack` stores a block of them."""
+    return _Sequence(unpack, pack).replace(entries, replacements)
+
+
+class _Sequence(Generic[T]):
+    def __init__(self, unpack: Callable[[Entry], list[T]], pack: Callable[[Sequence[T]], Entry]) -> None:
+        self._unpack = unpack
+        self._pack = pack
+        self._done: list[Entry] = []
+        self._open: list[T] = []
+        """Items behind the blocks that are done, not in a block yet."""
+
+    def replace(self, entries: Sequence[Entry], replacements: Sequence[Replacement[T]]) -> tuple[Entry, ...]:
+        waiting = list(reversed(replacements))
+        place = 0
+        for entry in entries:
+            start, place = place, place + entry.count
+            if not waiting or waiting[-1].start >= place:
+                self._whole(entry)
+                continue
+            items = self._unpack(entry)
+            kept = start
+            while waiting and waiting[-1].start < place:
+                one = waiting[-1]
+                if one.start >= start:
+                    self._open += items[kept - start : one.start - start]
+                    self._open += one.items
+                kept = min(one.stop, place)
+                if one.stop > place:
+                    break
+                waiting.pop()
+            self._open += items[kept - start :]
+        for one in reversed(waiting):
+            # only insertions behind the last item are left
+            self._open += one.items if one.start >= place else []
+        self._close(last=True)
+        return tuple(self._done)
+
+    def _whole(self, entry: Entry) -> None:
+        """Keeps an untouched block; opens it only to take in items too few for a block of their own."""
+        if self._open and len(self._open) < BLOCK // 4:
+            self._open += self._unpack(entry)
+            return
+        self._close(last=False)
+        self._done.append(entry)
+
+    def _close(self, last: bool) -> None:
+        if last and self._done and 0 < len(self._open) < BLOCK // 4:
+            self._open[:0] = self._unpack(self._done.pop())
+        self._done += [self._pack(self._open[low:high]) for low, high in evenly(len(self._open))]
+        self._open = []

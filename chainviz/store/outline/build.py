@@ -1,64 +1,41 @@
-"""Builds an outline from messages in order, keeping no more of them in memory than one block needs."""
+"""Builds an outline from messages in order, with no more of them in memory than one block needs: while a chain is
+imported, and where the cache has no outline or one that was made by older rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Message, Shape
-from chainviz.store.content.pieces import Piece, join
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
+from chainviz.store.content.message_reader import pieces_of, read_placed
+from chainviz.store.content.pieces import PlacedMessage, join
+from chainviz.store.models import History, Outline, OutlineBlock, Snapshot
 from chainviz.store.outline import blocks
-from chainviz.store.outline.blocks import Entry, Listing, LooseRow, PackedBlock, pack_rows, pack_sections
-from chainviz.store.outline.charts import Charts
+from chainviz.store.outline.blocks import Entry, HashedRow, Listing, PackedBlock, pack_rows, pack_sections
+from chainviz.store.outline.cache import RULES, BlockWriter, save_outline
 from chainviz.store.outline.hashes import sequence_hash
-from chainviz.store.outline.measures import NOTHING, Measure
-from chainviz.store.outline.problem_rules import Surroundings, judge
-from chainviz.store.outline.rows import Row, SectionRow, Stretch
+from chainviz.store.outline.measures import Charts
+from chainviz.store.outline.problem_rules import Neighbours, check_rows
+from chainviz.store.outline.rows import RowMessages, SectionRow
+from chainviz.store.outline.sections import SectionCutter
 
 OPENING_ROWS = 4096
-"""The rows up to the first AI message are judged together; a longer beginning than this is not."""
+"""The rows up to the first AI message are checked together, if they are no more than this."""
 HELD_BYTES = 8 << 20
-"""A block ends early when its messages are big."""
-
-
-class Placed(NamedTuple):
-    """A message and where it lies in the store."""
-
-    message: Message
-    piece: Piece
-    digest: bytes
-
-
-class SectionCutter:
-    """Finds sections in a stream of rows: one begins at the first row and at each header row after a pair."""
-
-    def __init__(self) -> None:
-        self.measure: Measure = NOTHING
-        self.first: Piece | None = None
-
-    def feed(self, row: Row, first: Piece) -> SectionRow | None:
-        """The section that ended before this row, if one did."""
-        ended = self.end() if row.kind.is_header and self.measure.pairs else None
-        if self.first is None:
-            self.first = Piece(first.run, first.start, 1)
-        self.measure = self.measure + row.measure
-        return ended
-
-    def end(self) -> SectionRow | None:
-        section = SectionRow(self.measure, self.first) if self.first is not None else None
-        self.measure, self.first = NOTHING, None
-        return section
+"""A block of large messages ends at this size."""
 
 
 class OutlineBuilder:
-    def __init__(self, keep: Callable[[PackedBlock], None]) -> None:
-        self._keep = keep
+    """Takes the messages of a snapshot in order; `write` stores each block that is full."""
+
+    def __init__(self, write: Callable[[PackedBlock], None]) -> None:
+        self._write = write
         self._block = blocks.BLOCK
-        self._open: list[Placed] = []
-        """The messages of the row that is being read."""
-        self._rows: list[list[Placed]] = []
+        self._open: list[PlacedMessage] = []
+        """The messages of the current row."""
+        self._rows: list[list[PlacedMessage]] = []
         self._held = 0
-        self._before: Stretch[Any] | None = None
+        self._before: RowMessages[Any] | None = None
         self._seen_ai = False
         self._ids: set[str] = set()
         self._cutter = SectionCutter()
@@ -67,7 +44,7 @@ class OutlineBuilder:
         self._section_entries: list[Entry] = []
         self.charts = Charts()
 
-    def add(self, placed: Placed) -> None:
+    def add(self, placed: PlacedMessage) -> None:
         role = placed.message.role
         is_header = role in (SYSTEM, HUMAN)
         if self._open and (is_header or role == AI or self._open[0].message.role in (SYSTEM, HUMAN)):
@@ -85,7 +62,7 @@ class OutlineBuilder:
         return Listing(tuple(self._row_entries), tuple(self._section_entries))
 
     def _close_row(self, after: Shape) -> None:
-        # a row is known to be whole when the next begins, so a block that ends here is always followed
+        # a row is complete when the next one begins, so something always follows a block that ends here
         self._rows.append(self._open)
         self._seen_ai = self._seen_ai or self._open[0].message.role == AI
         self._open = []
@@ -97,16 +74,16 @@ class OutlineBuilder:
     def _close_block(self, after: Shape | None) -> None:
         if not self._rows:
             return
-        stretches = [Stretch(tuple([placed.message for placed in row])) for row in self._rows]
-        rows = judge(stretches, Surroundings(self._before, after), self._is_repeated)
-        loose = []
-        for row, stretch, placed in zip(rows, stretches, self._rows, strict=True):
-            self.charts.add(stretch.messages)
+        cut = [RowMessages(tuple([placed.message for placed in row])) for row in self._rows]
+        rows = check_rows(cut, Neighbours(self._before, after), self._is_repeated)
+        hashed = []
+        for row, messages, placed in zip(rows, cut, self._rows, strict=True):
+            self.charts.add(messages.messages)
             value = sequence_hash([one.digest for one in placed])
-            loose.append(LooseRow(row, tuple(join([one.piece for one in placed])), value))
+            hashed.append(HashedRow(row, tuple(join([one.piece for one in placed])), value))
             self._add_section(self._cutter.feed(row, placed[0].piece))
-        self._row_entries.append(self._pack(pack_rows(loose)))
-        self._before = stretches[-1]
+        self._row_entries.append(self._pack(pack_rows(hashed)))
+        self._before = cut[-1]
         self._rows, self._held = [], 0
 
     def _is_repeated(self, row: int, call: CallRef) -> bool:
@@ -127,5 +104,38 @@ class OutlineBuilder:
             self._sections = []
 
     def _pack(self, block: PackedBlock) -> Entry:
-        self._keep(block)
+        self._write(block)
         return block.entry
+
+
+def outline_of(snapshot: Snapshot) -> Outline:
+    """Returns the outline; rebuilds it where there is none of this edition."""
+    outline: Outline | None = None
+    if Snapshot.outline.is_cached(snapshot):
+        outline = getattr(snapshot, "outline", None)
+    if outline is None or outline.rules != RULES:
+        outline = Outline.objects.filter(snapshot=snapshot, rules=RULES).first()
+    return outline or rebuild_outline(snapshot)
+
+
+def rebuild_outline(snapshot: Snapshot) -> Outline:
+    writer = BlockWriter(snapshot.history_id)
+    listing, charts = compute(snapshot, writer)
+    writer.flush()
+    return save_outline(snapshot, listing, charts)
+
+
+def rebuild_all() -> int:
+    """Drops the whole cache and rebuilds the outlines of all newest versions; the others are rebuilt when they are needed.
+    Returns how many were rebuilt."""
+    Outline.objects.all().delete()
+    OutlineBlock.objects.all().delete()
+    heads = Snapshot.objects.filter(pk__in=History.objects.values("head__snapshot"))
+    return len([rebuild_outline(snapshot) for snapshot in heads])
+
+
+def compute(snapshot: Snapshot, write: Callable[[PackedBlock], None] = lambda block: None) -> tuple[Listing, Charts]:
+    builder = OutlineBuilder(write)
+    for placed in read_placed(pieces_of(snapshot)):
+        builder.add(placed)
+    return builder.finish(), builder.charts

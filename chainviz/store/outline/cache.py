@@ -1,12 +1,13 @@
-"""Outlines in the database: kept, loaded, and made anew where the cache has none."""
+"""Outlines in the database: writes and reads their blocks and listings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from chainviz.store.content.codec import pack
+from chainviz.store.content.runs import Batch
 from chainviz.store.models import Outline, OutlineBlock, Snapshot
 from chainviz.store.outline.blocks import (
     Listing,
@@ -18,31 +19,28 @@ from chainviz.store.outline.blocks import (
     unpack_rows,
     unpack_sections,
 )
-from chainviz.store.outline.charts import Charts
 from chainviz.store.outline.hashes import pack_hashes, unpack_hashes
-from chainviz.store.outline.measures import Counts, Measure
+from chainviz.store.outline.measures import Charts, Counts, Measure
 from chainviz.store.outline.rows import OPENING
 
 RULES = 1
-"""Raise it when rules or the form of blocks change: outlines of another edition are made anew."""
+"""Raise it when rules or the form of blocks change: outlines of another edition are rebuilt."""
+BATCH = 64
+"""Blocks written together."""
 
 
-Batch = Callable[[], AbstractContextManager[None]]
-
-
-class BlockKeeper:
+class BlockWriter:
     """Writes blocks of one history, a batch at a time."""
 
-    def __init__(self, history_id: int, size: int = 64, batch: Batch = nullcontext) -> None:
-        """`batch` makes the transaction for each batch, which has `size` blocks."""
+    def __init__(self, history_id: int, batch: Batch = nullcontext) -> None:
+        """`batch` opens the transaction of each batch."""
         self._history_id = history_id
-        self._size = size
         self._batch = batch
         self._waiting: list[PackedBlock] = []
 
     def __call__(self, block: PackedBlock) -> None:
         self._waiting.append(block)
-        if len(self._waiting) >= self._size:
+        if len(self._waiting) >= BATCH:
             self.flush()
 
     def flush(self) -> None:
@@ -87,11 +85,11 @@ class BlockReader:
             blocks = OutlineBlock.objects.filter(history=self.history_id, digest__in=wanted[i : i + 500])
             found += blocks.values_list(*columns)
         if len(found) != len(wanted):
-            raise LookupError("a block of the outline is missing; it has to be built anew")
+            raise LookupError("a block of the outline is missing; the outline has to be rebuilt")
         return found
 
 
-def keep_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
+def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
     problems = visible_problems(listing.total, listing.section_count)
     tree = problems.get("", [0, 0, 0])
     outline, _ = Outline.objects.update_or_create(
@@ -109,7 +107,7 @@ def keep_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outlin
 
 
 def visible_problems(measure: Measure, sections: int) -> Counts:
-    """Counts as a person sees them: the opening's problem is one only where a second section follows."""
+    """Returns the counts as pages show them: the problem of the opening counts only where a second section follows."""
     counts = {key: list(numbers) for key, numbers in measure.problems.items() if key != OPENING}
     opening = measure.problems.get(OPENING)
     if opening and sections > 1:

@@ -1,18 +1,22 @@
-"""The problems of some rows, found by looking at no more than those rows, the one before and the message behind.
+"""The problems of some rows, found by looking at these rows, the row before them and the message behind them only.
 
-What core and the providers say about sections is asked of small trees made of these rows, so that an edited outline says
-the same as one built anew. Providers judge each row as a section of its own (up to the first AI message the rows are
-judged together); what a provider says about a whole section beyond that only a full check can tell (`chainviz check`).
-Numbers in the small trees are not those of the chain, except where they begin it; packed problems keep none (rows.py).
+The rules of core and of the providers are applied to small trees made of these rows, so that an edited outline has the
+same problems as a new one. Providers check each row as a section of its own, and the rows up to the first AI message
+together; what a provider says about a longer section only `chainviz check` finds. Indexes in the small trees are not those
+of the chain unless the rows begin it, so packed problems keep none (rows.py).
+
+No part of a chain can tell alone which calls repeat an earlier id. An edit that keeps the calls of its rows, as nearly all
+do, takes the answers from the old rows. Any other edit reads the ids of the whole chain once (FirstUses), and the rows far
+away whose call gained or lost the first use of its id are checked again too.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import AI, CallRef, Message, Shape
 from chainviz.core.chain.paths import Path
@@ -20,7 +24,9 @@ from chainviz.core.chain.problems import Problem, section_problems, tree_problem
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import Called, Excerpt, excerpts
-from chainviz.store.outline.rows import OPENING, Row, Stretch, pack_problem
+from chainviz.store.content.message_reader import read_calls
+from chainviz.store.content.pieces import Cursor, Piece, PlacedSplice, Places, join
+from chainviz.store.outline.rows import OPENING, Row, RowMessages, pack_problem
 
 OPENING_RULE = "missing-human"
 Repeated = Callable[[int, CallRef], bool]
@@ -28,33 +34,33 @@ Repeated = Callable[[int, CallRef], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What is known about the rows before and after a stretch of rows."""
+class Neighbours:
+    """What stands before and behind some rows."""
 
-    before: Stretch[Any] | None = None
-    """The row before; None where the stretch begins the chain."""
+    before: RowMessages[Any] | None = None
+    """The row before; None where the rows begin the chain."""
     after: Shape | None = None
-    """The message behind the stretch, if there is one."""
+    """The message behind the rows, if there is one."""
 
 
-def judge(rows: Sequence[Stretch[Message]], around: Surroundings, repeated: Repeated) -> list[Row]:
-    """The rows with their problems."""
-    return _Judge(rows, around).judge(repeated)
+def check_rows(rows: Sequence[RowMessages[Message]], neighbours: Neighbours, repeated: Repeated) -> list[Row]:
+    """Returns the rows with their problems."""
+    return _Check(rows, neighbours).check(repeated)
 
 
-class _Judge:
-    def __init__(self, rows: Sequence[Stretch[Message]], around: Surroundings) -> None:
+class _Check:
+    def __init__(self, rows: Sequence[RowMessages[Message]], neighbours: Neighbours) -> None:
         self.rows = rows
-        self.around = around
-        self.begins = around.before is None
-        context = [around.before] if around.before is not None else []
-        self.seen: list[Stretch[Any]] = [*context, *rows]
+        self.neighbours = neighbours
+        self.begins = neighbours.before is None
+        context = [neighbours.before] if neighbours.before is not None else []
+        self.seen: list[RowMessages[Any]] = [*context, *rows]
         self.context = len(context)
-        # the index 0 is special: only what begins the chain may have it
+        # index 0 is special: only a message that begins the chain may have it
         first = 0 if self.begins else 1
         self.starts = [first, *accumulate((len(row.messages) for row in self.seen), initial=first)][1:]
 
-    def judge(self, repeated: Repeated) -> list[Row]:
+    def check(self, repeated: Repeated) -> list[Row]:
         found: list[list[list[Any]]] = [[] for _ in self.seen]
         tree = list(self._tree())
         suspects = {self._row_of(problem) for problem in tree}
@@ -69,7 +75,7 @@ class _Judge:
 
     def _tree(self) -> Iterator[Problem]:
         tree = ChainAST(tuple(_sections(self.seen)))
-        follows = self.around.after is not None
+        follows = self.neighbours.after is not None
         number = 1 if self.begins else 2
         for problem in tree_problems(tree, first_section=number, first_message=self.starts[0], follows=follows):
             if problem.rule != OPENING_RULE:
@@ -91,29 +97,30 @@ class _Judge:
                     yield from _repeats(call, self.starts[i + self.context], call.id in here)
                 here.add(call.id)
 
-    def _together(self, rows: Sequence[Stretch[Message]]) -> Iterator[Problem]:
-        ends = self.around.after is None and len(rows) == len(self.rows)
+    def _together(self, rows: Sequence[RowMessages[Message]]) -> Iterator[Problem]:
+        ends = self.neighbours.after is None and len(rows) == len(self.rows)
         for excerpt in excerpts(ChainAST(tuple(_sections(rows))), ends=ends):
-            yield from _said(excerpt)
+            yield from _provider_problems(excerpt)
 
     def _alone(self, i: int, is_suspect: bool) -> Iterator[Problem]:
-        """A row that does not begin the chain; the tree has something to say of it only where it has in its context."""
+        """Checks a row that does not begin the chain. `is_suspect`: the tree found a problem of it in its context; it has
+        none otherwise."""
         row = self.rows[i]
         index = self.starts[i + self.context]
         section = Section(row.messages) if row.is_header else Section((), (row.pair,))
         before = self.seen[i + self.context - 1].messages[-1].role
-        is_last = self.around.after is None and i + 1 == len(self.rows)
+        is_last = self.neighbours.after is None and i + 1 == len(self.rows)
         problems = tuple(section_problems(section, 2, index, not is_last)) if is_suspect else ()
-        yield from _said(Excerpt(section, 2, index, before, is_last, problems))
+        yield from _provider_problems(Excerpt(section, 2, index, before, is_last, problems))
 
 
-def _said(excerpt: Excerpt) -> Iterator[Problem]:
+def _provider_problems(excerpt: Excerpt) -> Iterator[Problem]:
     for provider in PROVIDERS:
         yield from provider.check_section(excerpt)
 
 
 def _opening(section: Section[Any]) -> Iterator[Problem]:
-    """Judged as if another section came: whether one does is known only when the chain is read."""
+    """Checks the opening as if another section followed: whether one does is known only when the chain is read."""
     first = next((p for p, pair in enumerate(section.body) if pair.ai is not None), -1) + 1
     for problem in section_problems(Section(section.header, section.body[:first]), 1, 0, True):
         if problem.rule == OPENING_RULE:
@@ -130,7 +137,7 @@ def _repeats(call: CallRef, index: int, is_in_message: bool) -> Iterator[Problem
 ID_RULES = frozenset(problem.rule for problem in _repeats(CallRef("", "", 0), 1, True))
 
 
-def _sections(rows: Sequence[Stretch[Any]]) -> Iterator[Section[Any]]:
+def _sections(rows: Sequence[RowMessages[Any]]) -> Iterator[Section[Any]]:
     header: list[Any] = []
     body: list[BodyPair[Any]] = []
     for row in rows:
@@ -143,3 +150,66 @@ def _sections(rows: Sequence[Stretch[Any]]) -> Iterator[Section[Any]]:
             body.append(row.pair)
     if header or body:
         yield Section(tuple(header), tuple(body))
+
+
+class CallPlace(NamedTuple):
+    run: int
+    position: int
+    part: int
+
+
+class IdUse(NamedTuple):
+    id: str
+    place: CallPlace
+
+
+def was_repeated(row: Row, call: CallRef) -> bool:
+    return any(problem[0] in ID_RULES and problem[3] == call.part for problem in row.problems)
+
+
+def uses_in(piece: Piece, calls: Iterable[CallRef]) -> Iterator[IdUse]:
+    for call in calls:
+        yield IdUse(call.id, CallPlace(piece.run, piece.start, call.part))
+
+
+class FirstUses:
+    """The first use of each id in a chain, before an edit and after it."""
+
+    def __init__(self, pieces: Sequence[Piece], changes: Sequence[PlacedSplice]) -> None:
+        self._places = Places(pieces)
+        self.before = self._first(self._in(pieces))
+        self.after = self._first(self._changed(pieces, changes))
+
+    def _first(self, uses: Iterable[IdUse]) -> dict[str, CallPlace]:
+        first: dict[str, CallPlace] = {}
+        for use in uses:
+            first.setdefault(use.id, use.place)
+        return first
+
+    def _in(self, pieces: Iterable[Piece]) -> Iterator[IdUse]:
+        for run, position, calls in read_calls(pieces):
+            yield from uses_in(Piece(run, position, 1), calls)
+
+    def _changed(self, old: Sequence[Piece], changes: Sequence[PlacedSplice]) -> Iterator[IdUse]:
+        cursor = Cursor(old)
+        place = 0
+        for change in changes:
+            yield from self._in(join(cursor.take(change.start - place)))
+            for placed in change.placed:
+                yield from uses_in(placed.piece, placed.message.calls)
+            cursor.skip(change.removed)
+            place = change.start + change.removed
+        yield from self._in(join(cursor.rest()))
+
+    def moved(self) -> set[int]:
+        """Returns the messages of the old chain that gained or lost the first use of an id."""
+        places = set()
+        for id in self.before.keys() | self.after.keys():
+            old, new = self.before.get(id), self.after.get(id)
+            if old != new:
+                places |= {place[:2] for place in (old, new) if place is not None}
+        found = (self._places.index(run, position) for run, position in places)
+        return {index for index in found if index >= 0}
+
+    def is_repeated(self, use: IdUse) -> bool:
+        return self.after.get(use.id) != use.place

@@ -1,4 +1,4 @@
-"""Finds places in an outline: rows, sections, messages and paths, by sums over blocks and then inside one block."""
+"""Finds rows, sections, messages and paths in an outline: by sums over blocks, then inside one block."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from typing import NamedTuple
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import PathError
 from chainviz.store.content.pieces import Piece, cut, join
-from chainviz.store.models import Snapshot
-from chainviz.store.outline.blocks import Entry, Listing, LooseRow, RowBlock, SectionBlock, loosen
+from chainviz.store.models import Outline, Snapshot
+from chainviz.store.outline.blocks import Entry, HashedRow, Listing, RowBlock, SectionBlock, hashed_rows
 from chainviz.store.outline.cache import BlockReader, listing_of
 from chainviz.store.outline.measures import Measure, add_up
-from chainviz.store.outline.rebuild import outline_of
 from chainviz.store.outline.rows import Kind, Row, SectionRow
 
 
 class SectionPlace(NamedTuple):
-    """A section where it stands."""
+    """A section and its place in the chain."""
 
     number: int
     before: Measure
-    """Of all that comes before it."""
+    """The sum of everything before it."""
     section: SectionRow
 
     @property
@@ -36,7 +35,7 @@ class SectionPlace(NamedTuple):
         return self.before.messages
 
     def row_of(self, path: Path) -> int:
-        """The row of a header message or pair of this section, counted in the whole chain."""
+        """Returns the number of the row, counted in the whole chain, of a header message or pair of this section."""
         assert path.pair is not None
         if path.pair == 0:
             place, count, what = path.message or 0, self.measure.headers, "header messages"
@@ -53,17 +52,17 @@ class SectionPlace(NamedTuple):
 
 
 class RowPlace(NamedTuple):
-    """A row where it stands."""
+    """A row and its place in the chain."""
 
     row: Row
     start: int
-    """Its first message."""
+    """The index of its first message."""
     block: RowBlock
     offset: int
-    """Its first message in the block."""
+    """The same inside the block."""
 
     def pieces(self, limit: int) -> Iterator[Piece]:
-        """Of its first messages."""
+        """Yields where its first `limit` messages lie."""
         return cut(self.block.pieces, self.offset, self.offset + min(limit, self.row.messages))
 
 
@@ -73,8 +72,8 @@ class OutlineReader:
     blocks: BlockReader
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> OutlineReader:
-        return cls(listing_of(outline_of(snapshot)), BlockReader(snapshot.history_id))
+    def of(cls, snapshot: Snapshot, outline: Outline) -> OutlineReader:
+        return cls(listing_of(outline), BlockReader(snapshot.history_id))
 
     def row_block(self, index: int) -> RowBlock:
         digest = self.listing.rows[index].digest
@@ -86,10 +85,9 @@ class OutlineReader:
         self.blocks.load_sections([digest])
         return self.blocks.sections[digest]
 
-    def loose(self, entry: Entry) -> list[LooseRow]:
-        """The rows of a block, each with its pieces and hash."""
+    def hashed_rows(self, entry: Entry) -> list[HashedRow]:
         self.blocks.load_rows([entry.digest], hashes=True)
-        return list(loosen(self.blocks.rows[entry.digest], self.blocks.hashes[entry.digest]))
+        return list(hashed_rows(self.blocks.rows[entry.digest], self.blocks.hashes[entry.digest]))
 
     # sections
 
@@ -99,7 +97,7 @@ class OutlineReader:
         return next(self.sections(number, number + 1))
 
     def sections(self, first: int, stop: int) -> Iterator[SectionPlace]:
-        """Sections by number, `stop` not among them; their blocks are read in one query."""
+        """Yields the sections `first` to `stop - 1`; reads their blocks in one query."""
         stop = min(stop, self.listing.section_count + 1)
         if first >= stop:
             return
@@ -122,7 +120,7 @@ class OutlineReader:
     # rows
 
     def rows(self, wanted: Iterable[int]) -> dict[int, RowPlace]:
-        """Rows by number; their blocks are read in one query."""
+        """Returns rows by number; reads their blocks in one query."""
         ends = self.listing.row_counts
         blocks = {row: bisect_right(ends, row) for row in wanted}
         self.blocks.load_rows({self.listing.rows[index].digest for index in blocks.values()})
@@ -139,7 +137,7 @@ class OutlineReader:
         return RowPlace(block.rows[i], before.messages + offset, block, offset)
 
     def measure_between(self, low: int, high: int) -> Measure:
-        """Of the rows `low:high`: sums of whole blocks, and of rows in the two at the ends."""
+        """Adds up the rows `low:high`: whole blocks by their sums, the two at the ends row by row."""
         ends = self.listing.row_counts
         first, last = bisect_right(ends, low), bisect_left(ends, high)
         parts: list[Measure] = []
@@ -161,7 +159,7 @@ class OutlineReader:
     # messages and paths
 
     def pieces(self, start: int, stop: int) -> list[Piece]:
-        """Where the messages `start:stop` lie."""
+        """Returns where the messages `start:stop` lie."""
         if start >= stop:
             return []
         ends = self.listing.message_counts
@@ -174,7 +172,7 @@ class OutlineReader:
         return join(found)
 
     def span(self, path: Path) -> range:
-        """Places of the messages under `path`; PathError where there is no such node."""
+        """Returns the indexes of the messages under `path`. Raises PathError where the chain has no such node."""
         place = self.section(path.section)
         measure = place.measure
         if path.pair is None:
@@ -187,11 +185,11 @@ class OutlineReader:
         # m0 is reserved for the AI message even where there is none
         message = path.message - (found.row.kind is Kind.NO_AI)
         if not 0 <= message < found.row.messages:
-            raise PathError(f"{path} is not in this chain: there are {found.row.messages} messages in that place.")
+            raise PathError(f"{path} is not in this chain: the pair has {found.row.messages} messages.")
         return range(found.start + message, found.start + message + 1)
 
     def path_at(self, message: int) -> Path:
-        """The path of a message, by its place in the flat list."""
+        """Returns the path of a message by its index in the chain."""
         if not 0 <= message < self.listing.total.messages:
             raise PathError(f"There is no message {message + 1}: the chain has {self.listing.total.messages}.")
         row = self.row_of_message(message)

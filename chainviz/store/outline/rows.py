@@ -1,4 +1,4 @@
-"""Rows of an outline: a header message or a body pair each; and how a stream of messages is cut into them."""
+"""Rows of an outline, each a header message or a body pair, and how messages are cut into them."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Stretch(Generic[M]):
-    """The messages of one row, before it is judged."""
+class RowMessages(Generic[M]):
+    """The messages of one row whose problems are not known yet."""
 
     messages: tuple[M, ...]
 
@@ -86,30 +86,30 @@ class Stretch(Generic[M]):
         return Row(kind, len(self.messages), pair.size, pair.is_valid, problems)
 
 
-def stretches(messages: Iterable[M]) -> Iterator[Stretch[M]]:
-    """Cut messages into rows, as parsing does (core/parse.py)."""
+def cut_rows(messages: Iterable[M]) -> Iterator[RowMessages[M]]:
+    """Cuts messages into rows, as core/chain/parse.py does."""
     pair: list[M] = []
     for message in messages:
         is_header = message.role in (SYSTEM, HUMAN)
         if pair and (is_header or message.role == AI):
-            yield Stretch(tuple(pair))
+            yield RowMessages(tuple(pair))
             pair = []
         if is_header:
-            yield Stretch((message,))
+            yield RowMessages((message,))
         else:
             pair.append(message)
     if pair:
-        yield Stretch(tuple(pair))
+        yield RowMessages(tuple(pair))
 
 
 PLACE, INDEX = "\x01P", "\x01M"
-"""In the text of a packed problem: where the place in words and the message's number belong."""
+"""Stand in the text of a packed problem for the place in words and the index of the message."""
 
 
 def pack_problem(problem: Problem, offset: int, key: str) -> list[Any]:
-    """Without its absolute place, so that it stays true when something before it changes; `offset`: message in its row.
+    """Packs a problem without its absolute place, so that it stays true when something before it changes.
 
-    `key` is what it is counted under: its provider, as a rule.
+    `offset`: index of the message in its row. `key`: what the problem is counted under, its provider or OPENING.
     """
     index = problem.message
     text = problem.text.replace(place_in_words(problem.path, index), PLACE)
@@ -122,7 +122,7 @@ def pack_problem(problem: Problem, offset: int, key: str) -> list[Any]:
 
 
 def unpack_problem(packed: list[Any], kind: Kind, path: Path, index: int) -> Problem:
-    """The problem of a row that now has this path, its first message this place."""
+    """Returns the problem of a row that has this path and whose first message has this index."""
     rule, severity, offset, part, depth, key, text, fixes, source = packed
     if depth > 2 and not kind.is_header:
         path = Path(path.section, path.pair, offset + (kind is Kind.NO_AI), None)
@@ -141,7 +141,7 @@ def unpack_problem(packed: list[Any], kind: Kind, path: Path, index: int) -> Pro
 
 
 OPENING = "opening"
-"""Counted apart: the one problem of the tree that is none while the chain has a single section."""
+"""Key of the one tree problem that counts only where the chain has more than one section."""
 
 
 @dataclass(frozen=True, slots=True)

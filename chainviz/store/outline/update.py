@@ -1,99 +1,90 @@
-"""Changes an outline where messages change, without looking at the rest.
+"""Updates an outline where messages change, without reading the rest.
 
-A row depends on its own messages and on what the row before it is; a section begins where a header row follows a pair.
-So it is enough to cut the touched rows anew with one row around them, and to add up the touched sections from block sums.
+A row depends on its own messages and on what the row before it is. So the touched rows are cut again with one row around
+them, and the touched sections are added up from the sums of blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
 
-from chainviz.store.content.pieces import join
+from chainviz.core.chain.messages import CallRef, Shape
+from chainviz.store.content.message_reader import BodyReader, StoredMessage, read_rows
+from chainviz.store.content.pieces import PlacedMessage, PlacedSplice, join
 from chainviz.store.outline.blocks import (
     Entry,
+    HashedRow,
     Listing,
-    LooseRow,
     PackedBlock,
+    Replacement,
     RowBlock,
     pack_rows,
     pack_sections,
+    replace_items,
 )
 from chainviz.store.outline.build import OPENING_ROWS
-from chainviz.store.outline.cache import BlockKeeper
-from chainviz.store.outline.call_ids import FirstUses
-from chainviz.store.outline.charts import Charts
+from chainviz.store.outline.cache import BlockWriter
+from chainviz.store.outline.hashes import sequence_hash
+from chainviz.store.outline.measures import Charts
+from chainviz.store.outline.problem_rules import FirstUses, IdUse, Neighbours, check_rows, uses_in, was_repeated
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.recut import Change, Recut
-from chainviz.store.outline.replace import Replacement, replace_items
-from chainviz.store.outline.resection import section_replacements
-from chainviz.store.outline.rows import Kind, SectionRow
-
-
-@dataclass(slots=True)
-class Touched:
-    """Rows `first:stop` that are cut anew, for these changes."""
-
-    first: int
-    stop: int
-    changes: list[Change]
+from chainviz.store.outline.rows import Kind, RowMessages, SectionRow, cut_rows
+from chainviz.store.outline.sections import section_replacements
 
 
 class OutlineEditor:
     """One edit of one outline. Changes come in order and do not overlap."""
 
-    def __init__(self, old: OutlineReader, keeper: BlockKeeper, charts: Charts) -> None:
+    def __init__(self, old: OutlineReader, writer: BlockWriter, charts: Charts) -> None:
         self.old = old
         self.charts = charts
-        self._keeper = keeper
+        self._writer = writer
         self._rows = old.listing.total.rows
         self._messages = old.listing.total.messages
 
-    def edit(self, changes: Sequence[Change]) -> Listing:
-        recuts = [Recut(self.old, one.first, one.stop, one.changes) for one in self._touched(changes)]
+    def edit(self, changes: Sequence[PlacedSplice]) -> Listing:
+        touched = self._touched(changes)
         first_uses: FirstUses | None = None
-        if not all(recut.keeps_calls for recut in recuts):
-            first_uses = FirstUses(self.old, changes)
+        if not all(rows.keep_calls for rows in touched):
+            first_uses = FirstUses(self.old.pieces(0, self._messages), changes)
             changes = [*changes, *self._elsewhere(first_uses, changes)]
             changes.sort(key=lambda change: change.start)
-            recuts = [Recut(self.old, one.first, one.stop, one.changes) for one in self._touched(changes)]
-        replacements = [Replacement(one.first, one.stop, one.rows(self.charts, first_uses)) for one in recuts]
-        rows = replace_items(self.old.listing.rows, replacements, self.old.loose, self._pack_rows)
+            touched = self._touched(changes)
+        replacements = [Replacement(rows.first, rows.stop, rows.new(self.charts, first_uses)) for rows in touched]
+        rows = replace_items(self.old.listing.rows, replacements, self.old.hashed_rows, self._pack_rows)
         new = OutlineReader(Listing(rows, ()), self.old.blocks)
         sections = list(section_replacements(self.old, new, replacements))
-        entries = replace_items(self.old.listing.sections, sections, self._loosen_sections, self._pack_sections)
+        entries = replace_items(self.old.listing.sections, sections, self._unpack_sections, self._pack_sections)
         return Listing(rows, entries)
 
-    def _elsewhere(self, first_uses: FirstUses, changes: Sequence[Change]) -> Iterator[Change]:
-        """Changes of nothing, at messages that nobody changed but that are judged differently now."""
+    def _elsewhere(self, first_uses: FirstUses, changes: Sequence[PlacedSplice]) -> Iterator[PlacedSplice]:
+        """Yields empty changes at unchanged messages whose problems may differ now."""
         for index in first_uses.moved():
             if not any(change.start <= index < change.start + change.removed for change in changes):
-                yield Change(index, 0, ())
+                yield PlacedSplice(index, 0, ())
 
-    # which rows
-
-    def _touched(self, changes: Sequence[Change]) -> Iterator[Touched]:
-        open_one: Touched | None = None
+    def _touched(self, changes: Sequence[PlacedSplice]) -> list[_TouchedRows]:
+        found: list[_TouchedRows] = []
         for change in changes:
             first, stop = self._range(change)
-            if open_one is not None and first <= open_one.stop:
-                open_one.stop = max(stop, open_one.stop)
-                open_one.changes.append(change)
-                continue
-            if open_one is not None:
-                yield open_one
-            open_one = Touched(first, stop, [change])
-        if open_one is not None:
-            yield open_one
+            if found and first <= found[-1].stop:
+                found[-1].stop = max(stop, found[-1].stop)
+                found[-1].changes.append(change)
+            else:
+                found.append(_TouchedRows(self.old, first, stop, [change]))
+        return found
 
-    def _range(self, change: Change) -> tuple[int, int]:
-        """The rows of a change, with the one before (it may go on, or no longer be the last) and the one after."""
+    def _range(self, change: PlacedSplice) -> tuple[int, int]:
+        """Returns the rows of a change, with the one before, which may grow or be the last one now, and the one after."""
         end = change.start + change.removed
         first = self.old.row_of_message(change.start) if change.start < self._messages else self._rows
         stop = self.old.row_of_message(end) + 1 if end < self._messages else self._rows
         first = max(0, first - 1)
         if self._rows and first - 1 <= self.old.section(1).measure.headers < OPENING_ROWS:
-            # what begins the chain is judged together, up to the first AI message; one pair without may come before it
+            # the rows up to the first AI message are checked together; one pair without AI message may come before it
             return 0, self._through_ai(stop)
         return first, stop
 
@@ -104,22 +95,127 @@ class OutlineEditor:
                 return row + 1
         return max(stop, min(self._rows, stop + OPENING_ROWS))
 
-    # how blocks are opened and closed
-
-    def _pack_rows(self, loose: Sequence[LooseRow]) -> Entry:
-        packed = pack_rows(loose)
-        pieces = tuple(join(piece for row in loose for piece in row.pieces))
-        self.old.blocks.rows[packed.entry.digest] = RowBlock(tuple(row.row for row in loose), pieces)
+    def _pack_rows(self, rows: Sequence[HashedRow]) -> Entry:
+        packed = pack_rows(rows)
+        pieces = tuple(join(piece for row in rows for piece in row.pieces))
+        self.old.blocks.rows[packed.entry.digest] = RowBlock(tuple(row.row for row in rows), pieces)
         self.old.blocks.hashes[packed.entry.digest] = list(packed.hashes)
-        return self._keep(packed)
+        return self._write(packed)
 
-    def _loosen_sections(self, entry: Entry) -> list[SectionRow]:
+    def _unpack_sections(self, entry: Entry) -> list[SectionRow]:
         self.old.blocks.load_sections([entry.digest])
         return list(self.old.blocks.sections[entry.digest].sections)
 
     def _pack_sections(self, sections: Sequence[SectionRow]) -> Entry:
-        return self._keep(pack_sections(sections))
+        return self._write(pack_sections(sections))
 
-    def _keep(self, packed: PackedBlock) -> Entry:
-        self._keeper(packed)
+    def _write(self, packed: PackedBlock) -> Entry:
+        self._writer(packed)
         return packed.entry
+
+
+class _TouchedRows:
+    """Rows `first:stop` of the old outline, and the rows that replace them."""
+
+    def __init__(self, outline: OutlineReader, first: int, stop: int, changes: list[PlacedSplice]) -> None:
+        self.first = first
+        self.stop = stop
+        self._outline = outline
+        self.changes = changes
+
+    @cached_property
+    def _start(self) -> int:
+        """The index of the first message."""
+        total = self._outline.listing.total.messages
+        return self._outline.row(self.first).start if self.first < self.stop else total
+
+    @cached_property
+    def _old(self) -> list[StoredMessage]:
+        if self.first == self.stop:
+            return []
+        last = self._outline.row(self.stop - 1)
+        return list(read_rows(self._outline.pieces(self._start, last.start + last.row.messages)))
+
+    @cached_property
+    def _new(self) -> list[StoredMessage | PlacedMessage]:
+        new: list[StoredMessage | PlacedMessage] = []
+        place = 0
+        for change in self.changes:
+            start = change.start - self._start
+            new += self._old[place:start]
+            new += change.placed
+            place = start + change.removed
+        return [*new, *self._old[place:]]
+
+    @cached_property
+    def old_uses(self) -> list[IdUse]:
+        return [use for row in self._old for use in uses_in(row.piece, row.shape.calls)]
+
+    @cached_property
+    def new_uses(self) -> list[IdUse]:
+        return [use for one in self._new for use in uses_in(one.piece, _shape(one).calls)]
+
+    @property
+    def keep_calls(self) -> bool:
+        """Whether the new rows make the same calls in the same order."""
+        return [use.id for use in self.old_uses] == [use.id for use in self.new_uses]
+
+    def new(self, charts: Charts, first_uses: FirstUses | None) -> list[HashedRow]:
+        for old in cut_rows(row.shape for row in self._old):
+            charts.add(old.messages, -1)
+        new = self._new_placed()
+        cut = list(cut_rows(one.message for one in new))
+        starts = [0, *accumulate(len(row.messages) for row in cut)]
+        for messages in cut:
+            charts.add(messages.messages)
+        repeated = self._repeated(first_uses)
+
+        def is_repeated(row: int, call: CallRef) -> bool:
+            return next(uses_in(new[starts[row]].piece, [call])) in repeated
+
+        rows = check_rows(cut, Neighbours(self._before(), self._after()), is_repeated)
+        found = []
+        for start, row in zip(starts, rows, strict=False):
+            own = new[start : start + row.messages]
+            value = sequence_hash(one.digest for one in own)
+            found.append(HashedRow(row, tuple(join(one.piece for one in own)), value))
+        return found
+
+    def _new_placed(self) -> list[PlacedMessage]:
+        """Returns the new messages; reads the bodies of those that stay."""
+        kept = iter(BodyReader().placed([one for one in self._new if isinstance(one, StoredMessage)]))
+        return [next(kept) if isinstance(one, StoredMessage) else one for one in self._new]
+
+    def _repeated(self, first_uses: FirstUses | None) -> set[IdUse]:
+        """Returns the new uses whose id an earlier call has."""
+        if first_uses is not None:
+            return {use for use in self.new_uses if first_uses.is_repeated(use)}
+        return {new for old, new in zip(self._old_flags(), self.new_uses, strict=True) if old}
+
+    def _old_flags(self) -> list[bool]:
+        flags = []
+        place = 0
+        for number in range(self.first, self.stop):
+            row = self._outline.row(number).row
+            # only the first message of a pair can call tools
+            flags += [was_repeated(row, call) for call in self._old[place].shape.calls]
+            place += row.messages
+        return flags
+
+    def _before(self) -> RowMessages[Any] | None:
+        """Returns the row before by its first and its last message; no rule looks at more of it."""
+        if self.first == 0:
+            return None
+        place = self._outline.row(self.first - 1)
+        ends = {place.start, place.start + place.row.messages - 1}
+        pieces = [piece for index in sorted(ends) for piece in self._outline.pieces(index, index + 1)]
+        return RowMessages(tuple(row.shape for row in read_rows(pieces)))
+
+    def _after(self) -> Shape | None:
+        if self.stop >= self._outline.listing.total.rows:
+            return None
+        return next(read_rows(self._outline.row(self.stop).pieces(1))).shape
+
+
+def _shape(one: StoredMessage | PlacedMessage) -> Shape:
+    return one.message if isinstance(one, PlacedMessage) else one.shape

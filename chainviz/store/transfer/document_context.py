@@ -1,17 +1,44 @@
-"""What surrounds the messages of a snapshot's document, read from the store."""
+"""The document around the messages of a snapshot: its envelope, the text beside the messages, and its place in the upload,
+also where the chain has moved to another format."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from chainviz.core.documents import context
 from chainviz.core.documents.context import Rewrite, Surroundings
-from chainviz.store.models import Snapshot
-from chainviz.store.transfer.exports import envelope_of, shell_reader
+from chainviz.core.documents.envelope_json import from_json
+from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Read, Span
+from chainviz.store.content.codec import unpack_body
+from chainviz.store.content.uploads import UploadReader
+from chainviz.store.models import Run, Snapshot, Template, Upload
+
+NEAR = 1 << 16
+"""How far behind its last message a list ends at most, in bytes."""
+
+
+def envelope_of(snapshot: Snapshot) -> Envelope:
+    return _envelope(snapshot.template)
+
+
+def _envelope(template: Template | None) -> Envelope:
+    return from_json(unpack_body(template.envelope).decode()) if template is not None else EMPTY_ENVELOPE
+
+
+def shell_reader(snapshot: Snapshot) -> Read:
+    """Returns what reads the bytes that the envelope points into."""
+    template: Template | None = snapshot.template
+    if template is None:
+        return lambda start, end: b""
+    if template.run.upload_id is not None and not template.shell:
+        return UploadReader(template.run.upload_id)
+    shell = bytes(template.shell)
+    return lambda start, end: shell[start:end]
 
 
 def rewritten(snapshot: Snapshot, rewrite: Rewrite) -> Surroundings | None:
-    """None where `rewrite` changes nothing. Each piece is given alone: what spans two of them is two texts."""
+    """Returns the surroundings with every text rewritten, or None where `rewrite` changes nothing. Each text is rewritten
+    alone: what spans two of them is not seen as one."""
     template = snapshot.template
     if template is None:
         return None
@@ -23,7 +50,7 @@ def rewritten(snapshot: Snapshot, rewrite: Rewrite) -> Surroundings | None:
 
 
 def pieces_around(snapshot: Snapshot) -> list[str]:
-    """What surrounds the messages, as it is."""
+    """Returns the texts around the messages."""
     found: list[str] = []
 
     def keep(text: str) -> str:
@@ -35,7 +62,60 @@ def pieces_around(snapshot: Snapshot) -> list[str]:
 
 
 def size_around(snapshot: Snapshot) -> int:
-    """Bytes of what surrounds the messages, without reading it."""
+    """Returns the bytes of the texts around the messages, without reading them."""
     envelope = envelope_of(snapshot)
     carried = sum(each.end - each.start for each in envelope.carried)
     return carried + (envelope.region.end - envelope.region.start) - (envelope.content.end - envelope.content.start)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPlace:
+    upload: Upload
+    document: Span
+    """What the chain's own document replaces."""
+    content: Span
+    """What a list of messages in another format replaces; the members beside the list stay."""
+    is_of_upload: bool
+    """The document of the snapshot is still that of the upload."""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the file holds more than this chain's own document."""
+        # a byte order mark and a last line end do not count
+        return self.document.end - self.document.start < self.upload.length - 4
+
+
+def place_of(snapshot: Snapshot) -> DocumentPlace | None:
+    """Returns None where no upload holds the chain, as for a copy of one that had moved already."""
+    if snapshot.template is None:
+        return None
+    template = snapshot.template if _is_of_upload(snapshot.template) else _imported(snapshot)
+    if template is None or not _is_of_upload(template) or template.run.upload is None:
+        return None
+    envelope, upload = _envelope(template), template.run.upload
+    if envelope.home is not None:
+        envelope = replace(envelope, region=envelope.home[0], content=envelope.home[1])
+    return DocumentPlace(upload, envelope.region, _list_in(envelope, upload), template.pk == snapshot.template.pk)
+
+
+def _is_of_upload(template: Template) -> bool:
+    """Whether its envelope points into the upload: a chain that moved has a shell of its own, or an empty envelope."""
+    envelope = _envelope(template)
+    return envelope.home is not None or (not template.shell and envelope.region.end > 0)
+
+
+def _imported(snapshot: Snapshot) -> Template | None:
+    imports = Template.objects.select_related("run__upload").filter(run__kind=Run.IMPORT)
+    return imports.filter(run__history=snapshot.history_id).first()
+
+
+def _list_in(envelope: Envelope, upload: Upload) -> Span:
+    """Returns the list with its brackets, or the whole document where a part of the chain stands beside the list."""
+    content = envelope.content
+    if envelope.lines or envelope.single or envelope.slot is not None:
+        return envelope.region
+    behind = UploadReader(upload.pk)(content.end, min(envelope.region.end, content.end + NEAR))
+    closing = behind.find(b"]")
+    if closing < 0:
+        return envelope.region
+    return Span(content.start - 1, content.end + closing + 1)

@@ -1,8 +1,7 @@
-"""A history while its import runs, or a run while its step does: written in short transactions so that others can write
-too, seen by nobody.
+"""Leases of imports and long steps, which are written in short transactions and show nothing before the last one.
 
-Each batch says that its writer is alive. One that fell silent was broken off, by a kill or a power cut; like one that
-failed or was cancelled it goes through the purge mechanism, a slice at a time.
+Each batch renews the lease. What fell silent was broken off, by a kill or a power cut; like what failed or was cancelled
+it is removed inside the purge guard, a slice at a time. A batch also fails where a purge came between (`edition`).
 """
 
 from __future__ import annotations
@@ -11,33 +10,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
 from chainviz.core.errors import Refused
 from chainviz.store.models import Body, History, Message, OutlineBlock, Run, Upload, UploadChunk, Writing
 from chainviz.store.purge.delete import purging, remove
-from chainviz.store.transfer.editions import held_edition
 
 LEASE = timedelta(minutes=1)
-"""An import that has written nothing for so long is taken for dead."""
+"""An import that has written nothing for so long counts as dead."""
 STEP_BROKEN_OFF = "Values were purged from this chain meanwhile, or this took too long; look at it again."
 CHUNKS, MESSAGES = 64, 2000
-"""What goes in one transaction."""
+"""Removed in one transaction."""
 WHY = "an import or a step that was broken off"
 STEP_LEASE = timedelta(minutes=10)
-"""The same of a step: between two of its batches it may have much to work out, and nobody waits for its room."""
+"""The same for a step, which may have much to work out between two batches."""
 
 
 class BrokenOff(Refused):
-    """What the import had written was cleared away: it fell silent for too long (the computer slept, say), or values were
-    purged from the same file."""
+    """What was written is removed: the writer fell silent for too long (the computer slept, say), or values were purged."""
 
 
 @contextmanager
 def batch(history: History) -> Iterator[None]:
-    """A transaction of a living import."""
+    """Opens a transaction of an import. Raises BrokenOff where its lease is lost."""
     with transaction.atomic():
         now = _renew(history)
         if now is None:
@@ -47,14 +44,14 @@ def batch(history: History) -> Iterator[None]:
 
 
 def _renew(history: History) -> datetime | None:
-    """The new sign of life; None where the history is no longer ours."""
+    """Returns the time of the renewal, or None where the lease is lost."""
     now = timezone.now()
     return now if History.objects.filter(pk=history.pk, importing=history.importing).update(importing=now) else None
 
 
 @contextmanager
 def step_batch(writing: Writing, edition: int) -> Iterator[None]:
-    """A transaction of a living step; `edition`: of the history when its content was read."""
+    """Opens a transaction of a step. `edition`: of the history when its content was read."""
     with transaction.atomic():
         now = _renew_step(writing) if held_edition(writing.run.history_id) == edition else None
         if now is None:
@@ -64,7 +61,7 @@ def step_batch(writing: Writing, edition: int) -> Iterator[None]:
 
 
 def end_step(writing: Writing) -> None:
-    """In the transaction that shows what was written."""
+    """Ends the lease, in the transaction that shows the step."""
     if not Writing.objects.filter(pk=writing.pk, alive=writing.alive).delete()[0]:
         raise BrokenOff(STEP_BROKEN_OFF)
 
@@ -75,7 +72,7 @@ def _renew_step(writing: Writing) -> datetime | None:
 
 
 def discard_step(writing: Writing) -> bool:
-    """Removes what a step wrote that did not end; False where it is no longer the caller's."""
+    """Removes what an unfinished step wrote. Returns False where the lease is lost."""
     now = _renew_step(writing)
     if now is None:
         return False
@@ -88,15 +85,15 @@ def discard_step(writing: Writing) -> bool:
 
 
 def clear_abandoned_steps() -> int:
-    """As `clear_abandoned`, of steps."""
+    """Removes steps that fell silent. Returns how many."""
     silent = Writing.objects.filter(alive__lt=timezone.now() - STEP_LEASE).select_related("run")
     return sum(discard_step(writing) for writing in silent)
 
 
 def clear_abandoned() -> int:
-    """Imports that were broken off go, with what only they wrote; how many there were."""
+    """Removes imports that fell silent, with what only they wrote. Returns how many."""
     silent = History.objects.filter(importing__lt=timezone.now() - LEASE)
-    # renewed first: of two who clear only one does, and an import that lives after all finds out at its next batch
+    # renewed first: of two sweepers only one removes it, and an import that is alive after all fails at its next batch
     dead = [history for history in silent if _renew(history) is not None]
     for history in dead:
         discard(history)
@@ -104,7 +101,7 @@ def clear_abandoned() -> int:
 
 
 def discard(history: History) -> None:
-    """Removes what an import wrote that did not end. Its upload stays if another chain comes from it."""
+    """Removes what an unfinished import wrote. Its upload stays if another chain comes from it."""
     for run in Run.objects.filter(history=history):
         while _remove_messages(run):
             pass
@@ -128,7 +125,7 @@ def _remove_messages(run: Run) -> bool:
 
 
 def _remove_chunks(run: Run, upload_id: int) -> bool:
-    """From the end, so that an upload is always whole up to somewhere: the next import of the file goes on from there."""
+    """Removes chunks from the end, so that the next import of the file can continue where the rest ends."""
     with purging(WHY):
         upload = Upload.objects.select_for_update().get(pk=upload_id)
         if upload.runs.exclude(history=run.history_id).exists():
@@ -136,3 +133,17 @@ def _remove_chunks(run: Run, upload_id: int) -> bool:
         last = upload.chunks.aggregate(last=Max("index"))["last"]
         remove(UploadChunk.objects.filter(upload=upload, index__gt=(last or 0) - CHUNKS))
     return last is not None
+
+
+GONE = -1
+
+
+def held_edition(history: int) -> int:
+    """Returns how often values were purged from the history, or GONE where it was deleted for good. No purge changes that
+    until the transaction ends, while others write. PostgreSQL checks foreign keys, and locks for them, too late for this."""
+    table = connection.ops.quote_name(History._meta.db_table)
+    share = " FOR KEY SHARE" if connection.vendor == "postgresql" else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT edition FROM {table} WHERE id = %s{share}", [history])
+        row = cursor.fetchone()
+    return int(row[0]) if row else GONE

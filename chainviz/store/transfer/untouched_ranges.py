@@ -1,4 +1,4 @@
-"""Long stretches of an import that nobody touched: known as bytes of the upload, without reading their messages."""
+"""Long ranges of an import without a change, exported as bytes of the upload without reading their messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from chainviz.store.content.spans import SourceSpan, decode, unpack_spans
 from chainviz.store.models import Body, Snapshot
 
 SHORTEST = 100
-"""Messages; a shorter stretch is read as quickly one by one."""
+"""Messages; a shorter range is read as quickly one by one."""
 
 
-class Stretches:
-    """Those of the import a snapshot's document comes from; there are none where the document was written anew."""
+class UntouchedRanges:
+    """The ranges of the import that a snapshot comes from; none where the document around the messages was rewritten."""
 
     def __init__(self, snapshot: Snapshot, envelope: Envelope, read: Read) -> None:
         self._read = read
@@ -27,9 +27,9 @@ class Stretches:
         self._starts: list[int] = []
         self._owners: list[int] = []
         self._cuts: list[int] = []
-        """Places among the starts where a cut parts messages too: nothing on one side belongs to the other."""
+        """Indexes among the starts at which no message lies on both sides."""
         self._behind: list[int] = []
-        """The first message behind each cut."""
+        """The first message behind each of them."""
         template = snapshot.template
         if template is None or envelope.single or not _is_import(template.pk):
             return
@@ -42,7 +42,7 @@ class Stretches:
         self._cuts, self._behind = _cuts(self._starts, self._owners)
 
     def parts(self, piece: Piece) -> Iterator[Piece | Untouched]:
-        """The piece, with a stretch of bytes for as much of it as possible."""
+        """Yields the piece with a range of bytes for as much of it as possible."""
         run, start, end = piece.run, piece.start, piece.start + piece.length
         first, last = bisect_left(self._behind, start), bisect_right(self._behind, end) - 1
         if run != self.run or first >= last or self._behind[last] - self._behind[first] < SHORTEST:
@@ -65,13 +65,14 @@ class Stretches:
 
 
 def _is_import(run: int) -> bool:
-    """A copy of a chain points into the upload too, but not at everything between its messages."""
-    as_it_came = Snapshot.objects.filter(template=run, parent=None, operation="").exists()
-    return as_it_came and not Body.objects.filter(run=run).exists()
+    """Whether an import wrote the run: a copy points into the upload too, but not at everything between its messages."""
+    was_imported = Snapshot.objects.filter(template=run, parent=None, operation="").exists()
+    return was_imported and not Body.objects.filter(run=run).exists()
 
 
 def _cuts(starts: Sequence[int], owners: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Where all owners before are lower than all behind and the unit is not the same; and the lowest behind."""
+    """Returns the indexes at which all owners before are lower than all behind and another unit begins; and the lowest owner
+    behind each."""
     highest = accumulate(owners, max)
     lowest = [*accumulate(reversed(owners), min, initial=max(owners, default=-1) + 1)][::-1]
     inner = zip(range(1, len(starts)), highest, lowest[1:], pairwise(starts), strict=False)

@@ -28,7 +28,7 @@ def test_a_place_beyond_the_end_shows_nothing() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=400), st.integers(1, 9), st.integers(1, 30))
-def test_stretches_add_up_to_the_text(text: str, lines: int, size: int) -> None:
+def test_untouched_ranges_add_up_to_the_text(text: str, lines: int, size: int) -> None:
     before = module.FIRST_LINES, module.FIRST_BYTES, module.STEP_LINES, module.STEP_BYTES
     module.FIRST_LINES, module.FIRST_BYTES, module.STEP_LINES, module.STEP_BYTES = lines, size + 3, lines, size + 3
     try:

@@ -14,7 +14,7 @@ from chainviz.core.providers import PROVIDERS
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.query.problems import Wanted, next_problem, previous_problem, problems_of
 from chainviz.store.query.problems import problems as problems_from
-from chainviz.store.transfer.exports import envelope_of
+from chainviz.store.transfer.document_context import envelope_of
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 

@@ -6,9 +6,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from chainviz.chains.explorer.replaced import replaced_page, replacement_of
+from chainviz.chains.explorer.replaced import replaced_page
 from chainviz.chains.explorer.subject import Subject
 from chainviz.core.chain.paths import parse_path
+from chainviz.store.lineage import replacement_of
 from chainviz.web.htmx import wants_fragment
 
 

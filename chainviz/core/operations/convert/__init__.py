@@ -16,7 +16,7 @@ from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses, moved
 from chainviz.core.operations.contract import Context, Decision, Options, Outcome
-from chainviz.core.operations.progress import counted
+from chainviz.core.progress import counted
 
 SAME = "same"
 STRETCH = 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainviz.core.operations.redact.audit import audit_record
 from chainviz.core.operations.redact.decide import decide
-from chainviz.core.operations.redact.operation import Redact, outcome_of
+from chainviz.core.operations.redact.operation import Redact, outcome_of, redacted_parts
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.policies import POLICIES
 from chainviz.core.operations.redact.switch import Switch, read_switch
@@ -14,5 +14,5 @@ REDACT = Redact()
 
 __all__ = [
     "POLICIES", "REDACT", "DecisionTable", "Metrics", "Redact", "RedactOptions", "Row", "Switch", "audit_record",
-    "decide", "outcome_of", "read_switch",
+    "decide", "outcome_of", "read_switch", "redacted_parts",
 ]  # fmt: skip

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.formats import get_format
 from chainviz.core.operations.contract import Context, Decision, Outcome
-from chainviz.core.operations.progress import counted
 from chainviz.core.operations.redact.body_reader import read_bodies
 from chainviz.core.operations.redact.decide import decide
 from chainviz.core.operations.redact.decision_matrix import MatrixRow
@@ -19,10 +21,21 @@ from chainviz.core.operations.redact.policies.contract import Candidate
 from chainviz.core.operations.redact.rewriting import rewritten_message
 from chainviz.core.operations.redact.surrounding_copies import Copies, removed_texts, without_copies
 from chainviz.core.operations.redact.table import DecisionTable, Row
+from chainviz.core.progress import Progress, counted, ignore_progress
 
-Progress = Callable[[float, str], None]
 CLEAN = "clean"
 """A message of which no part was redacted."""
+
+
+def redacted_parts(report: Iterable[Mapping[str, Any]]) -> list[list[int]]:
+    """Reads from a report, as JSON, which parts were redacted of each message that was rewritten, in order."""
+    messages: dict[str, list[int]] = {}
+    for row in report:
+        if row["action"] in ("redact", CLEAN):
+            path = parse_path(row["path"])
+            parts = messages.setdefault(str(replace(path, part=None)), [])
+            parts += [path.part] if path.part is not None else []
+    return list(messages.values())
 
 
 class Redact:
@@ -35,7 +48,7 @@ class Redact:
 
 
 def outcome_of(
-    chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress = lambda done, text: None
+    chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress = ignore_progress
 ) -> Outcome:
     new: dict[int, Message] = {}
     gone: dict[str, None] = {}

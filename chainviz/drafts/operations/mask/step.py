@@ -20,7 +20,7 @@ from chainviz.drafts.models import Draft
 from chainviz.drafts.services import adding
 from chainviz.drafts.target import Ground
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.history.steps import Wanted
+from chainviz.store.history.steps import NewStep
 from chainviz.store.transfer.document_context import rewritten
 
 
@@ -84,13 +84,13 @@ def taking(ground: Ground, user: Any, prepared: Prepared) -> Iterator[Draft]:
     counts = {"declined": len(options.decline), "own_patterns": len(own_rules(options.own_patterns))}
     said = options.model_dump(exclude_defaults=True, exclude={"decline", "own_patterns"}) | counts
     said["places"] = prepared.places
-    wanted = Wanted(prepared.changes, MASK.name, said, prepared.report, surroundings=prepared.surroundings)
+    step = NewStep(prepared.changes, MASK.name, said, prepared.report, surroundings=prepared.surroundings)
     record = {
         "strategy": options.strategy,
         "look_for": options.look_for,
         **counts,
         "rows": [[row.path, row.reason, row.bytes_before, row.bytes_after] for row in prepared.report],
     }
-    with adding(ground, user, wanted) as draft:
+    with adding(ground, user, step) as draft:
         audit.note(ground.chain, user, "mask", record, version=ground.version.number, draft=draft.pk)
         yield draft

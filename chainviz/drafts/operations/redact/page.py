@@ -27,7 +27,6 @@ from chainviz.drafts.operations.redact.form import (
     tools_of,
 )
 from chainviz.drafts.operations.redact.job import redacting_of, start_redacting
-from chainviz.drafts.operations.redact.marks import marks_of
 from chainviz.drafts.operations.redact.rows import SHOWN, Filter, table_of
 from chainviz.drafts.operations.redact.same_calls import same_calls_of
 from chainviz.drafts.operations.redact.step import redact as redact_in_draft
@@ -36,6 +35,7 @@ from chainviz.drafts.operations.step_job import is_long
 from chainviz.drafts.operations.waiting import STOPPED, at_step, ended_in_vain, step_of, waiting
 from chainviz.drafts.target import Ground, ground_of
 from chainviz.jobs.models import Job
+from chainviz.store.lineage import redacted_places
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.query_params import small_number
 
@@ -163,7 +163,7 @@ def _table(ground: Ground, options: RedactOptions, asked: Asked, chosen: Filter)
         return f"{ground.explorer}at/{path}#{path.node.dom_id}"
 
     begun = perf_counter()
-    decided = decide(ground.stored, options, marks_of(ground.stored), same_calls_of)
+    decided = decide(ground.stored, options, redacted_places(ground.stored), same_calls_of)
     return table_of(decided, options, asked.overrides, chosen, at, perf_counter() - begun)
 
 

@@ -13,12 +13,12 @@ from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Outcome
 from chainviz.core.operations.redact import REDACT, DecisionTable, RedactOptions, audit_record, decide, outcome_of
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.redact.marks import marks_of
 from chainviz.drafts.operations.redact.same_calls import same_calls_of
 from chainviz.drafts.services import Report, adding
 from chainviz.drafts.target import Ground
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.history.steps import Wanted
+from chainviz.store.history.steps import NewStep
+from chainviz.store.lineage import redacted_places
 from chainviz.store.transfer.document_context import rewritten
 
 
@@ -35,7 +35,7 @@ class Prepared:
 def prepare(chain: StoredChain, options: RedactOptions, report: Report = lambda done, text: None) -> Prepared:
     """Refused where no row is to be redacted."""
     report(0, "Deciding what is redacted")
-    table = decide(chain, options, marks_of(chain), same_calls_of)
+    table = decide(chain, options, redacted_places(chain), same_calls_of)
     outcome = outcome_of(chain, table, options, lambda done, text: report(0.3 + done * 0.7, text))
     if not outcome.changes:
         raise Refused("No row is to be redacted with these choices.")
@@ -55,8 +55,8 @@ def taking(ground: Ground, user: Any, prepared: Prepared) -> Iterator[Draft]:
     """The step and its record; the block is part of the transaction that makes both."""
     options, outcome = prepared.options, prepared.outcome
     said = options.model_dump(exclude_defaults=True)
-    wanted = Wanted(outcome.changes, REDACT.name, said, outcome.report, surroundings=prepared.surroundings)
-    with adding(ground, user, wanted) as draft:
+    step = NewStep(outcome.changes, REDACT.name, said, outcome.report, surroundings=prepared.surroundings)
+    with adding(ground, user, step) as draft:
         record = audit_record(prepared.table, options)
         audit.note(ground.chain, user, REDACT.name, record, version=ground.version.number, draft=draft.pk)
         yield draft

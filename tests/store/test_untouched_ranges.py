@@ -1,4 +1,4 @@
-"""Export by stretches of the upload gives the same bytes as export message by message, whatever was edited."""
+"""Export by ranges of the upload gives the same bytes as export message by message, whatever was edited."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from chainviz.core.errors import ChainError
 from chainviz.core.load import choose
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.history.steps import NewStep
 from chainviz.store.models import Snapshot, Version
-from chainviz.store.transfer import untouched_ranges as stretches
+from chainviz.store.transfer import untouched_ranges
+from chainviz.store.transfer.copies import copied
 from chainviz.store.transfer.exports import export
-from chainviz.store.transfer.imports import import_chain
-from chainviz.store.transfer.snapshot_writer import copied
+from chainviz.store.transfer.imports import MessageList, import_chain
 from tests.bench.made_chains import write_chain
 from tests.shared_folder import shared
 
@@ -71,13 +72,13 @@ def messages(pairs: int) -> bytes:
 
 def imported(origin: bytes | Path) -> list[Version]:
     with open_source(origin) as source:
-        return [import_chain(source, found, choose(found), owner="me") for found in survey(source).lists]
+        return [import_chain(MessageList(source, found, choose(found)), owner="me") for found in survey(source).lists]
 
 
 def both(snapshot: Snapshot, monkeypatch: Any) -> bytes:
-    monkeypatch.setattr(stretches, "SHORTEST", 1 << 40)
+    monkeypatch.setattr(untouched_ranges, "SHORTEST", 1 << 40)
     slow = b"".join(export(snapshot))
-    monkeypatch.setattr(stretches, "SHORTEST", 1)
+    monkeypatch.setattr(untouched_ranges, "SHORTEST", 1)
     assert b"".join(export(snapshot)) == slow
     return slow
 
@@ -109,7 +110,7 @@ def walk(version: Version, seed: int, monkeypatch: Any) -> None:
         chain = StoredChain(snapshot)
         if not len(chain):
             return
-        snapshot = add_step(draft, any_change(chain.slice(0, len(chain)), rng), operation="edit", options={})
+        snapshot = add_step(draft, NewStep(any_change(chain.slice(0, len(chain)), rng), "edit"))
         both(snapshot, monkeypatch)
 
 
@@ -137,7 +138,7 @@ def test_samples(monkeypatch: Any) -> None:
 
 def test_a_copy_without_some_messages_does_not_bring_them_back(monkeypatch: Any) -> None:
     [version] = imported(session(6))
-    snapshot = add_step(start_draft(version, author="me"), [Splice(5, 3)], operation="edit", options={})
+    snapshot = add_step(start_draft(version, author="me"), NewStep([Splice(5, 3)], "edit"))
     with copied(snapshot) as finish:
         version = finish(author="me")
     assert both(version.snapshot, monkeypatch) == both(snapshot, monkeypatch)
@@ -149,9 +150,7 @@ def test_a_long_chain_is_exported_without_reading_its_messages(
     path = write_chain(tmp_path / "made.json", 3000)
     [version] = imported(path)
     draft = start_draft(version, author="me")
-    snapshot = add_step(
-        draft, [Splice(1500, 1, (Message(HUMAN, (Text("x"),)),))], operation="edit", options={}
-    )
+    snapshot = add_step(draft, NewStep([Splice(1500, 1, (Message(HUMAN, (Text("x"),)),))], "edit"))
     with django_assert_max_num_queries(30):
         content = b"".join(export(snapshot))
     assert content != path.read_bytes() and len(json.loads(content)["messages"]) == 3000

@@ -1,4 +1,5 @@
-"""The sections that change when rows change: where they begin now, and their sums from the new rows' blocks."""
+"""Sections of an outline. They follow from the kinds of rows alone: one begins at the first row and at each header row
+behind a pair."""
 
 from __future__ import annotations
 
@@ -6,26 +7,47 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from chainviz.store.outline.blocks import LooseRow
+from chainviz.store.content.pieces import Piece
+from chainviz.store.outline.blocks import HashedRow, Replacement
+from chainviz.store.outline.measures import NOTHING, Measure
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.replace import Replacement
-from chainviz.store.outline.rows import SectionRow
+from chainviz.store.outline.rows import Row, SectionRow
 
-Rows = Replacement[LooseRow]
+
+class SectionCutter:
+    """Finds the sections in a stream of rows."""
+
+    def __init__(self) -> None:
+        self.measure: Measure = NOTHING
+        self.first: Piece | None = None
+
+    def feed(self, row: Row, first: Piece) -> SectionRow | None:
+        """Returns the section that ends before this row, if one does."""
+        ended = self.end() if row.kind.is_header and self.measure.pairs else None
+        if self.first is None:
+            self.first = Piece(first.run, first.start, 1)
+        self.measure = self.measure + row.measure
+        return ended
+
+    def end(self) -> SectionRow | None:
+        section = SectionRow(self.measure, self.first) if self.first is not None else None
+        self.measure, self.first = NOTHING, None
+        return section
 
 
 @dataclass(slots=True)
 class _Group:
-    """Old sections `first..last` by number, and what is replaced in them."""
+    """Old sections `first` to `last`, by number, and the rows replaced in them."""
 
     first: int
     last: int
-    rows: list[Rows]
+    rows: list[Replacement[HashedRow]]
 
 
 def section_replacements(
-    old: OutlineReader, new: OutlineReader, replacements: Sequence[Rows]
+    old: OutlineReader, new: OutlineReader, replacements: Sequence[Replacement[HashedRow]]
 ) -> Iterator[Replacement[SectionRow]]:
+    """Yields the replacements of sections that follow from replacements of rows. `new` has the new rows already."""
     shift = 0
     for group in _groups(old, replacements):
         bounds, shift = _bounds(old, group, shift)
@@ -33,7 +55,7 @@ def section_replacements(
         yield Replacement(group.first - 1, group.last, sections)
 
 
-def _groups(old: OutlineReader, replacements: Sequence[Rows]) -> list[_Group]:
+def _groups(old: OutlineReader, replacements: Sequence[Replacement[HashedRow]]) -> list[_Group]:
     groups: list[_Group] = []
     if not old.listing.total.rows:
         return [_Group(1, 0, list(replacements))] if replacements else []
@@ -48,8 +70,8 @@ def _groups(old: OutlineReader, replacements: Sequence[Rows]) -> list[_Group]:
 
 
 def _bounds(old: OutlineReader, group: _Group, shift: int) -> tuple[list[int], int]:
-    """The rows, in the new numbering, at which the group's sections now begin, then where the last one ends; and how far
-    rows behind the group have moved."""
+    """Returns the rows, in the new numbering, at which the group's new sections begin, followed by the end of the last one;
+    and by how many rows everything behind the group has moved. `shift`: the same for what is before the group."""
     places = list(old.sections(group.first, group.last + 1))
     old_starts = [place.before.rows for place in places]
     end = places[-1].before.rows + places[-1].measure.rows if places else 0
@@ -58,10 +80,10 @@ def _bounds(old: OutlineReader, group: _Group, shift: int) -> tuple[list[int], i
     for one in group.rows:
         starts += [row + shift for row in old_starts if kept <= row < one.start]
         before = old.row(one.start - 1).row.kind if one.start else None
-        for i, loose in enumerate(one.items):
-            if before is None or (loose.row.kind.is_header and not before.is_header):
+        for i, item in enumerate(one.items):
+            if before is None or (item.row.kind.is_header and not before.is_header):
                 starts.append(one.start + shift + i)
-            before = loose.row.kind
+            before = item.row.kind
         shift += len(one.items) - (one.stop - one.start)
         kept = one.stop
     starts += [row + shift for row in old_starts if row >= kept]

@@ -1,4 +1,4 @@
-"""Long steps, written ahead of their draft: others write meanwhile, nothing half is ever seen, nothing stays of what fails."""
+"""Long steps, written before their draft is locked: others write meanwhile, nothing half is ever seen, nothing stays of what fails."""
 
 from __future__ import annotations
 
@@ -22,21 +22,20 @@ from chainviz.core.chain.chain import Splice
 from chainviz.core.errors import Refused
 from chainviz.store.content import runs
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.history import ahead
-from chainviz.store.history.ahead import written_ahead
+from chainviz.store.history.drafts import add as add_to
 from chainviz.store.history.drafts import add_step, current, redo, start_draft, undo
-from chainviz.store.history.steps import Wanted
+from chainviz.store.history.steps import NewStep, written_step
 from chainviz.store.history.versions import save
 from chainviz.store.models import Body, Draft, Message, Run, Snapshot, Version, Writing
-from chainviz.store.outline.cache import BlockKeeper
+from chainviz.store.outline.cache import BlockWriter
 from chainviz.store.purge.delete import collect, delete_for_good
 from chainviz.store.purge.values import purge_values
-from chainviz.store.transfer import leases as unfinished
+from chainviz.store.transfer import leases
 from chainviz.store.transfer.exports import export
 from tests import ROOT
 from tests.bench.made_chains import write_chain
 from tests.jobs.test_killed_worker import database_url
-from tests.store.test_unfinished import errors, imported
+from tests.store.test_leases import errors, imported
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 COUNT = 3000
@@ -49,7 +48,7 @@ def version(tmp_path: Path, monkeypatch: Any) -> Version:
     return imported(write_chain(tmp_path / "made.json", COUNT))
 
 
-def wanted(snapshot: Snapshot) -> Wanted:
+def wanted(snapshot: Snapshot) -> NewStep:
     """Every message says something else."""
     chain = StoredChain(snapshot)
     format = formats.get_format(chain.format)
@@ -58,21 +57,21 @@ def wanted(snapshot: Snapshot) -> Wanted:
         text = message.source[0].text.replace("budget", "[WORD]").replace('"role"', f'"n": {index}, "role"')
         source = (replace(message.source[0], text=text, start=-1),)
         changes.append(Splice(index, 1, (format.message(message.role, source),)))
-    return Wanted(tuple(changes), "mask", {}, ["told"])
+    return NewStep(tuple(changes), "mask", {}, ["told"])
 
 
 def rows() -> list[int]:
     return [model._default_manager.count() for model in MODELS]
 
 
-def take(draft: Draft, step: Wanted) -> Snapshot:
-    with written_ahead(draft.base.snapshot, 0, step) as add, transaction.atomic():
-        return add(draft)
+def take(draft: Draft, step: NewStep) -> Snapshot:
+    with written_step(draft.base.snapshot, 0, step) as add, transaction.atomic():
+        return add_to(draft, add)
 
 
 def test_it_is_the_step_that_a_short_one_would_be(version: Version) -> None:
     step = wanted(version.snapshot)
-    short = add_step(start_draft(version, author="me"), step.changes, operation="mask", options={}, report=["told"])
+    short = add_step(start_draft(version, author="me"), NewStep(step.changes, "mask", report=["told"]))
     draft = start_draft(version, author="me")
     long = take(draft, step)
     names = ("digest", "messages", "sections", "pairs", "size", "stored", "operation", "options", "report", "format")
@@ -107,20 +106,20 @@ def test_others_write_while_it_is_written(version: Version, monkeypatch: Any) ->
         return one
 
     monkeypatch.setattr(runs.RunWriter, "flush", meanwhile(runs.RunWriter.flush))
-    monkeypatch.setattr(BlockKeeper, "flush", meanwhile(BlockKeeper.flush))
-    with written_ahead(version.snapshot, 0, step) as add:
+    monkeypatch.setattr(BlockWriter, "flush", meanwhile(BlockWriter.flush))
+    with written_step(version.snapshot, 0, step) as add:
         busy.set()
         assert Draft.objects.filter(author="other").count() > COUNT / 500
         assert Snapshot.objects.count() == 1, "nothing shows before the end"
         with transaction.atomic():
-            add(draft)
+            add_to(draft, add)
     assert errors() == []
 
 
 def test_a_small_step_is_one_transaction(version: Version) -> None:
-    with written_ahead(version.snapshot, 0, replace(wanted(version.snapshot), changes=(Splice(1, 1),))) as add:
+    with written_step(version.snapshot, 0, replace(wanted(version.snapshot), changes=(Splice(1, 1),))) as add:
         assert Run.objects.count() == 1, "all of it is written with the draft"
-        assert add(start_draft(version, author="me")).messages == COUNT - 1
+        assert add_to(start_draft(version, author="me"), add).messages == COUNT - 1
 
 
 def discarded(draft: Draft) -> None:
@@ -128,7 +127,7 @@ def discarded(draft: Draft) -> None:
 
 
 def another_step(draft: Draft) -> None:
-    add_step(draft, [Splice(1, 1)], operation="edit", options={})
+    add_step(draft, NewStep([Splice(1, 1)], "edit"))
 
 
 def purged(draft: Draft) -> None:
@@ -158,11 +157,11 @@ def test_what_does_not_end_leaves_nothing(version: Version, meanwhile: Any, is_l
         return add(self, message)
 
     monkeypatch.setattr(runs.RunWriter, "add", add_or_strike)
-    with pytest.raises((Refused, KeyboardInterrupt)), written_ahead(version.snapshot, 0, step) as end:
+    with pytest.raises((Refused, KeyboardInterrupt)), written_step(version.snapshot, 0, step) as end:
         if is_late:
             strike()
         with transaction.atomic():
-            end(draft)
+            add_to(draft, end)
     is_gone = meanwhile is deleted
     assert Message.objects.count() == (0 if is_gone else COUNT)
     assert Run.objects.count() == (0 if is_gone else 2 if meanwhile is another_step else 1)
@@ -175,8 +174,8 @@ from chainviz.commands.startup import set_up_django
 set_up_django()
 from chainviz.store.content import runs
 from chainviz.store.models import Draft
-from chainviz.store.outline.cache import BlockKeeper
-from tests.store.test_ahead import take, wanted
+from chainviz.store.outline.cache import BlockWriter
+from tests.store.test_long_steps import take, wanted
 runs.BATCH = 500
 def die(self, *given):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -188,7 +187,7 @@ step = wanted(draft.base.snapshot)
 if sys.argv[1] == "messages":
     runs.RunWriter.add = add_or_die
 else:
-    BlockKeeper.flush = die
+    BlockWriter.flush = die
 take(draft, step)
 """
 
@@ -204,24 +203,24 @@ def test_kill_9_leaves_nothing_that_is_seen_and_then_nothing(version: Version, t
     assert Writing.objects.count() == 2 and Message.objects.count() >= COUNT + 1500 + COUNT
     assert errors() == [] and current(draft) == version.snapshot
     assert collect(version.history) == 0
-    assert unfinished.clear_abandoned_steps() == 0, "it may still be alive"
-    monkeypatch.setattr(unfinished, "STEP_LEASE", timedelta(0))
-    assert unfinished.clear_abandoned_steps() == 2
+    assert leases.clear_abandoned_steps() == 0, "it may still be alive"
+    monkeypatch.setattr(leases, "STEP_LEASE", timedelta(0))
+    assert leases.clear_abandoned_steps() == 2
     assert rows() == before and errors() == []
     assert take(draft, wanted(version.snapshot)) == current(draft)
 
 
 def test_steps_that_were_undone_are_collected_beside_one_that_is_written(version: Version) -> None:
     draft = start_draft(version, author="me")
-    add_step(draft, [Splice(0, 1)], operation="edit", options={})
+    add_step(draft, NewStep([Splice(0, 1)], "edit"))
     draft.delete()
     draft = start_draft(version, author="me")
-    with written_ahead(version.snapshot, 0, wanted(version.snapshot)) as add:
+    with written_step(version.snapshot, 0, wanted(version.snapshot)) as add:
         assert collect(version.history) == 1
-        assert add(draft).messages == COUNT
+        assert add_to(draft, add).messages == COUNT
     assert errors() == []
 
 
 def test_a_deletion_of_many_messages_is_long_too() -> None:
-    assert ahead._is_long(Wanted((Splice(0, 2000),), "redact", {}))
-    assert not ahead._is_long(Wanted((Splice(0, 20),), "redact", {}))
+    assert NewStep((Splice(0, 2000),), "redact").is_long
+    assert not NewStep((Splice(0, 20),), "redact").is_long

@@ -22,11 +22,10 @@ from chainviz.store.content import runs, uploads
 from chainviz.store.fsck import fsck
 from chainviz.store.models import Body, Draft, History, Message, OutlineBlock, Run, Upload, UploadChunk, Version
 from chainviz.store.purge.delete import delete_for_good
-from chainviz.store.transfer import imports
-from chainviz.store.transfer import leases as unfinished
+from chainviz.store.transfer import imports, leases
+from chainviz.store.transfer.copies import copied
 from chainviz.store.transfer.exports import export
-from chainviz.store.transfer.imports import Cancelled, import_chain
-from chainviz.store.transfer.snapshot_writer import copied
+from chainviz.store.transfer.imports import MessageList, import_chain
 from tests import ROOT
 from tests.bench.made_chains import write_chain
 from tests.jobs.test_killed_worker import database_url
@@ -42,7 +41,9 @@ def file(tmp_path: Path) -> Path:
 
 def imported(file: Path, **how: Any) -> Version:
     with open_source(file) as source:
-        return import_chain(source, survey(source).lists[0], get_format("openai_chat"), owner="me", **how)
+        return import_chain(
+            MessageList(source, survey(source).lists[0], get_format("openai_chat")), owner="me", **how
+        )
 
 
 def rows() -> list[int]:
@@ -75,9 +76,9 @@ def test_others_write_while_a_big_file_is_imported(tmp_path: Path) -> None:
     assert Draft.objects.count() > 10, "usually 40; one long transaction lets one or two in"
 
 
-@pytest.mark.parametrize("fault", [Cancelled("no"), OSError("no more room"), KeyboardInterrupt()])
+@pytest.mark.parametrize("fault", [Refused("no"), OSError("no more room"), KeyboardInterrupt()])
 def test_what_fails_leaves_nothing(file: Path, fault: BaseException, monkeypatch: Any) -> None:
-    monkeypatch.setattr(unfinished, "MESSAGES", 700)
+    monkeypatch.setattr(leases, "MESSAGES", 700)
     monkeypatch.setattr(runs, "BATCH", 1000)
 
     def fail(done: float, text: str) -> None:
@@ -139,7 +140,7 @@ from chainviz.commands.startup import set_up_django
 set_up_django()
 from chainviz.store.content import runs
 runs.BATCH = 1000
-from tests.store.test_unfinished import imported
+from tests.store.test_leases import imported
 def die(done, text):
     if done > float(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -155,10 +156,10 @@ def test_kill_9_leaves_nothing_that_is_seen_and_then_nothing(file: Path, tmp_pat
         assert killed.returncode == -9
     assert History.objects.count() == 2 and not Version.objects.exists()
     assert errors() == []
-    assert unfinished.clear_abandoned() == 0, "it may still be alive"
-    monkeypatch.setattr(unfinished, "LEASE", timedelta(0))
+    assert leases.clear_abandoned() == 0, "it may still be alive"
+    monkeypatch.setattr(leases, "LEASE", timedelta(0))
     version = imported(file)
-    assert unfinished.clear_abandoned() == 2
+    assert leases.clear_abandoned() == 2
     assert b"".join(export(version.snapshot)) == file.read_bytes()
     assert errors() == [] and History.objects.count() == Upload.objects.count() == 1
     delete_for_good(version.history)
@@ -166,13 +167,13 @@ def test_kill_9_leaves_nothing_that_is_seen_and_then_nothing(file: Path, tmp_pat
 
 
 def test_an_import_that_slept_too_long_finds_out(file: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(unfinished, "LEASE", timedelta(0))
+    monkeypatch.setattr(leases, "LEASE", timedelta(0))
 
     def sleep(done: float, text: str) -> None:
         if done > 0.2:
-            unfinished.clear_abandoned()
+            leases.clear_abandoned()
 
-    with pytest.raises(unfinished.BrokenOff):
+    with pytest.raises(leases.BrokenOff):
         imported(file, progress=sleep)
     assert rows() == [0] * len(MODELS)
 
@@ -198,8 +199,8 @@ def test_an_upload_goes_on_where_another_import_of_it_stopped(file: Path, monkey
     monkeypatch.setattr(uploads, "_write", look)
     version = imported(file)
     assert begun[:2] == [6, 8]
-    monkeypatch.setattr(unfinished, "LEASE", timedelta(0))
-    assert unfinished.clear_abandoned() == 1
+    monkeypatch.setattr(leases, "LEASE", timedelta(0))
+    assert leases.clear_abandoned() == 1
     assert b"".join(export(version.snapshot)) == file.read_bytes() and errors() == []
 
 

@@ -1,0 +1,24 @@
+"""How long work says how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+Progress = Callable[[float, str], None]
+"""Takes the share that is done, 0 to 1, and a sentence. Whoever wants to cancel the work raises an exception from it."""
+EVERY = 1000
+"""Messages between two reports, so that reporting costs nothing."""
+
+
+def ignore_progress(share: float, text: str) -> None:
+    pass
+
+
+def counted(items: Iterable[T], count: int, progress: Progress, words: str) -> Iterator[T]:
+    """Yields the items, `count` of them, and reports; `words` says what became of those before."""
+    for done, item in enumerate(items):
+        if done % EVERY == 0:
+            progress(done / count, f"{done:,} of {count:,} messages {words}")
+        yield item

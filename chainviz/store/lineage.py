@@ -1,0 +1,311 @@
+"""Where messages come from and where they went: the steps that led to a snapshot, and what each of them replaced.
+
+A snapshot names the run that its step wrote (Snapshot.run), so the run of a message leads to its step. A step keeps no
+list of which message replaced which. That is read off what it removed and added: a message with the same content was
+moved; otherwise messages of one role follow each other in the same order; otherwise ids of tool calls decide, or, where
+only a few messages were removed, as in a merge or split, any of them may be meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.errors import Refused
+from chainviz.core.operations.redact import REDACT, redacted_parts
+from chainviz.core.operations.redact.decision_matrix import Place
+from chainviz.core.operations.summarize import SUMMARIZE
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.codec import unpack
+from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
+from chainviz.store.content.pieces import Places, cut, differences
+from chainviz.store.models import Snapshot, Version
+
+COPY = "copy"
+"""The operation of a snapshot that was copied from another chain."""
+GONE = "The chain this one was copied from is gone, and with it what was taken out there. Take out this chain alone."
+MOST_STEPS = 60
+"""How far back a message is followed."""
+FEW = 8
+
+
+# steps
+
+
+def ancestors(snapshot: Snapshot) -> dict[int, str]:
+    """Returns the operation of the snapshot and of each ancestor by their keys, newest first. One query."""
+    earlier = Snapshot.objects.filter(history=snapshot.history_id, pk__lte=snapshot.pk)
+    known = {pk: (parent, operation) for pk, parent, operation in earlier.values_list("pk", "parent_id", "operation")}
+    found: dict[int, str] = {}
+    at: int | None = snapshot.pk
+    while at is not None:
+        parent, found[at] = known[at]
+        at = parent
+    return found
+
+
+def steps_of(snapshot: Snapshot, operations: Collection[str]) -> Iterator[Snapshot]:
+    """Yields the steps of these operations that led to the snapshot, also in the chain that it was copied from. Raises
+    Refused where such a step was made in a chain that is gone."""
+    before = ancestors(snapshot)
+    wanted = [key for key, operation in before.items() if operation in operations]
+    yield from Snapshot.objects.select_related("parent__template__run", "template__run").filter(pk__in=wanted)
+    root, operation = list(before.items())[-1]
+    if operation != COPY:
+        return
+    copied = _options(root)
+    if not set(operations) & set(copied.get("operations", ())):
+        return
+    origin = Snapshot.objects.filter(pk=copied["of"]).first()
+    if origin is None:
+        raise Refused(GONE)
+    yield from steps_of(origin, operations)
+
+
+def copy_options(old: Snapshot) -> dict[str, object]:
+    """Returns what a copy keeps of its origin: the snapshot, and the operations that led to it."""
+    before = ancestors(old)
+    operations = set(before.values())
+    if COPY in operations:
+        operations |= set(_options(list(before)[-1]).get("operations", ()))
+    return {"of": old.pk, "operations": sorted(operations - {COPY, ""})}
+
+
+def _options(key: int) -> dict[str, Any]:
+    options: dict[str, Any] = unpack(Snapshot.objects.values_list("options", flat=True).get(pk=key))
+    return options
+
+
+def rewritten_messages(step: Snapshot) -> list[tuple[Message, Message]]:
+    """Returns each message that a step wrote in the place of another, as (before, after)."""
+    assert step.parent is not None
+    found: list[tuple[Message, Message]] = []
+    bodies, old = BodyReader(), pieces_of(step.parent)
+    for change in differences(old, pieces_of(step)):
+        before = bodies.messages(list(read_rows(cut(old, change.start, change.start + change.removed))))
+        found += zip(before, bodies.messages(list(read_rows(change.pieces))), strict=False)
+    return found
+
+
+# messages
+
+
+def origins(snapshot: Snapshot, message: StoredMessage) -> Iterator[StoredMessage]:
+    """Yields the message, then those that it replaced, newest first."""
+    seen = {message.piece}
+    waiting = [(snapshot, message)]
+    for _ in range(MOST_STEPS):
+        if not waiting:
+            return
+        at, found = waiting.pop(0)
+        yield found
+        step = _step_of(at, found.run)
+        if step is None or step.parent is None:
+            continue
+        for before in _replaced(step, found):
+            if before.piece not in seen:
+                seen.add(before.piece)
+                waiting.append((step.parent, before))
+
+
+def _step_of(snapshot: Snapshot, run: int) -> Snapshot | None:
+    """Returns the ancestor whose step wrote the run; several have the run where a draft was rebased."""
+    writers = list(Snapshot.objects.select_related("parent").filter(history=snapshot.history_id, run=run))
+    if len(writers) > 1:
+        before = ancestors(snapshot)
+        writers = [writer for writer in writers if writer.pk in before]
+    return writers[0] if writers else None
+
+
+def _replaced(step: Snapshot, message: StoredMessage) -> Sequence[StoredMessage]:
+    """Returns the messages that a message of the step replaced."""
+    return _counterparts(message, [(after, before) for before, after in _changes(step)])
+
+
+def _replacing(step: Snapshot, message: StoredMessage) -> Sequence[StoredMessage]:
+    """Returns the messages of the step that replaced a message of its parent."""
+    return _counterparts(message, _changes(step))
+
+
+Rows = list[StoredMessage]
+
+
+def _changes(step: Snapshot) -> list[tuple[Rows, Rows]]:
+    """Returns the messages that each change of the step removed and added."""
+    assert step.parent is not None
+    old = pieces_of(step.parent)
+    return [
+        (list(read_rows(cut(old, change.start, change.start + change.removed))), list(read_rows(change.pieces)))
+        for change in differences(old, pieces_of(step))
+    ]
+
+
+def _counterparts(message: StoredMessage, changes: Sequence[tuple[Rows, Rows]]) -> Sequence[StoredMessage]:
+    """Returns what stands for a message on the other side of a step. `changes`: its own side first."""
+    same = [row for _, others in changes for row in others if row.digest == message.digest]
+    if same:
+        return same[:1]
+    own, others = next((each for each in changes if any(row.piece == message.piece for row in each[0])), ([], []))
+    mine, theirs = {row.digest for row in own}, {row.digest for row in others}
+    own = [row for row in own if row.digest not in theirs]
+    others = [row for row in others if row.digest not in mine]
+    role = message.shape.role
+    if any(row.shape.role == role for row in others):
+        own = [row for row in own if row.shape.role == role]
+        others = [row for row in others if row.shape.role == role]
+    if len(own) == len(others):
+        return [other for one, other in zip(own, others, strict=True) if one.piece == message.piece]
+    if len(others) <= FEW:
+        return others
+    ids = {call.id for call in (*message.shape.calls, *message.shape.results)}
+    return [row for row in others if ids & {call.id for call in (*row.shape.calls, *row.shape.results)}]
+
+
+def same_node(old: StoredChain, new: StoredChain, path: Path) -> Path | None:
+    """Returns the path of a node of `old` in `new`, by its first message; None where that was changed or removed."""
+    first = first_message(old, path)
+    return _path_in(new, first, path) if first is not None else None
+
+
+def followed_node(old: StoredChain, new: StoredChain, path: Path) -> Path | None:
+    """Returns the path, in the content of a draft of `old`, of a node of `old` or of what replaced it; None where it is
+    gone."""
+    message = first_message(old, path)
+    for step in _steps_between(old.snapshot, new.snapshot):
+        if message is not None and Places(pieces_of(step)).index(*message.piece[:2]) < 0:
+            message = next(iter(_replacing(step, message)), None)
+            path = Path(path.section, path.pair, path.message)
+    return _path_in(new, message, path) if message is not None else None
+
+
+def _steps_between(old: Snapshot, new: Snapshot) -> list[Snapshot]:
+    """Returns the steps that led from one snapshot to another, oldest first."""
+    keys = list(ancestors(new))
+    between = keys[: keys.index(old.pk)] if old.pk in keys else []
+    return list(Snapshot.objects.select_related("parent").filter(pk__in=between).order_by("pk"))
+
+
+def _path_in(chain: StoredChain, message: StoredMessage, path: Path) -> Path | None:
+    """Returns the path of a message, or of the section or pair that begins with it where `path` names such a node."""
+    index = Places(pieces_of(chain.snapshot)).index(message.run, message.position)
+    if index < 0:
+        return None
+    found = chain.outline.path_at(index)
+    if path.pair is None:
+        return Path(found.section)
+    if path.message is None and found.pair:
+        return Path(found.section, found.pair)
+    return Path(found.section, found.pair, found.message, path.part)
+
+
+def first_message(chain: StoredChain, path: Path) -> StoredMessage | None:
+    if not len(chain):
+        return None
+    start = chain.span(Path(path.section, path.pair, path.message)).start
+    return next(iter(chain.rows(start, start + 1)), None)
+
+
+# what the reports of steps say about messages
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The nodes that a summary replaced, as the report of its step says."""
+
+    step: Snapshot
+    """The snapshot with the summary in it."""
+    repeated: tuple[Snapshot, ...]
+    """The same step on a newer version, where its draft was rebased."""
+    first: Path
+    last: Path
+    """In the parent of the step."""
+    reason: str
+    before: int
+    after: int
+    """Bytes."""
+
+    @property
+    def old(self) -> StoredChain:
+        assert self.step.parent is not None
+        return StoredChain(self.step.parent)
+
+
+def replacement_of(chain: StoredChain, path: Path) -> Replacement | None:
+    """Returns what a summary replaced, wherever it moved and whatever changed it since; None where the node is not a
+    summary that was made in this chain."""
+    # one query where nothing was ever summarized, as in most chains
+    made = Snapshot.objects.filter(history=chain.snapshot.history_id, operation=SUMMARIZE.name)
+    steps = list(made.select_related("parent").order_by("pk"))
+    first = first_message(chain, path) if steps else None
+    for message in origins(chain.snapshot, first) if first is not None else ():
+        named = [step for step in steps if step.run_id == message.run]
+        found = _reported(named, message) if named else None
+        if found is not None:
+            return found
+    return None
+
+
+def _reported(steps: Sequence[Snapshot], message: StoredMessage) -> Replacement | None:
+    """Reads the rows of the report about a message: several, where the summary was written in several texts."""
+    step = steps[0]  # the report names nodes of its parent
+    index = Places(pieces_of(step)).index(message.run, message.position)
+    if index < 0:
+        return None
+    becomes = str(StoredChain(step).outline.path_at(index).node)
+    rows = [row for row in unpack(step.report) if row.get("action") == SUMMARIZE.name and row.get("becomes") == becomes]
+    if not rows:
+        return None
+    return Replacement(
+        step,
+        tuple(steps[1:]),
+        parse_path(rows[0]["path"]),
+        parse_path(rows[-1].get("until") or rows[-1]["path"]),
+        rows[0]["reason"],
+        sum(row["bytes_before"] for row in rows),
+        sum(row["bytes_after"] for row in rows),
+    )
+
+
+def first_version_with(steps: Sequence[Snapshot]) -> Version | None:
+    """Returns the first version that came after one of these steps; None while they belong to drafts."""
+    for step in steps:
+        later = Snapshot.objects.filter(history=step.history_id, pk__gte=step.pk)
+        parents = dict(later.values_list("pk", "parent"))
+        for version in Version.objects.filter(history=step.history_id, snapshot__gte=step.pk).order_by("number"):
+            at: int | None = version.snapshot_id
+            while at is not None and at > step.pk:
+                at = parents.get(at)
+            if at == step.pk:
+                return version
+    return None
+
+
+def last_version_before(step: Snapshot) -> Version | None:
+    """Returns the newest version that is, or precedes, what the step changed."""
+    earlier = Version.objects.filter(history=step.history_id, snapshot__lt=step.pk)
+    numbers = dict(earlier.order_by("-number").values_list("snapshot", "pk"))
+    found = next((numbers[key] for key in ancestors(step) if key in numbers), None)
+    return Version.objects.select_related("snapshot").get(pk=found) if found is not None else None
+
+
+def redacted_places(chain: StoredChain) -> frozenset[Place]:
+    """Returns the parts that a redaction wrote, as (message, part), unless a later step wrote their message again.
+
+    The reports of the steps say so, whatever the placeholder looks like: no provider has a field for such a mark. One
+    query for a chain that was never redacted.
+    """
+    steps = Snapshot.objects.filter(history=chain.snapshot.history_id, operation=REDACT.name)
+    reports = {run: redacted_parts(unpack(report)) for run, report in steps.values_list("run", "report")}
+    if not reports:
+        return frozenset()
+    found = set()
+    place = 0
+    for run, start, length in pieces_of(chain.snapshot):
+        messages = reports.get(run, [])
+        for position in range(start, min(start + length, len(messages))):
+            found |= {(place + position - start, part) for part in messages[position]}
+        place += length
+    return frozenset(found)
