@@ -98,7 +98,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "django_htmx",
-    "template_partials",
     "chainviz.store",
     "chainviz.web",
     "chainviz.accounts",
