@@ -98,9 +98,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "django_htmx",
-    "template_partials",
-    "django_tasks",
-    "django_tasks_db",
     "chainviz.store",
     "chainviz.web",
     "chainviz.accounts",
@@ -140,7 +137,22 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": database(CHAINVIZ.database_url, CHAINVIZ.data)}
-TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+
+# Functions that jobs call. Rows of jobs hold the name: it stays when the function moves.
+JOBS = {
+    "import-file": "chainviz.chains.uploads.arrivals.take_in_job",
+    "scan-chain": "chainviz.chains.secrets.scans.scan_content",
+    "scan-own-patterns": "chainviz.chains.secrets.scans.scan_for_own",
+    "scan-library": "chainviz.chains.secrets.scans.scan_library",
+    "scan-file": "chainviz.chains.secrets.files.scan_file",
+    "propose-repairs": "chainviz.drafts.operations.repair.reading_job.read_content",
+    "run-operation": "chainviz.drafts.operations.job.carry_out",
+    "redact": "chainviz.drafts.operations.redact.job.redact_content",
+    "mask": "chainviz.drafts.operations.mask.job.mask_content",
+    "write-summaries": "chainviz.drafts.summaries.job.write_pieces",
+    "count-before-purge": "chainviz.purge.jobs.look",
+    "purge": "chainviz.purge.jobs.purge",
+}
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [ASSETS / "static"]

@@ -14,6 +14,8 @@ os.environ["CHAINVIZ_DATA"] = str(FOLDER)
 
 from chainviz.locations import database  # noqa: E402
 from chainviz.settings import *  # noqa: E402, F403
+from chainviz.settings import JOBS as JOBS_OF_THE_PRODUCT  # noqa: E402
+from tests.jobs import JOBS as JOBS_OF_THE_TESTS  # noqa: E402
 
 # "required" or "if it answers"; unset, the tests run on SQLite.
 POSTGRESQL = os.environ.get("CHAINVIZ_TEST_POSTGRESQL", "")
@@ -26,6 +28,7 @@ if POSTGRESQL:
 else:
     # A file, not memory: threads and processes of a test meet in it as they do in real life.
     DATABASES["default"]["TEST"] = {"NAME": str(FOLDER / "test.sqlite3")}
+JOBS = {**JOBS_OF_THE_PRODUCT, **JOBS_OF_THE_TESTS}
 STATIC_ROOT = FOLDER
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

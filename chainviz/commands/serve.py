@@ -1,5 +1,5 @@
-"""`chainviz serve`: prepares the database, takes in the files it is given, then one gunicorn process with eight
-threads and the job thread."""
+"""`chainviz serve`: prepares the database, takes in the files it is given, then one gunicorn process for pages
+and one for jobs (worker.py)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from chainviz.commands.chain_files import add_format
 from chainviz.commands.startup import prepare, release_connections
+from chainviz.commands.worker import start_child
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.settings import CHAINVIZ
@@ -108,11 +109,5 @@ def options(address: str, url: str) -> dict[str, Any]:
         "loglevel": "warning",
         "control_socket_disable": True,
         "when_ready": lambda server: print(f"chainviz is ready: {url}  (stop it with Ctrl+C)", flush=True),
-        "post_worker_init": start_jobs,
+        "post_worker_init": lambda worker: start_child(),
     }
-
-
-def start_jobs(worker: object) -> None:
-    from chainviz.jobs.worker import start_worker_thread
-
-    start_worker_thread()

@@ -1,21 +1,57 @@
-"""`chainviz worker`: runs slow jobs in a process of its own, beside any number of others."""
+"""`chainviz worker`: runs slow jobs in a process of its own, beside any number of others. `chainviz serve` has one as its child."""
 
 from __future__ import annotations
 
 import argparse
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
 
-from chainviz.commands.startup import prepare
+from chainviz.commands.startup import prepare, set_up_django
+
+log = logging.getLogger(__name__)
+PAUSE_SECONDS = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if not prepare():
+    if arguments.child:
+        set_up_django()
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    elif not prepare():
         return 2
+    else:
+        print("chainviz worker is ready", flush=True)
     from chainviz.jobs.worker import run_worker
 
-    print("chainviz worker is ready", flush=True)
     run_worker()
     return 0
+
+
+def start_child() -> None:
+    """Runs jobs in a child process, which ends with this one; another is started when it ends by itself."""
+    threading.Thread(target=_keep_child, daemon=True, name="jobs").start()
+
+
+def _keep_child() -> None:
+    command = [sys.executable, "-P", "-m", "chainviz", "worker", "--child"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    while True:
+        # a session of its own: Ctrl+C in the terminal is for the parent
+        child = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, start_new_session=True)
+        log.warning("The job process ended with status %s; another one is started.", child.wait())
+        time.sleep(PAUSE_SECONDS)
+
+
+def _end_with_parent() -> None:
+    """The pipe to the parent closes when that ends, however it ends."""
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,1 +1,1 @@
-"""Slow work: its row, lease and progress. Knows functions only by their dotted path, never what they do."""
+"""Slow work: its row, lease and progress. Finds functions by the names of settings.JOBS; never knows what they do."""

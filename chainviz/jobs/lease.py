@@ -1,16 +1,14 @@
-"""Every change of a job's state. A lease says who works on a job; what a worker without it writes is dropped.
+"""Every change of a job's state. The table of jobs is the queue.
 
-django-tasks-db brings a task to a worker once and then forgets it: a killed worker leaves it "running" for ever.
-So the truth is the Job row: it is claimed for a short time, kept by a heartbeat, and taken over when that stops.
+A worker claims a job for a short time and keeps it by a heartbeat. A job whose heartbeat stops goes to another worker;
+what a worker writes without the lease is dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -19,49 +17,43 @@ from chainviz.jobs.models import Job, JobQuerySet
 LEASE = timedelta(seconds=30)
 INTERRUPTED = "The worker stopped in the middle of this job, more than once. Start it again if you still want it."
 
-Enqueue = Callable[[int], str]
-
-
-def start(function: str, args: dict[str, Any], *, owner: Any, max_attempts: int, enqueue: Enqueue) -> Job:
-    with transaction.atomic():
-        now = timezone.now()
-        job = Job.objects.create(
-            function=function,
-            args=args,
-            owner=owner,
-            max_attempts=max_attempts,
-            created_at=now,
-            lease_until=now + LEASE,
-        )
-        job.task_id = enqueue(job.pk)
-        job.save(update_fields=["task_id"])
-    return job
+State = Job.State
 
 
 def claim(job_id: int) -> Job | None:
     """The job, now ours for one lease, or None when it is finished, cancelled or in other hands."""
-    now = timezone.now()
-    queued = Job.objects.filter(pk=job_id, state=Job.State.QUEUED)
-    changed = queued.update(
-        state=Job.State.RUNNING, attempts=F("attempts") + 1, heartbeat_at=now, lease_until=now + LEASE
-    )
+    queued = Job.objects.filter(pk=job_id, state=State.QUEUED)
+    changed = queued.update(state=State.RUNNING, attempts=F("attempts") + 1, lease_until=timezone.now() + LEASE)
     return Job.objects.get(pk=job_id) if changed else None
+
+
+def claim_next() -> Job | None:
+    """The job that has waited longest, now ours for one lease; None where none waits."""
+    queued = Job.objects.filter(state=State.QUEUED).order_by("pk").values_list("pk", flat=True)
+    while (job_id := queued.first()) is not None:
+        if (job := claim(job_id)) is not None:
+            return job
+    return None
 
 
 def held(job: Job) -> JobQuerySet:
     """The row, only as long as this attempt holds it."""
-    return Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
+    return Job.objects.filter(pk=job.pk, state=State.RUNNING, attempts=job.attempts)
 
 
 def beat(job: Job) -> bool:
     """Keeps the lease; False when it was lost to another worker."""
-    now = timezone.now()
-    return bool(held(job).update(heartbeat_at=now, lease_until=now + LEASE))
+    return bool(held(job).update(lease_until=timezone.now() + LEASE))
+
+
+def give_back(job: Job) -> None:
+    """Queues the job again, because its worker was told to stop. This attempt does not count."""
+    held(job).update(state=State.QUEUED, max_attempts=F("max_attempts") + 1)
 
 
 def finish(job: Job, state: Job.State, *, message: str | None = None, result: Any = None) -> bool:
     changes: dict[str, Any] = {"state": state, "result": result, "finished_at": timezone.now()}
-    if state == Job.State.DONE:
+    if state == State.DONE:
         changes["progress"] = 1
     if message is not None:
         changes["message"] = storable(message)
@@ -70,32 +62,18 @@ def finish(job: Job, state: Job.State, *, message: str | None = None, result: An
 
 def cancel(job: Job) -> None:
     """A waiting job is cancelled at once; a running one is asked, and stops at its next progress report."""
-    Job.objects.filter(pk=job.pk, state__in=[Job.State.QUEUED, Job.State.RUNNING]).update(cancel_requested=True)
-    Job.objects.filter(pk=job.pk, state=Job.State.QUEUED).update(state=Job.State.CANCELLED, finished_at=timezone.now())
+    Job.objects.filter(pk=job.pk).unfinished().update(cancel_requested=True)
+    Job.objects.filter(pk=job.pk, state=State.QUEUED).update(state=State.CANCELLED, finished_at=timezone.now())
 
 
-def take_over_expired(enqueue: Enqueue, is_waiting: Callable[[str], bool]) -> int:
-    """Gives jobs whose worker fell silent to another one, or ends them as interrupted. Returns how many it touched."""
+def take_over_expired() -> int:
+    """Queues jobs whose worker fell silent again, or ends them as interrupted. Returns how many it touched."""
     now = timezone.now()
-    expired = Job.objects.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING], lease_until__lt=now)
-    return sum(_take_over(job, now, enqueue, is_waiting) for job in expired)
-
-
-def _take_over(job: Job, now: datetime, enqueue: Enqueue, is_waiting: Callable[[str], bool]) -> bool:
-    # Compared with what was read, so that of two sweepers only one acts.
-    same = Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts, lease_until=job.lease_until)
-    if job.state == Job.State.QUEUED and is_waiting(job.task_id):
-        same.update(lease_until=now + LEASE)
-        return False
-    if job.cancel_requested:
-        return bool(same.update(state=Job.State.CANCELLED, finished_at=now))
-    if job.attempts >= job.max_attempts:
-        return bool(same.update(state=Job.State.INTERRUPTED, message=INTERRUPTED, finished_at=now))
-    with transaction.atomic():
-        if not same.update(state=Job.State.QUEUED, lease_until=now + LEASE):
-            return False
-        Job.objects.filter(pk=job.pk).update(task_id=enqueue(job.pk))
-    return True
+    expired = Job.objects.filter(state=State.RUNNING, lease_until__lt=now)
+    cancelled = expired.filter(cancel_requested=True).update(state=State.CANCELLED, finished_at=now)
+    last = expired.filter(attempts__gte=F("max_attempts"))
+    interrupted = last.update(state=State.INTERRUPTED, message=INTERRUPTED, finished_at=now)
+    return cancelled + interrupted + expired.update(state=State.QUEUED)
 
 
 def storable(text: str) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
 
 
 class AsciiJSONField(models.Field):  # type: ignore[type-arg]
@@ -47,6 +46,7 @@ class Job(models.Model):
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="jobs")
     function = models.CharField(max_length=200)
+    """A name of settings.JOBS."""
     args = AsciiJSONField()
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     progress = models.FloatField(default=0)
@@ -55,18 +55,15 @@ class Job(models.Model):
     cancel_requested = models.BooleanField(default=False)
     attempts = models.PositiveSmallIntegerField(default=0)
     max_attempts = models.PositiveSmallIntegerField(default=2)
-    task_id = models.CharField(max_length=64, default="", blank=True)
     created_at = models.DateTimeField()
-    heartbeat_at = models.DateTimeField(null=True)
-    lease_until = models.DateTimeField()
+    lease_until = models.DateTimeField(null=True)
+    """While it runs: until when its worker holds it."""
     finished_at = models.DateTimeField(null=True)
 
     objects = JobQuerySet.as_manager()
 
     class Meta:
-        indexes = [
-            models.Index("lease_until", name="job_unfinished", condition=Q(state__in=["queued", "running"])),
-        ]
+        indexes = [models.Index(fields=["state", "lease_until"], name="job_state")]
 
     def __str__(self) -> str:
         return f"{self.function} ({self.state})"

@@ -1,28 +1,24 @@
-"""Runs a job: the one django-tasks task of the application, and what the job's function may say while it runs."""
+"""Starts and runs jobs, and says what a job's function may do while it runs."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from inspect import signature
 from typing import Any
 
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from django.utils.module_loading import import_string
-from django_tasks import task
-from django_tasks.base import TaskResultStatus
-from django_tasks.exceptions import TaskResultDoesNotExist
-from django_tasks_db.models import DBTaskResult
 
-from chainviz.core.errors import ChainError
+from chainviz.core.errors import ChainError, Refused
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 
 log = logging.getLogger(__name__)
-KEPT = timedelta(days=1)
-"""How long the queue keeps a task that has ended, for whoever looks into the database."""
+EARLIER = "This job was started by an earlier version of chainviz; start it again."
 
 
 class Cancelled(Exception):
@@ -48,52 +44,49 @@ class JobContext:
         return not lease.held(self.job).filter(cancel_requested=False).exists()
 
 
-def start_job(function: Callable[..., Any], *, owner: Any, max_attempts: int = 2, **args: Any) -> Job:
-    """Stores a job that will call `function(context, **args)`; arguments and result must be JSON."""
-    path = f"{function.__module__}.{function.__qualname__}"
-    return lease.start(path, args, owner=owner, max_attempts=max_attempts, enqueue=enqueue)
+def start_job(name: str, *, owner: Any, max_attempts: int = 2, **args: Any) -> Job:
+    """Queues a call of the function that settings.JOBS has under this name: `function(context, **args)`.
+
+    The arguments and what the function returns must be JSON. Raises KeyError for a name that is not listed.
+    """
+    settings.JOBS[name]
+    return Job.objects.create(
+        function=name, args=args, owner=owner, max_attempts=max_attempts, created_at=timezone.now()
+    )
 
 
-def enqueue(job_id: int) -> str:
-    return str(run_job.enqueue(job_id).id)
-
-
-def is_waiting(task_id: str) -> bool:
-    """Whether the queue still holds the task, so that patience is all that is needed."""
-    try:
-        return bool(run_job.get_result(task_id).status == TaskResultStatus.READY)
-    except TaskResultDoesNotExist:
-        return False
-
-
-def prune_tasks() -> int:
-    """Deletes rows of the queue that nothing reads any more: a job's own row says how it ended. Returns how many."""
-    old = timezone.now() - KEPT
-    ended = DBTaskResult.objects.finished().filter(finished_at__lt=old)
-    # a killed worker leaves its task "running" for ever
-    at_work = list(Job.objects.unfinished().exclude(task_id="").values_list("task_id", flat=True))
-    left_behind = DBTaskResult.objects.running().filter(started_at__lt=old).exclude(id__in=at_work)
-    return sum(rows.delete()[0] for rows in (ended, left_behind) if rows.exists())
-
-
-@task()
 def run_job(job_id: int) -> None:
+    """Runs the job here, unless it is finished, cancelled or in other hands."""
     job = lease.claim(job_id)
-    if job is None:
-        return
+    if job is not None:
+        _run(job)
+
+
+def run_next_job() -> bool:
+    """Runs the job that has waited longest; False where none waits."""
+    job = lease.claim_next()
+    if job is not None:
+        _run(job)
+    return job is not None
+
+
+def _run(job: Job) -> None:
     stop = threading.Event()
-    heart = threading.Thread(target=_keep_lease, args=(job, stop), daemon=True, name=f"job-{job_id}-heartbeat")
+    heart = threading.Thread(target=_keep_lease, args=(job, stop), daemon=True, name=f"job-{job.pk}-heartbeat")
     heart.start()
     try:
-        _run(job)
+        _call(job)
+    except (KeyboardInterrupt, SystemExit):
+        lease.give_back(job)
+        raise
     finally:
         stop.set()
         heart.join()
 
 
-def _run(job: Job) -> None:
+def _call(job: Job) -> None:
     try:
-        result = import_string(job.function)(JobContext(job), **job.args)
+        result = _function_of(job)(JobContext(job), **job.args)
     except Cancelled:
         lease.finish(job, Job.State.CANCELLED)
     except ChainError as error:
@@ -106,6 +99,16 @@ def _run(job: Job) -> None:
         lease.finish(job, Job.State.FAILED, message=text)
     else:
         lease.finish(job, Job.State.DONE, result=result)
+
+
+def _function_of(job: Job) -> Callable[..., Any]:
+    """Raises Refused where this version has no such function, or one that takes other arguments."""
+    try:
+        function: Callable[..., Any] = import_string(settings.JOBS[job.function])
+        signature(function).bind(JobContext(job), **job.args)
+    except (KeyError, TypeError):
+        raise Refused(EARLIER) from None
+    return function
 
 
 def _keep_lease(job: Job, stop: threading.Event) -> None:

@@ -1,57 +1,43 @@
-"""The loop that runs jobs: a thread of the one-command server, or a process of its own (`chainviz worker`)."""
+"""The loop that runs jobs: a process of its own, beside the server (`chainviz worker`) or as its child."""
 
 from __future__ import annotations
 
 import logging
+import signal
+import sys
 import threading
+import time
 
 from django.db import DatabaseError, close_old_connections, connection
-from django.utils.crypto import get_random_string
-from django_tasks_db.management.commands.db_worker import Worker
 
 from chainviz.jobs import lease
-from chainviz.jobs.tasks import enqueue, is_waiting, prune_tasks
+from chainviz.jobs.tasks import run_next_job
 from chainviz.store.transfer.leases import clear_abandoned, clear_abandoned_steps
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 0.5
-
-
-def make_worker(*, until_idle: bool = False) -> Worker:
-    return Worker(
-        queue_names=["default"],
-        interval=POLL_SECONDS,
-        batch=until_idle,
-        backend_name="default",
-        startup_delay=False,
-        max_tasks=None,
-        worker_id=get_random_string(32),
-        excluded_queue_names=[],
-    )
+RETRY_SECONDS = 5
 
 
 def run_worker() -> None:
-    """Runs jobs until the process is told to stop."""
+    """Runs jobs until the process is told to stop; the job in hand goes back to the queue then."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(0))
     start_sweeper()
-    worker = make_worker()
-    worker.configure_signals()
-    worker.run()
-
-
-def start_worker_thread() -> None:
-    """Runs jobs beside the pages of one process; ends with it."""
-    start_sweeper()
-    threading.Thread(target=_run_for_ever, daemon=True, name="jobs").start()
-
-
-def _run_for_ever() -> None:
     while True:
         try:
-            make_worker().run()
+            seconds = 0.0 if run_next_job() else POLL_SECONDS
         except DatabaseError:
-            log.exception("the job thread lost the database; trying again")
+            log.exception("the worker lost the database; trying again")
             connection.close()
-            threading.Event().wait(5)
+            seconds = RETRY_SECONDS
+        time.sleep(seconds)
+
+
+def run_waiting_jobs() -> None:
+    """Runs jobs until none waits."""
+    while run_next_job():
+        pass
 
 
 def start_sweeper() -> None:
@@ -61,11 +47,10 @@ def start_sweeper() -> None:
 def _sweep_for_ever() -> None:
     while True:
         try:
-            lease.take_over_expired(enqueue, is_waiting)
+            lease.take_over_expired()
             clear_abandoned()
             clear_abandoned_steps()
-            prune_tasks()
         except DatabaseError:
-            log.exception("could not look for what was interrupted or has ended")
+            log.exception("could not look for what was interrupted")
         close_old_connections()
-        threading.Event().wait(lease.LEASE.total_seconds() / 2)
+        time.sleep(lease.LEASE.total_seconds() / 2)

@@ -30,8 +30,8 @@ FILES_AT_ONCE = 64_000_000
 ATTEMPTS = 3
 WAITS, PAUSE = 30, 0.1
 UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
-LOOK = f"{__name__}.look"
-PURGE = f"{__name__}.purge"
+LOOK = "count-before-purge"
+PURGE = "purge"
 WRITING = 0.05
 """Share of a purge from which on it cannot be stopped."""
 
@@ -39,18 +39,18 @@ WRITING = 0.05
 def start_look(chain: Chain, values: str, paths: str) -> Job:
     wanted(chain, values, paths)
     forget_typed(chain)
-    return _begun(start_job(look, owner=chain.owner, chain=chain.pk, values=values, paths=paths))
+    return _begun(start_job(LOOK, owner=chain.owner, chain=chain.pk, values=values, paths=paths))
 
 
 def start_purge(chain: Chain, values: str, paths: str, also: Iterable[int]) -> Job:
     wanted(chain, values, paths)
     given = {"chain": chain.pk, "values": values, "paths": paths, "also": sorted(also)}
-    return _begun(start_job(purge, owner=chain.owner, max_attempts=ATTEMPTS, **given))
+    return _begun(start_job(PURGE, owner=chain.owner, max_attempts=ATTEMPTS, **given))
 
 
 def _begun(job: Job) -> Job:
     if _is_small(job.owner):
-        run_job.call(job.pk)
+        run_job(job.pk)
         job.refresh_from_db()
         for _ in range(0 if job.is_finished else WAITS):
             # a worker was faster in taking it up

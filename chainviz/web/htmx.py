@@ -18,10 +18,9 @@ def wants_fragment(request: HttpRequest) -> bool:
 
 
 def page_or_fragment(
-    request: HttpRequest, template: str, partial: str, context: Mapping[str, Any], *, status: int = 200
+    request: HttpRequest, page: str, fragment: str, context: Mapping[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """Renders `template`, or only its `{% partialdef partial %}` when a fragment is wanted."""
-    name = f"{template}#{partial}" if wants_fragment(request) else template
-    response = render(request, name, dict(context), status=status)
+    """Renders the template of the page, or that of the fragment it includes when only this is wanted."""
+    response = render(request, fragment if wants_fragment(request) else page, dict(context), status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import SummaryPiece
-from chainviz.jobs.worker import make_worker
+from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.store.models import Version
 from tests.browser.test_page import PHONE, WIDE, axe_violations
 from tests.drafts.summary_story import summarizable
@@ -43,7 +43,7 @@ def worker() -> Iterator[Any]:
 
     def work() -> None:
         try:
-            make_worker(until_idle=True).run()
+            run_waiting_jobs()
         finally:
             connection.close()
 

@@ -70,7 +70,7 @@ def test_a_long_chain_is_looked_through_by_a_job_first(client: Client, chain: Ch
     assert "<progress" in fragment
     assert "<main" not in fragment
     for job in jobs:
-        run_job.call(job.pk)
+        run_job(job.pk)
     assert client.get(address, headers={"HX-Request": "true"})["HX-Redirect"] == address
     page = client.get(address).content.decode()
     assert "1 finding of 1 value in it" in page
@@ -86,7 +86,7 @@ def test_a_scan_that_was_stopped_can_be_started_again(client: Client, chain: Cha
     address = f"/c/{chain.pk}/v/1/export"
     client.post(address, {"act": "scan"})
     client.post(address, {"act": "stop"})
-    run_job.call(Job.objects.get().pk)
+    run_job(Job.objects.get().pk)
     assert "The scan was stopped" in client.get(address).content.decode()
     client.post(address, {"act": "scan"})
     assert Job.objects.count() == 2

@@ -237,7 +237,7 @@ def test_a_big_file_is_imported_by_a_job(client: Client, monkeypatch: Any) -> No
     assert 'http-equiv="refresh"' in page
 
     assert arrival.job is not None
-    run_job.func(arrival.job.pk)
+    run_job(arrival.job.pk)
 
     assert Chain.objects.get().title == "big"
     assert client.get(answer.url).url == f"/c/{Chain.objects.get().pk}/"
@@ -251,7 +251,7 @@ def test_a_cancelled_import_stores_nothing(client: Client, monkeypatch: Any) -> 
 
     client.post(f"/upload/{arrival.pk}/forget/")
     assert arrival.job is not None
-    run_job.func(arrival.job.pk)
+    run_job(arrival.job.pk)
 
     assert not Chain.objects.exists()
     assert not Upload.objects.exists()
@@ -307,6 +307,6 @@ def test_an_import_that_was_stopped_can_be_tried_again(client: Client, monkeypat
     assert "Try again" in page
 
     client.post(f"/upload/{arrival.pk}/keep/", {"how": "again"})
-    run_job.func(Arrival.objects.get().job_id)
+    run_job(Arrival.objects.get().job_id)
 
     assert Chain.objects.get().title == "big"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 
 from tests import ROOT
 from tests.chains.files import chat, lines
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_for
 
 
 def free_port() -> int:
@@ -155,6 +156,34 @@ def test_the_database_is_set_up_to_lose_nothing(folder: Path) -> None:
     assert server.stop() == 0
     with sqlite3.connect(folder / "chainviz.sqlite3") as database:
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def job_process(server: Server) -> int | None:
+    """The process that runs jobs: a child of the one that makes pages, which is a child of the one that was started."""
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = stat.read_text().rpartition(") ")[2].split()[:2]
+            if state != "Z":
+                children.setdefault(int(parent), []).append(int(stat.parent.name))
+    found = [job for pages in children.get(server.running.pid, []) for job in children.get(pages, [])]
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells the parents of processes")
+def test_jobs_run_in_a_process_of_their_own_that_ends_with_the_server(folder: Path) -> None:
+    server = Server([sys.executable, "-m", "chainviz"], folder)
+    wait_for(lambda: job_process(server))
+    first = job_process(server)
+    assert first
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: job_process(server) not in (None, first))
+    second = job_process(server)
+    assert second
+    server.running.kill()  # nothing is left that could end it
+    wait_for(lambda: not Path(f"/proc/{second}").exists())
+    assert server.stop() == -signal.SIGKILL
 
 
 @pytest.mark.parametrize(

@@ -348,7 +348,7 @@ def test_a_long_chain_is_redacted_by_a_job_that_is_found_again(
         assert "Redacting the chain" in client.get(page).content.decode()
     fragment = client.get(redacting, headers={"HX-Request": "true"}).content.decode()
     assert "Stop</button>" in fragment and "<html" not in fragment
-    run_job.call(job.pk)
+    run_job(job.pk)
     draft = Draft.objects.get()
     assert client.get(redacting, headers={"HX-Request": "true"})["HX-Redirect"] == redacting
     assert client.get(redacting).url == f"/c/{chain.pk}/d/{draft.pk}/"
@@ -366,7 +366,7 @@ def test_a_live_preview_goes_on_while_a_redaction_is_under_way(client: Client, a
 
 def test_a_redaction_that_is_stopped_leaves_the_choices(client: Client, redacting: str) -> None:
     assert client.post(redacting, {"act": "stop"}).url == redacting
-    run_job.call(Job.objects.get().pk)
+    run_job(Job.objects.get().pk)
     assert not Draft.objects.exists()
     page = client.get(redacting).content.decode()
     assert "was stopped, and nothing was changed" in page
@@ -376,7 +376,7 @@ def test_a_redaction_that_is_stopped_leaves_the_choices(client: Client, redactin
 def test_a_redaction_that_is_refused_says_why_beside_the_choices(client: Client, address: str, redacting: str) -> None:
     client.post(redacting, {"act": "stop"})
     answer = send_form(client, redacting.split("&")[0], act="apply", min_bytes="999999")
-    run_job.call(Job.objects.latest("pk").pk)
+    run_job(Job.objects.latest("pk").pk)
     page = client.get(answer.url).content.decode()
     assert "No row is to be redacted with these choices" in page
     assert fields_of(page)["min_bytes"] == ["999999"]
@@ -397,7 +397,7 @@ def test_a_worker_that_dies_while_redacting_leaves_no_half_step(
     assert not Draft.objects.exists() and not AuditEntry.objects.filter(act="redact").exists()
     Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
     for _ in range(2):
-        run_job.call(job.pk)
+        run_job(job.pk)
     assert StoredDraft.objects.get(pk=Draft.objects.get().key).steps.count() == 1
     job.refresh_from_db()
     assert (job.state, job.attempts) == (Job.State.DONE, 2)
@@ -405,7 +405,7 @@ def test_a_worker_that_dies_while_redacting_leaves_no_half_step(
 
 def test_what_was_purged_meanwhile_is_not_redacted(client: Client, redacting: str) -> None:
     History.objects.update(edition=1)
-    run_job.call(Job.objects.get().pk)
+    run_job(Job.objects.get().pk)
     assert not Draft.objects.exists()
     assert "The content changed since" in client.get(redacting).content.decode()
 

@@ -120,7 +120,7 @@ def long_chain(client: Client, monkeypatch: pytest.MonkeyPatch) -> Chain:
 
 def read_all(client: Client, chain: Chain) -> None:
     client.post(f"/c/{chain.pk}/repair/?v=1", {"act": "read"})
-    run_job.call(Job.objects.latest("pk").pk)
+    run_job(Job.objects.latest("pk").pk)
 
 
 def test_of_a_long_chain_the_structure_is_shown_at_once(client: Client, long_chain: Chain) -> None:
@@ -138,7 +138,7 @@ def test_a_long_chain_is_read_by_a_job_that_can_be_left_and_found_again(client: 
     page = client.get(address).content.decode()
     assert "are being read" in page and "Answer the call" in page
     assert "being read" in client.get(address, headers={"HX-Request": "true"}).content.decode()
-    run_job.call(job.pk)
+    run_job(job.pk)
     done = client.get(address, headers={"HX-Request": "true"}).content.decode()
     assert "Show all fixes" in done and "<html" not in done
     page = client.get(address).content.decode()
@@ -164,7 +164,7 @@ def test_fixes_of_a_long_chain_are_carried_out_by_a_job(client: Client, long_cha
     assert answer.status_code == 303 and answer.url == f"{address}&step={job.pk}"
     assert "Repairing the chain" in client.get(answer.url).content.decode()
     assert client.get(address).content.decode().count("Repairing the chain") == 1
-    run_job.call(job.pk)
+    run_job(job.pk)
     draft = Draft.objects.get()
     assert client.get(answer.url).url == f"/c/{long_chain.pk}/d/{draft.pk}/"
     assert roles(draft) == ["human", "ai", "tool"]
@@ -175,7 +175,7 @@ def test_what_was_chosen_of_the_structure_leaves_contents_alone(client: Client, 
     form = fields_of(client.get(address).content.decode())
     read_all(client, long_chain)
     answer = client.post(address, form)
-    run_job.call(Job.objects.latest("pk").pk)
+    run_job(Job.objects.latest("pk").pk)
     assert client.get(answer.url).status_code == 303
     assert roles(Draft.objects.get()) == ["human", "ai", "tool", "human"]
 
@@ -184,11 +184,11 @@ def test_mending_a_long_chain_can_be_stopped(client: Client, long_chain: Chain) 
     address = f"/c/{long_chain.pk}/repair/?v=1"
     waiting = send_form(client, address).url
     assert client.post(waiting, {"act": "stop"}).url == waiting
-    run_job.call(Job.objects.latest("pk").pk)
+    run_job(Job.objects.latest("pk").pk)
     assert not Draft.objects.exists()
     assert client.get(waiting).url == address
     refused = send_form(client, address, fix=None)
-    run_job.call(Job.objects.latest("pk").pk)
+    run_job(Job.objects.latest("pk").pk)
     assert client.get(refused.url).url == address
     assert "nothing to change" in client.get(address).content.decode()
 
@@ -237,7 +237,7 @@ def test_a_long_chain_is_converted_by_a_job_that_is_found_again(client: Client, 
     assert "Stop</button>" in page and "<html" not in page
     assert client.get(f"/c/{chain.pk}/repair/?v=1&step={job.pk}").status_code == 404
     assert "Working" not in client.get(f"/c/{chain.pk}/repair/?v=1").content.decode()
-    run_job.call(job.pk)
+    run_job(job.pk)
     assert client.get(converting).url == f"/c/{chain.pk}/d/{Draft.objects.get().pk}/"
     assert snapshot_of(Draft.objects.get()).format == "anthropic"
 
@@ -250,7 +250,7 @@ def test_asking_for_a_conversion_again_leads_to_the_one_under_way(client: Client
 
 def test_a_conversion_that_is_stopped_leaves_the_choices(client: Client, converting: str) -> None:
     assert client.post(converting, {"act": "stop"}).url == converting
-    run_job.call(Job.objects.get().pk)
+    run_job(Job.objects.get().pk)
     assert not Draft.objects.exists()
     page = client.get(converting).content.decode()
     assert "was stopped, and nothing was changed" in page
@@ -261,7 +261,7 @@ def test_a_conversion_that_is_refused_says_why(client: Client, chain: Chain, con
     client.post(converting, {"act": "stop"})
     # what each message holds already
     answer = send_form(client, f"/c/{chain.pk}/do/convert/?v=1")
-    run_job.call(Job.objects.latest("pk").pk)
+    run_job(Job.objects.latest("pk").pk)
     assert client.get(answer.url, headers={"HX-Request": "true"})["HX-Redirect"] == answer.url
     page = client.get(answer.url)
     assert page.status_code == 200 and "There is nothing to change" in page.content.decode()
@@ -270,7 +270,7 @@ def test_a_conversion_that_is_refused_says_why(client: Client, chain: Chain, con
 
 def test_what_was_purged_meanwhile_is_not_converted(client: Client, converting: str) -> None:
     History.objects.update(edition=1)
-    run_job.call(Job.objects.get().pk)
+    run_job(Job.objects.get().pk)
     assert not Draft.objects.exists()
     assert "The content changed since" in client.get(converting).content.decode()
 
@@ -288,7 +288,7 @@ def test_a_conversion_tells_how_far_it_is_and_stops_between(
 
     real = JobContext.report
     monkeypatch.setattr(JobContext, "report", report)
-    run_job.call(Job.objects.get().pk)
+    run_job(Job.objects.get().pk)
     assert [progress for progress, _ in told] == sorted(progress for progress, _ in told)
     assert "messages read" in told[0][1] and "written anew" in told[-1][1]
     assert Job.objects.get().state == Job.State.CANCELLED and not Draft.objects.exists()

@@ -17,7 +17,7 @@ from chainviz.core.operations.edit.options import EditOptions
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.target import Ground, version_of
-from chainviz.jobs.worker import make_worker
+from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.lineage import Replacement, replacement_of
 from tests.chains.making import ai, human, make_chain
@@ -33,7 +33,7 @@ TALK = [human("What is it?"), ai(LONG), ai(LONG), ai("Done."), human("And now?")
 
 def summarized(client: Client, chain: Chain, **settings: Any) -> Draft:
     run = begin(client, chain, **settings)
-    make_worker(until_idle=True).run()
+    run_waiting_jobs()
     client.post(f"/c/{chain.pk}/summaries/{run.pk}/do", {"act": "take"})
     return Draft.objects.latest("pk")
 

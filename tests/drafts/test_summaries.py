@@ -15,7 +15,7 @@ from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.run_cards import READ_AT_ONCE
 from chainviz.drafts.summaries.runs import jobs_of
 from chainviz.jobs.models import Job
-from chainviz.jobs.worker import make_worker
+from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.store.models import Version
 from tests.cpu import within_cpu_seconds
 from tests.drafts.pages import fields_of, send_form
@@ -36,7 +36,7 @@ def begin(client: Client, chain: Chain, **settings: Any) -> SummaryRun:
 
 
 def work_off() -> None:
-    make_worker(until_idle=True).run()
+    run_waiting_jobs()
 
 
 def page_of(client: Client, run: SummaryRun, status: int = 200) -> str:

@@ -17,10 +17,9 @@ from django.test import Client
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
-from chainviz.drafts.summaries.job import write_pieces
-from chainviz.drafts.summaries.runs import ATTEMPTS, stop, write_again
+from chainviz.drafts.summaries.runs import ATTEMPTS, WRITE, stop, write_again
 from chainviz.jobs.tasks import start_job
-from chainviz.jobs.worker import make_worker
+from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.store.models import Version
 from tests import ROOT, waiting
 from tests.drafts.summary_story import summarizable
@@ -63,7 +62,7 @@ def model(settings: Any) -> Callable[[Play], Any]:
 
 def work_off() -> None:
     try:
-        make_worker(until_idle=True).run()
+        run_waiting_jobs()
     finally:
         connection.close()
 
@@ -249,7 +248,7 @@ def test_two_workers_do_not_write_a_piece_twice(client: Client, model: Any, star
 
     with model(play) as server:
         run = begin(client, summarizable(sections=13, pairs=1), writer="openai")
-        start_job(write_pieces, owner=run.author, max_attempts=ATTEMPTS, run=run.pk)
+        start_job(WRITE, owner=run.author, max_attempts=ATTEMPTS, run=run.pk)
         for _ in range(2):
             start_worker(server.url, 2)
         wait_for(lambda: states() == ["ready"] * 12)

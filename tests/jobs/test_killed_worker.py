@@ -16,7 +16,7 @@ from chainviz.accounts.models import local_owner
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import start_job
 from tests import ROOT
-from tests.jobs import work
+from tests.jobs import JOBS
 from tests.waiting import PATIENCE, wait_for
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -27,6 +27,8 @@ WORKER = f"""
 from datetime import timedelta
 from chainviz.commands.startup import set_up_django
 set_up_django()
+from django.conf import settings
+settings.JOBS.update({JOBS})
 from chainviz.jobs import lease
 lease.LEASE = timedelta(seconds={LEASE})
 from chainviz.cli import main
@@ -71,11 +73,11 @@ def wait_until(job: Job, *states: str) -> Job:
 
 
 def test_another_worker_takes_over_after_kill_9(start_worker: StartWorker) -> None:
-    job = start_job(work.hang_at_first, owner=local_owner())
+    job = start_job("hang_at_first", owner=local_owner())
     first = start_worker()
     wait_until(job, "running")
     start_worker()
-    wait_until(start_job(work.add, owner=local_owner(), first=1, second=1), "done")  # so the second one is at work
+    wait_until(start_job("add", owner=local_owner(), first=1, second=1), "done")  # so the second one is at work
     time.sleep(1.5 * LEASE)
     assert wait_until(job, "running").attempts == 1, "a living worker keeps its job beyond the first lease"
     first.kill()
@@ -84,7 +86,7 @@ def test_another_worker_takes_over_after_kill_9(start_worker: StartWorker) -> No
 
 
 def test_a_job_without_attempts_left_is_interrupted(start_worker: StartWorker) -> None:
-    job = start_job(work.hang_at_first, owner=local_owner(), max_attempts=1)
+    job = start_job("hang_at_first", owner=local_owner(), max_attempts=1)
     first = start_worker()
     wait_until(job, "running")
     first.kill()
@@ -93,9 +95,14 @@ def test_a_job_without_attempts_left_is_interrupted(start_worker: StartWorker) -
     assert wait_until(job, "done", "failed", "interrupted").state == "interrupted"
 
 
-def test_a_worker_that_is_asked_to_stop_stops(start_worker: StartWorker) -> None:
-    job = start_job(work.add, owner=local_owner(), first=1, second=1)
+def test_a_worker_that_is_asked_to_stop_gives_its_job_back(start_worker: StartWorker) -> None:
+    """At once, and the attempt does not count."""
+    job = start_job("hang_at_first", owner=local_owner(), max_attempts=1)
     worker = start_worker()
-    wait_until(job, "done")
+    wait_for(lambda: Job.objects.get(pk=job.pk).message == "started")
     worker.terminate()
     assert worker.wait(timeout=PATIENCE) == 0
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == ("queued", 1)
+    start_worker()
+    assert wait_until(job, "done", "failed", "interrupted").result == "attempt 2"

@@ -1,4 +1,4 @@
-"""Functions that the job tests run; a worker process finds them by their dotted path."""
+"""Functions that the job tests run."""
 
 from __future__ import annotations
 

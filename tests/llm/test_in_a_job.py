@@ -10,8 +10,7 @@ from chainviz.accounts.models import local_owner
 from chainviz.jobs.lease import cancel
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import start_job
-from chainviz.jobs.worker import make_worker
-from tests.llm import work
+from chainviz.jobs.worker import run_waiting_jobs
 from tests.llm.fake_server import Exchange, says, serving
 from tests.waiting import PATIENCE, PROMPT, wait_for
 
@@ -20,8 +19,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_a_job_writes_all_pieces() -> None:
     with serving(says("a summary")) as server:
-        job = start_job(work.summarize, owner=local_owner(), url=server.url, pieces=3)
-        make_worker(until_idle=True).run()
+        job = start_job("summarize", owner=local_owner(), url=server.url, pieces=3)
+        run_waiting_jobs()
     job.refresh_from_db()
     assert job.state == Job.State.DONE, job.message
     assert job.result == [["done", "a summary"]] * 3
@@ -35,7 +34,7 @@ def test_a_cancelled_job_hangs_up_within_a_second() -> None:
         exchange.pause(PATIENCE)
 
     with serving(play) as server:
-        job = start_job(work.summarize, owner=local_owner(), url=server.url, pieces=3)
+        job = start_job("summarize", owner=local_owner(), url=server.url, pieces=3)
         worker = threading.Thread(target=run_worker)
         worker.start()
         assert begun.wait(PATIENCE)
@@ -50,6 +49,6 @@ def run_worker() -> None:
     from django.db import connection
 
     try:
-        make_worker(until_idle=True).run()
+        run_waiting_jobs()
     finally:
         connection.close()

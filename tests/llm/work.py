@@ -1,4 +1,4 @@
-"""A job that lets a model write; a worker finds it by its dotted path."""
+"""A job that lets a model write."""
 
 from __future__ import annotations
 

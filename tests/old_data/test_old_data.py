@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from tests.old_data.data_folder import HERE, DataFolder, new_data_folder
 
 pytestmark = pytest.mark.database
 
+EARLIER = "This job was started by an earlier version of chainviz; start it again."
+RUN_JOBS = "import django; django.setup(); from chainviz.jobs.worker import run_waiting_jobs; run_waiting_jobs()"
 SERVER = settings.POSTGRESQL_URL if settings.POSTGRESQL else ""
 
 
@@ -69,6 +72,30 @@ def differences(found: dict[str, Any], expected: dict[str, Any]) -> dict[str, An
 def test_every_page_opens(found: dict[str, Any]) -> None:
     """Also while jobs name functions that no longer exist."""
     assert found["failed"] == {}
+
+
+def test_a_worker_ends_all_jobs(tmp_path: Path) -> None:
+    """It runs those that waited. One whose function is gone is refused, and loses what was typed for it."""
+    with new_data_folder(tmp_path, SERVER) as folder:
+        folder.restore()
+        with folder.connect() as connection:
+            connection.execute(
+                "INSERT INTO jobs_job (function, args, state, progress, message, cancel_requested, attempts, max_attempts,"
+                " task_id, created_at, lease_until) SELECT 'chainviz.gone.mask', '{\"own_patterns\": \"she pays\"}', state,"
+                " progress, message, cancel_requested, attempts, max_attempts, task_id, created_at, lease_until"
+                " FROM jobs_job WHERE id = 21"
+            )
+            connection.commit()
+        migrate(folder)
+        ended = folder.run("-c", RUN_JOBS)
+        assert ended.returncode == 0, ended.stderr
+        with folder.connect() as connection:
+            jobs = connection.execute("SELECT function, state, message, args FROM jobs_job WHERE id > 20").fetchall()
+    assert len(jobs) == 14
+    assert {state for _, state, *_ in jobs} == {"done", "failed"}
+    assert not [job for job in jobs if "fault of chainviz" in job[2]]
+    assert [function for function, _, message, _ in jobs if message == EARLIER] == ["chainviz.gone.mask"]
+    assert not [job for job in jobs if "she pays" in job[-1]]
 
 
 def test_undo_and_redo_work(found: dict[str, Any]) -> None:

@@ -68,7 +68,7 @@ def stored(*, jobs: bool = True) -> bytes:
     found: list[bytes] = []
     with connection.cursor() as cursor:
         for model in apps.get_models(include_auto_created=True):
-            if not jobs and model._meta.app_label in ("jobs", "django_tasks_db", "django_tasks_database"):
+            if not jobs and model._meta.app_label == "jobs":
                 continue
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(model._meta.db_table)}")
             for row in cursor.fetchall():

@@ -119,17 +119,17 @@ def test_a_long_look_and_a_long_purge_can_be_left_and_found_again(
     waiting = client.post(address, {**form, "act": "look"})
     assert waiting.status_code == 303
     assert "Counting what would go" in client.get(address).content.decode()
-    run_job.call(Job.objects.latest("pk").pk)
+    run_job(Job.objects.latest("pk").pk)
     counted = client.get(waiting["Location"]).content.decode()
     assert "places with 1 value" in counted
     assert "Type the title to confirm" in counted
     assert "zq3811xw" in counted
     misnamed = client.post(address, {**form, "title": "something else", "act": "purge"})
-    run_job.call(Job.objects.latest("pk").pk)
+    run_job(Job.objects.latest("pk").pk)
     assert "This is not the title. Nothing was purged." in client.get(misnamed["Location"]).content.decode()
     purging = client.post(address, {**form, "title": chain.title, "act": "purge"})
     assert "Purging" in client.get(address).content.decode()
-    run_job.call(Job.objects.latest("pk").pk)
+    run_job(Job.objects.latest("pk").pk)
     assert client.get(purging["Location"])["Location"] == f"/c/{chain.pk}/audit/"
     assert CANARIES[3] not in held(stored())
     assert "Purging" not in client.get(address).content.decode()
@@ -141,7 +141,7 @@ def test_it_can_be_stopped_until_it_writes(client: Client, chain: Chain, nothing
     assert "Stop" in client.get(waiting).content.decode()
     number = Job.objects.latest("pk").pk
     client.post(waiting, {"act": "stop"})
-    run_job.call(number)
+    run_job(number)
     assert len(held(stored(jobs=False))) == len(CANARIES)
     waiting = client.post(f"/c/{chain.pk}/purge/", form)["Location"]
     Job.objects.update(state=Job.State.RUNNING, progress=0.05)

@@ -168,7 +168,7 @@ def test_a_summary_under_way_is_dropped(chain: Chain, monkeypatch: Any) -> None:
     options = SummarizeOptions(use_qa=True, max_qa_sections=3)
     run = runs.begin(ground_of(chain), chain.owner, options, "extractive")
     assert run.job is not None
-    run_job.call(run.job.pk)
+    run_job(run.job.pk)
     assert SummaryPiece.objects.exists()
     assert held(stored()) == []
 

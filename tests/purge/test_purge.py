@@ -42,7 +42,6 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
         function="x.y",
         args={"text": CANARIES[4]},
         created_at=chain.created_at,
-        lease_until=chain.created_at,
     )
     chain.refresh_from_db()
     return chain

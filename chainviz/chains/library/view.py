@@ -48,7 +48,9 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         "filter_words": _in_words(wanted, labels),
         **_addresses(shown),
     }
-    return page_or_fragment(request, "chains/library/library.html", "table", context, status=status)
+    return page_or_fragment(
+        request, "chains/library/library.html", "chains/library/_table.html", context, status=status
+    )
 
 
 def _addresses(shown: Listing) -> dict[str, str]:

@@ -17,7 +17,7 @@ from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.models import Upload
 from chainviz.store.transfer import exports
 
-FILE = f"{__name__}.scan_file"
+FILE = "scan-file"
 STRETCH = 1 << 20
 LONGEST = 1 << 12
 """Characters that wait for the next stretch: a secret up to this long is found whole."""
@@ -87,7 +87,7 @@ def _reported(context: JobContext, pieces: Iterable[bytes], size: int) -> Iterat
 
 
 def start_file_scan(args: dict[str, int], owner: Any) -> Job:
-    return start_job(scan_file, owner=owner, **args)
+    return start_job(FILE, owner=owner, **args)
 
 
 def file_findings_of(job: Job) -> FileFindings:

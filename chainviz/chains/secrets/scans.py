@@ -17,13 +17,13 @@ from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import History, Snapshot
 
-SCAN = f"{__name__}.scan_content"
-OWN = f"{__name__}.scan_for_own"
+SCAN = "scan-chain"
+OWN = "scan-own-patterns"
+LIBRARY = "scan-library"
 LOOKS = 2
 """Raise it when scans find more places: what was looked through before is looked through again."""
 INSIDE = 0.8
 NEWEST = 20
-LIBRARY = f"{__name__}.scan_library"
 
 
 def scan_content(context: JobContext, snapshot: int, edition: int, looks: int) -> list[Any]:
@@ -46,7 +46,7 @@ def scan_for_own(context: JobContext, snapshot: int, edition: int, looks: int, m
 
 
 def start_own_scan(snapshot: Snapshot, patterns: str, owner: Any) -> Job:
-    return start_job(scan_for_own, owner=owner, **scan_args(snapshot), mark=mark_of(patterns), patterns=patterns)
+    return start_job(OWN, owner=owner, **scan_args(snapshot), mark=mark_of(patterns), patterns=patterns)
 
 
 def own_scan_of(snapshot: Snapshot, patterns: str, user: Any) -> Job | None:
@@ -57,7 +57,7 @@ def own_scan_of(snapshot: Snapshot, patterns: str, user: Any) -> Job | None:
 
 
 def start_scan(snapshot: Snapshot, owner: Any) -> Job:
-    return start_job(scan_content, owner=owner, **scan_args(snapshot))
+    return start_job(SCAN, owner=owner, **scan_args(snapshot))
 
 
 def scan_args(snapshot: Snapshot) -> dict[str, int]:
@@ -110,4 +110,4 @@ def scan_library(context: JobContext) -> list[Any]:
 
 
 def start_library_scan(owner: Any) -> Job:
-    return start_job(scan_library, owner=owner)
+    return start_job(LIBRARY, owner=owner)

@@ -62,7 +62,7 @@ def take_in(arrival: Arrival, how: How) -> None:
         _work_at_once(arrival, how)
         return
     arrival.save()
-    job = start_job(take_in_job, owner=arrival.owner, arrival_id=arrival.pk, how=how)
+    job = start_job("import-file", owner=arrival.owner, arrival_id=arrival.pk, how=how)
     Arrival.objects.filter(pk=arrival.pk).update(job=job)
     arrival.job = job
 

@@ -7,7 +7,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NoReturn
 
 from chainviz.core.documents.source import CHUNK, Source
@@ -206,7 +205,7 @@ Scan = Callable[[str, int], tuple[Any, int]]
 
 
 def decoder(oddities: Oddities, *, careful: bool = False) -> Scan:
-    """`scan(text, position) -> (value, end)`; StopIteration or ValueError where there is no value.
+    """`scan(text, position) -> (value, end)`; ValueError where there is no value.
 
     The careful one also takes control characters in strings and integers of any length, and is slower.
     """
@@ -216,7 +215,7 @@ def decoder(oddities: Oddities, *, careful: bool = False) -> Scan:
         parse_int=_integer if careful else None,
         strict=not careful,
     )
-    return made.scan_once  # type: ignore[attr-defined,no-any-return]
+    return made.raw_decode
 
 
 def _integer(digits: str) -> int | float:
@@ -227,15 +226,14 @@ def _integer(digits: str) -> int | float:
         return float("inf") if digits[0] != "-" else float("-inf")
 
 
-_skip = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False).scan_once  # type: ignore[attr-defined]
+_lenient = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False)
 
 
 def value_end(text: str, position: int) -> int:
     """Where the value that begins at `position` ends; `text` is known to be JSON."""
-    end: int = _skip(text, position)[1]
-    return end
+    return _lenient.raw_decode(text, position)[1]
 
 
 def string_at(text: str, position: int) -> tuple[str, int]:
     """The string whose opening quote is at `position`, and its end."""
-    return scanstring(text, position + 1, False)  # type: ignore[no-any-return]
+    return _lenient.raw_decode(text, position)

@@ -43,8 +43,6 @@ class Values:
                 if end < len(window.text) or window.complete or window.text[begin] in '{["':
                     return value, end, begin
                 broken = Broken(end, "")
-            except StopIteration as stop:
-                broken = self._missing(window, stop.value)
             except json.JSONDecodeError as error:
                 if self._is_control_character(window, error):
                     scan = decoder(self._odd, careful=True)
@@ -69,7 +67,7 @@ class Values:
             return self.read(window, begin, keep, scan)
         try:
             value, length = scan(window.text[begin:end], 0)
-        except (ValueError, StopIteration, RecursionError):
+        except (ValueError, RecursionError):
             raise Broken(begin, "the line is no JSON", begin) from None
         return value, begin + length, begin
 
@@ -88,6 +86,8 @@ class Values:
 
     def _wrong(self, window: Window, error: json.JSONDecodeError, begin: int) -> tuple[Broken, int]:
         """What is wrong; if only the window ends too early, also up to which byte it must reach."""
+        if error.msg == "Expecting value":
+            return self._missing(window, error.pos), 0
         if "control character" in error.msg:
             return Broken(error.pos, "a string is cut off by the end of the line"), 0
         if window.complete and not window.text[error.pos :].strip():

@@ -6,11 +6,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from json.decoder import scanstring  # type: ignore[attr-defined]
 from operator import attrgetter
 from typing import NamedTuple
 
 from chainviz.core.chain.messages import byte_size
+from chainviz.core.documents.json_scan import string_at
 from chainviz.core.documents.units import Read
 
 STEP = 1 << 20
@@ -138,11 +138,11 @@ def _measured(read: Read, start: int, length: int) -> LongString:
 
 def _value(spelled: bytes) -> tuple[str, int]:
     """What the inside of a string stands for up to its closing quote, if that is there, and how many bytes that takes."""
-    source = spelled.decode("utf-8", "surrogateescape") + '"'
-    text, end = scanstring(source, 0, False)
+    source = f'"{spelled.decode("utf-8", "surrogateescape")}"'
+    text, end = string_at(source, 0)
     if end == len(source):
         return text, len(spelled)
-    return text, len(source[: end - 1].encode("utf-8", "surrogateescape"))
+    return text, len(source[1 : end - 1].encode("utf-8", "surrogateescape"))
 
 
 def _whole_characters(ahead: bytes) -> bytes:

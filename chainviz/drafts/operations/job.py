@@ -13,13 +13,13 @@ from chainviz.drafts.target import Ground
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 
-CARRYING_OUT = f"{__name__}.carry_out"
+CARRYING_OUT = "run-operation"
 
 
 def start_operation(ground: Ground, user: Any, operation: Operation[Any], options: Options) -> Job:
     """The one under way, where there is one for this content."""
     return operation_job(operation, ground, user) or start_job(
-        carry_out, owner=user, **named(ground), operation=operation.name, options=options.model_dump()
+        CARRYING_OUT, owner=user, **named(ground), operation=operation.name, options=options.model_dump()
     )
 
 

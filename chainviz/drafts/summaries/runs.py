@@ -39,6 +39,7 @@ BY_HAND = "you"
 MOST_TEXT = 1_000_000
 MOST_HINT = 1_000
 ATTEMPTS = 5
+WRITE = "write-summaries"
 """Workers that may die in the middle of a run before it is given up."""
 
 
@@ -172,9 +173,7 @@ def write_rest(run: SummaryRun) -> None:
     if run.job_id in active:
         return
     _let_go(run, active)
-    from chainviz.drafts.summaries.job import write_pieces  # a job's function: it needs all of this module
-
-    run.job = start_job(write_pieces, owner=run.author, max_attempts=ATTEMPTS, run=run.pk)
+    run.job = start_job(WRITE, owner=run.author, max_attempts=ATTEMPTS, run=run.pk)
     run.save(update_fields=["job"])
 
 
@@ -196,8 +195,6 @@ def stop(run: SummaryRun) -> None:
 @transaction.atomic
 def write_again(piece: SummaryPiece, hint: str = "") -> None:
     """One piece alone, by the run's writer; whatever stood there is replaced once the new text is there."""
-    from chainviz.drafts.summaries.job import write_pieces
-
     if piece.run.writer == MANUAL:
         raise Refused("These summaries are written by hand.")
     _let_go(piece.run, jobs_of(piece.run))
@@ -208,7 +205,7 @@ def write_again(piece: SummaryPiece, hint: str = "") -> None:
     )
     if not changed:
         raise Refused("This summary is being written already.")
-    job = start_job(write_pieces, owner=piece.run.author, max_attempts=ATTEMPTS, run=piece.run_id, piece=piece.pk)
+    job = start_job(WRITE, owner=piece.run.author, max_attempts=ATTEMPTS, run=piece.run_id, piece=piece.pk)
     SummaryPiece.objects.filter(pk=piece.pk).update(job=job)
 
 

@@ -12,14 +12,12 @@ from chainviz.drafts.target import Ground
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 
-MASKING = f"{__name__}.mask_content"
+MASKING = "mask"
 
 
 def start_masking(ground: Ground, user: Any, options: MaskOptions) -> Job:
     """The one under way, where there is one for this content."""
-    return masking_of(ground, user) or start_job(
-        mask_content, owner=user, **named(ground), options=options.model_dump()
-    )
+    return masking_of(ground, user) or start_job(MASKING, owner=user, **named(ground), options=options.model_dump())
 
 
 def masking_of(ground: Ground, user: Any, number: int | None = None) -> Job | None:

@@ -12,14 +12,12 @@ from chainviz.drafts.target import Ground
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 
-REDACTING = f"{__name__}.redact_content"
+REDACTING = "redact"
 
 
 def start_redacting(ground: Ground, user: Any, options: RedactOptions) -> Job:
     """The one under way, where there is one for this content."""
-    return redacting_of(ground, user) or start_job(
-        redact_content, owner=user, **named(ground), options=options.model_dump()
-    )
+    return redacting_of(ground, user) or start_job(REDACTING, owner=user, **named(ground), options=options.model_dump())
 
 
 def redacting_of(ground: Ground, user: Any, number: int | None = None) -> Job | None:

@@ -141,7 +141,8 @@ def _page(
     }
     status = 422 if request.method == "POST" and (error or options is None) else 200
     fragment = "tools" if request.htmx.target == "tools" else "decisions"  # type: ignore[attr-defined]
-    return page_or_fragment(request, "drafts/redact/redact.html", fragment, {"page": page, "form": form}, status=status)
+    names = ("drafts/redact/redact.html", f"drafts/redact/_{fragment}.html")
+    return page_or_fragment(request, *names, {"page": page, "form": form}, status=status)
 
 
 def _head(ground: Ground) -> dict[str, object]:

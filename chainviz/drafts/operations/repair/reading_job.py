@@ -11,12 +11,12 @@ from chainviz.drafts.target import Ground
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 
-READING = f"{__name__}.read_content"
+READING = "propose-repairs"
 
 
 def start_reading(ground: Ground, user: Any) -> Job:
     known = reading_of(ground, user)
-    return known if known and not known.is_finished else start_job(read_content, owner=user, **named(ground))
+    return known if known and not known.is_finished else start_job(READING, owner=user, **named(ground))
 
 
 def reading_of(ground: Ground, user: Any) -> Job | None:
