@@ -113,4 +113,4 @@ class ObservedMessage:
     text: TextObservation | None = None
     """How a text holds the results."""
     names: tuple[str, ...] = ()
-    """Of an unknown one: names in its headers that are no tools of the chain."""
+    """For an unknown convention: header names that are not tools of the chain."""

@@ -44,7 +44,7 @@ class Section:
 class RegisteredSection:
     name: str
     guidance: str = ""
-    """What the model is told to write there."""
+    """The instruction for the model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""LineIndex and columns of a text, for whoever has offsets."""
+"""Lines and columns of a text by offset."""
 
 from __future__ import annotations
 

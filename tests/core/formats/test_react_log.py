@@ -221,7 +221,7 @@ def test_messages_of_other_formats_are_written_in_the_nearest_form() -> None:
     assert strict_error(parse(chain.messages)) is None
 
 
-def test_what_has_no_place_is_told() -> None:
+def test_losses_name_what_has_no_place() -> None:
     assert FORM.losses(NEW[0]) == ()
     assert any("ids become numbers" in loss for loss in FORM.losses(NEW[1]))
     assert any("role system" in loss for loss in FORM.losses(Message(SYSTEM, (Text("s"),))))

@@ -77,7 +77,7 @@ def test_ranges_and_sizes_are_those_of_the_source() -> None:
         assert each.size >= sum(result.size for result in each.results)
 
 
-def test_names_in_a_text_that_only_looks_like_results_are_told() -> None:
+def test_unknown_names_are_listed_for_a_text_that_only_looks_like_results() -> None:
     (unknown,) = [each for each in observe(MemoryChain(CHAIN), RECOGNITION) if each.convention == "unknown"]
     assert (unknown.message, unknown.names, unknown.results) == (11, ("INFO",), ())
 

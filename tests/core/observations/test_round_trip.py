@@ -23,7 +23,7 @@ def losses(text: str, convention: str, *, name: str = "a", wrapper: str = "auto"
 
 @given(block_lists, conventions, wrappers)
 @settings(max_examples=400, deadline=None)
-def test_no_loss_is_told_where_everything_reads_back_and_one_where_it_does_not(blocks, convention, wrapper) -> None:  # type: ignore[no-untyped-def]
+def test_losses_are_reported_exactly_where_a_result_does_not_read_back(blocks, convention, wrapper) -> None:  # type: ignore[no-untyped-def]
     text = write_observation(blocks, convention, wrapper)
     found = list(check(text, 0, blocks, (convention, wrapper), READER))
     back = READER.read(text)

@@ -23,19 +23,19 @@ plain = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_character
 
 @given(formats, texts)
 @settings(max_examples=400, deadline=None)
-def test_every_place_is_exact_and_nothing_is_told_twice_or_not_at_all(text_format: TextFormat, text: str) -> None:
+def test_sections_and_ignored_ranges_cover_the_text_once(text_format: TextFormat, text: str) -> None:
     parsed = text_format.scan(text)
-    told = bytearray(len(text))
+    covered = bytearray(len(text))
     for section in parsed.sections:
         assert text[section.start : section.end] == section.content == section.content.strip() != ""
         assert 0 <= section.outer_start < section.start <= section.end <= section.outer_end <= len(text)
-        told[section.outer_start : section.outer_end] = b"x" * (section.outer_end - section.outer_start)
+        covered[section.outer_start : section.outer_end] = b"x" * (section.outer_end - section.outer_start)
     for ignored in parsed.ignored:
         assert text[ignored.start : ignored.end].strip() == text[ignored.start : ignored.end] != ""
-        assert not any(told[ignored.start : ignored.end])
-        told[ignored.start : ignored.end] = b"x" * (ignored.end - ignored.start)
-    untold = "".join(char for char, is_told in zip(text, told, strict=True) if not is_told)
-    assert not untold.strip()
+        assert not any(covered[ignored.start : ignored.end])
+        covered[ignored.start : ignored.end] = b"x" * (ignored.end - ignored.start)
+    uncovered = "".join(char for char, is_covered in zip(text, covered, strict=True) if not is_covered)
+    assert not uncovered.strip()
     if parsed.sections:
         assert text_format.parse(text) == parsed.values()
 
@@ -64,7 +64,7 @@ def test_an_unknown_format_is_refused_in_a_sentence() -> None:
         get_text_format("yaml")
 
 
-def test_an_unregistered_header_is_told_with_its_name() -> None:
+def test_an_ignored_range_has_the_name_of_its_header() -> None:
     text = "intro\n# Action\nrun:\n# install deps\nnpm i\n# Answer\n\n# Answer\ndone"
     parsed = get_text_format("markdown").register_all(["action", "answer"]).scan(text)
     assert [(text[each.start : each.end], each.header) for each in parsed.ignored] == [

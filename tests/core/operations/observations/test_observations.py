@@ -87,7 +87,7 @@ def test_converting_there_and_back_is_the_identity(to: str) -> None:
     assert run(there, to="brackets")[0] == wrapped
 
 
-def test_a_loss_is_refused_and_told_and_done_when_forced() -> None:
+def test_a_loss_is_refused_unless_forced() -> None:
     lossy = (*TEXTS[:2], h("<observation>\n<a>\none\n# Changes\ntwo\n</a>\n<b>\n2\n</b>\n</observation>"))
     with pytest.raises(Refused, match=r"1 of 2 results would read back unchanged: s2\.h\.m0 a would be cut short: line 2"):
         run(lossy, to="markdown")
@@ -233,7 +233,7 @@ def without_id(part: Part) -> Part:
 
 @given(native_chains(), st.sampled_from(["brackets", "markdown", "xml"]))
 @settings(max_examples=150, deadline=None)
-def test_tool_messages_come_back_from_text_where_no_loss_is_told(messages: tuple[Message, ...], to: Any) -> None:
+def test_tool_messages_without_losses_come_back_from_text(messages: tuple[Message, ...], to: Any) -> None:
     plan = plan_conversion(MemoryChain(messages), ObservationsOptions(to=to, roles="to_text"), Context())
     if plan.losses:
         return
