@@ -8,11 +8,11 @@ from pathlib import Path
 
 from chainviz.core.chain.messages import SYSTEM, Message
 from chainviz.core.documents.assemble import assemble
-from chainviz.core.documents.detect import Survey, empty_list, raw_list, survey
+from chainviz.core.documents.detect import Survey, empty_list, survey
 from chainviz.core.documents.source import Source, open_source, written
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, FoundList, Pointer, Read, Span
 from chainviz.core.errors import DocumentError
-from chainviz.core.formats import detect, get_format
+from chainviz.core.formats import FORMATS, detect, get_format
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.formats.conversion import sources_in
 from chainviz.core.formats.reader import read_chain
@@ -55,9 +55,11 @@ def load_source(source: Source, format: str | None = None, *, salvage: bool = Fa
 
 
 def look(source: Source, chosen: Format | None = None, *, salvage: bool = False) -> Survey:
-    """Where the chains are; the whole file is one for the raw format."""
-    if chosen is not None and chosen.name == "raw":
-        return Survey((raw_list(source),), lines=True)
+    """Where the chains are. A format that is not JSON knows it itself."""
+    for format in (chosen,) if chosen else FORMATS:
+        lists = format.find(source)
+        if lists and (chosen or format.confidence(lists[0].sample) >= LIKELY):
+            return Survey(lists, lines=True)
     nothing = empty_list(source) if chosen is not None else None
     return Survey((nothing,)) if nothing else survey(source, salvage=salvage)
 

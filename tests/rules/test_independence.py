@@ -9,7 +9,7 @@ import pytest
 
 from tests import ROOT
 
-REGISTRIES = {"formats": "FORMATS", "providers": "PROVIDERS", "operations": "OPERATIONS"}
+REGISTRIES = {"formats": "FORMATS", "providers": "PROVIDERS", "operations": "OPERATIONS", "text_formats": "TEXT_FORMATS"}
 
 
 def members(folder: Path, constant: str) -> set[str]:

@@ -96,11 +96,12 @@ class UnitReader:
         return "," + (self._first_lead or " ")
 
     def _whole(self) -> Iterator[Unit]:
-        if self.source.size > RAW_LIMIT:
-            fault(self.source, 0, f"the file is too long to be kept as one raw text (over {RAW_LIMIT >> 20} MB)")
-        text = self.source.text(0, self.source.size)
-        self._end = self.source.size
-        yield Unit(0, "", text, text, 0)
+        start, end = self.found.start, self.found.end
+        if end - start > RAW_LIMIT:
+            fault(self.source, start, f"the text is too long to be kept as one raw text (over {RAW_LIMIT >> 20} MB)")
+        text = self.source.text(start, end)
+        self._end = end
+        yield Unit(0, "", text, text, start)
 
     def _read_slot(self) -> Iterator[Unit]:
         """The shell around the list must be JSON too; the slot, if there is one, comes first."""

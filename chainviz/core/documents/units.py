@@ -114,6 +114,7 @@ class FoundList:
     lines: bool = False
     single: bool = False
     raw: bool = False
+    """It is plain text: one unit, which its format divides."""
     sample: Sample = Sample((), {})
     warnings: tuple[str, ...] = ()
     """What was odd about the file, a sentence each; the envelope has them too."""

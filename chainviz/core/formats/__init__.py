@@ -12,6 +12,7 @@ from chainviz.core.formats.langchaingo import LangchainGo
 from chainviz.core.formats.neutral import Neutral
 from chainviz.core.formats.openai_chat import OpenAIChat
 from chainviz.core.formats.raw import Raw
+from chainviz.core.formats.react_log import ReactLog
 
 FORMATS: tuple[Format, ...] = (
     OpenAIChat(),
@@ -21,6 +22,7 @@ FORMATS: tuple[Format, ...] = (
     ClaudeCode(),
     GoaitoolsState(OpenAIChat(), "openai"),
     GoaitoolsState(Anthropic(), "anthropic", "goaitools_state_anthropic"),
+    ReactLog(),
     Raw(),
 )
 

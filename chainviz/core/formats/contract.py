@@ -8,7 +8,8 @@ from typing import Protocol
 
 from chainviz.core.chain.messages import Fragment, Message
 from chainviz.core.documents.links import Links
-from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.units import FoundList, Pointer, Sample, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,10 @@ class Format(Protocol):
 
     packs: bool = True
     """A tool message may hold several results; else each has a message of its own."""
+
+    def find(self, source: Source) -> tuple[FoundList, ...]:
+        """The lists of a document that is not JSON; () where it is none of this format. JSON is found for all formats."""
+        return ()
 
     def confidence(self, sample: Sample) -> float:
         """0 (cannot be) to 1 (certain)."""

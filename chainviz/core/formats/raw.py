@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from chainviz.core.chain.messages import HUMAN, NEW, Fragment, Message, Opaque, Role, Text, text_of
-from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.documents.detect import raw_list
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.units import FoundList, Sample, Unit
 from chainviz.core.formats.contract import Format, Style
 
 
@@ -14,6 +16,9 @@ class Raw(Format):
     label = "Raw text"
     blocks_at = ()
     lines = True
+
+    def find(self, source: Source) -> tuple[FoundList, ...]:
+        return (raw_list(source),)
 
     def confidence(self, sample: Sample) -> float:
         """Never by itself: a person chooses it."""

@@ -9,8 +9,11 @@ from chainviz.core.operations.contract import Operation
 from chainviz.core.operations.convert import Convert
 from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.mask import Mask
+from chainviz.core.operations.observations import ConvertObservations
 from chainviz.core.operations.redact import Redact
 from chainviz.core.operations.repair import Repair
 from chainviz.core.operations.summarize import SUMMARIZE
 
-OPERATIONS: tuple[Operation[Any], ...] = (Repair(), Edit(), Redact(), Mask(), SUMMARIZE, Compact(SUMMARIZE), Convert())
+OPERATIONS: tuple[Operation[Any], ...] = (
+    Repair(), Edit(), Redact(), Mask(), SUMMARIZE, Compact(SUMMARIZE), ConvertObservations(), Convert(),
+)  # fmt: skip

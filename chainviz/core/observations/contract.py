@@ -1,0 +1,116 @@
+"""What a result of a tool is: the ways in which texts hold results, and a result beside its call.
+
+Offsets count characters of the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from chainviz.core.chain.messages import Binary, Image, byte_size
+from chainviz.core.text_formats.contract import IgnoredRange
+from chainviz.core.toolchain.stored import is_error
+
+Convention = str
+RAW, BRACKETS, MARKDOWN, XML = "raw", "brackets", "markdown", "xml"
+"""How results are marked in a text: not at all, by `[tool]` lines, by `# tool` headers, by `<tool>` tags."""
+LABELS = {RAW: "Raw", BRACKETS: "Brackets", MARKDOWN: "Markdown", XML: "XML"}
+NATIVE, UNKNOWN = "native", "unknown"
+"""The other conventions of a message: a tool message, and a text that only looks like results."""
+
+WHOLE_ACTION = "error"
+"""The section that says why an action failed before any tool ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One result in a text."""
+
+    name: str
+    """The tool; "" for the error of a whole action that has no header."""
+    content: str
+    start: int = -1
+    end: int = -1
+    """`text[start:end]` is the content; -1 for a block that was not read."""
+    outer_start: int = -1
+    """Where its header or opening tag begins."""
+
+    @property
+    def is_error(self) -> bool:
+        return is_error(self.content)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the content."""
+        return byte_size(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class TextObservation:
+    """The results in one text."""
+
+    convention: Convention
+    is_wrapped: bool
+    """They stand inside `<observation>` tags or under an `# observation` header."""
+    start: int
+    end: int
+    """From the wrapper, or the first header, to the end of the last result."""
+    blocks: tuple[Block, ...]
+    ignored: tuple[IgnoredRange, ...] = ()
+    """Text between `start` and `end` that belongs to no result."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """A call in an AI message."""
+
+    message: int
+    part: int
+    name: str
+    how: Literal["id", "order"]
+    """How its result was found."""
+    start: int = -1
+    end: int = -1
+    """Its range in the part's text; -1 for a native call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One result of a tool."""
+
+    tool: str
+    content: str
+    is_error: bool
+    part: int
+    """Index of its part in the message."""
+    start: int
+    end: int
+    """Its range in the part's text, or in the content of a native result."""
+    call: CallPlace | None
+    """None where no call of the AI message before has this id or name."""
+    media: tuple[Image | Binary, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the content."""
+        return byte_size(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedMessage:
+    """A tool message, or a text of a human message that holds results."""
+
+    message: int
+    part: int
+    """The text's index in the message; 0 for a tool message."""
+    convention: str
+    answers: int | None
+    """The AI message before it."""
+    results: tuple[Observation, ...]
+    size: int
+    """Bytes of the results with their headers."""
+    text: TextObservation | None = None
+    """How a text holds the results."""
+    names: tuple[str, ...] = ()
+    """For an unknown convention: header names that are not tools of the chain."""

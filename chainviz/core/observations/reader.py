@@ -1,0 +1,188 @@
+"""The tool results of a chain, message by message, each linked to the call it answers.
+
+Reads lazily and in linear time. A native result belongs to the call with its id; a result in a text to the next call of
+that name in the AI message before it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, CallRef, Image, Message, Text, ToolResult, byte_size
+from chainviz.core.observations.actions import read_actions
+from chainviz.core.observations.contract import (
+    NATIVE,
+    RAW,
+    UNKNOWN,
+    WHOLE_ACTION,
+    Block,
+    CallPlace,
+    Observation,
+    ObservedMessage,
+    TextObservation,
+)
+from chainviz.core.observations.texts import ObservationReader, suspected_names
+from chainviz.core.toolchain.answer import ACTION
+from chainviz.core.toolchain.stored import is_error
+
+STRETCH = 200
+"""Messages read at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """What is taken for a result."""
+
+    tools: frozenset[str]
+    """Names that headers may have, usually `called_tools`."""
+    section: str = ACTION
+    """The section of an AI message that holds calls."""
+    raw: bool = False
+    """A text without headers is the result of the only call of the AI message right before it."""
+
+
+def called_tools(chain: Chain, section: str = ACTION) -> frozenset[str]:
+    """Names of all tools that the chain calls, natively or in action sections. Reads the whole chain once."""
+    names = {call.name for shape in chain.shapes() for call in shape.calls}
+    for _, message in read_messages(chain, 0, len(chain)):
+        if message.role == AI:
+            names.update(entry.name for action in read_actions(message, section) for entry in action.calls.entries)
+    return frozenset(names - {""})
+
+
+def observe(chain: Chain, recognition: Recognition, start: int = 0, stop: int | None = None) -> Iterator[ObservedMessage]:
+    """The results in the messages `start` to `stop`."""
+    for _, _, observed in walk(chain, recognition, start, stop):
+        yield from observed
+
+
+def walk(
+    chain: Chain, recognition: Recognition, start: int = 0, stop: int | None = None
+) -> Iterator[tuple[int, Message, list[ObservedMessage]]]:
+    """The messages `start` to `stop`, each with its place and the results in it."""
+    turns = _Turns(recognition)
+    turns.go_to(chain, start)
+    for place, message in read_messages(chain, start, len(chain) if stop is None else stop):
+        yield place, message, list(turns.step(place, message))
+
+
+def read_messages(chain: Chain, start: int, stop: int) -> Iterator[tuple[int, Message]]:
+    for begin in range(start, stop, STRETCH):
+        yield from enumerate(chain.slice(begin, min(begin + STRETCH, stop)), begin)
+
+
+class _Turns:
+    """Goes through messages in order; knows the AI message that results answer."""
+
+    def __init__(self, recognition: Recognition) -> None:
+        self._recognition = recognition
+        self._reader = ObservationReader(recognition.tools)
+        self._turn: _Turn | None = None
+
+    def go_to(self, chain: Chain, place: int) -> None:
+        """Skips the messages before `place`; reads only those that the results behind them need."""
+        shapes = chain.shapes()
+        last = next((at for at in range(place - 1, -1, -1) if shapes[at].role == AI), place)
+        for at in range(last, place):
+            if shapes[at].role == TOOL and self._turn:
+                for ref in shapes[at].results:
+                    self._turn.by_id(ref.id)
+            else:
+                deque(self.step(at, chain[at]), maxlen=0)
+
+    def step(self, place: int, message: Message) -> Iterator[ObservedMessage]:
+        if message.role == AI:
+            self._turn = _Turn(place, message, self._recognition.section)
+        elif message.role == TOOL and message.results:
+            yield self._native(place, message)
+        elif message.role == HUMAN and self._turn is not None:
+            yield from self._texts(place, message, self._turn)
+
+    def _native(self, place: int, message: Message) -> ObservedMessage:
+        results = []
+        for ref in message.results:
+            result = message.parts[ref.part]
+            assert isinstance(result, ToolResult)
+            call = self._turn.by_id(ref.id) if self._turn else None
+            name = call.name if call else result.name
+            failed = is_error(result.content, marked=result.is_error)
+            end = len(result.content)
+            results.append(Observation(name, result.content, failed, ref.part, 0, end, call, result.media))
+        size = sum(each.size for each in results)
+        return ObservedMessage(place, 0, NATIVE, self._turn.place if self._turn else None, tuple(results), size)
+
+    def _texts(self, place: int, message: Message, turn: _Turn) -> Iterator[ObservedMessage]:
+        media = deque(part for part in message.parts if isinstance(part, Image | Binary))
+        for index, part in enumerate(message.parts):
+            if not isinstance(part, Text):
+                continue
+            found = self._reader.read(part.text) or self._raw(place, message, part, turn)
+            if found:
+                results = tuple(_result(block, index, turn, media) for block in found.blocks)
+                size = byte_size(part.text[found.start : found.end])
+                yield ObservedMessage(place, index, found.convention, turn.place, results, size, found)
+            elif names := suspected_names(part.text):
+                yield ObservedMessage(place, index, UNKNOWN, turn.place, (), part.size, names=names)
+
+    def _raw(self, place: int, message: Message, part: Text, turn: _Turn) -> TextObservation | None:
+        texts = sum(isinstance(each, Text) for each in message.parts)
+        name = turn.only_name if self._recognition.raw and place == turn.place + 1 and texts == 1 else ""
+        end = len(part.text)
+        return TextObservation(RAW, False, 0, end, (Block(name, part.text, 0, end, 0),)) if name else None
+
+
+def _result(block: Block, part: int, turn: _Turn, media: deque[Image | Binary]) -> Observation:
+    """Media of the message belong to its results in order; a failed call has none (seed 2, Media Handling)."""
+    own = (media.popleft(),) if media and not block.is_error else ()
+    call = turn.by_name(block.name)
+    return Observation(block.name or WHOLE_ACTION, block.content, block.is_error, part, block.start, block.end, call, own)
+
+
+class _Turn:
+    """The calls of one AI message; each has one result."""
+
+    def __init__(self, place: int, message: Message, section: str) -> None:
+        self.place = place
+        self._message = message
+        self._section = section
+        self._open: dict[str, deque[CallRef]] = {}
+        for call in message.calls:
+            self._open.setdefault(call.id, deque()).append(call)
+
+    def by_id(self, id: str) -> CallPlace | None:
+        waiting = self._open.get(id)
+        call = waiting.popleft() if waiting else None
+        return CallPlace(self.place, call.part, call.name, "id") if call else None
+
+    def by_name(self, name: str) -> CallPlace | None:
+        waiting = self._named.get(name)
+        return waiting.popleft() if waiting else None
+
+    @property
+    def only_name(self) -> str:
+        """The tool of the only call that is written as text; "" where there are none or several."""
+        calls = list(self._written())
+        return calls[0].name if len(calls) == 1 else ""
+
+    @cached_property
+    def _named(self) -> dict[str, deque[CallPlace]]:
+        """Calls written as text; where there are none, the native ones that have no result yet."""
+        named: dict[str, deque[CallPlace]] = {}
+        for call in [*self._written()] or [*self._unanswered()]:
+            named.setdefault(call.name, deque()).append(call)
+        return named
+
+    def _written(self) -> Iterator[CallPlace]:
+        for action in read_actions(self._message, self._section):
+            for entry in action.calls.entries if not action.calls.error else ():
+                start = action.section.start
+                yield CallPlace(self.place, action.part, entry.name, "order", start + entry.start, start + entry.end)
+
+    def _unanswered(self) -> Iterator[CallPlace]:
+        waiting = (ref for calls in self._open.values() for ref in calls)
+        for ref in sorted(waiting, key=lambda ref: ref.part):
+            yield CallPlace(self.place, ref.part, ref.name, "order")

@@ -1,0 +1,150 @@
+"""Reads the results in one text, and writes results as one text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from chainviz.core.observations import brackets
+from chainviz.core.observations.contract import (
+    BRACKETS,
+    MARKDOWN,
+    RAW,
+    WHOLE_ACTION,
+    XML,
+    Block,
+    Convention,
+    TextObservation,
+)
+from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
+from chainviz.core.text_formats.contract import OBSERVATION, FoundSection, IgnoredRange
+from chainviz.core.toolchain.results import Wrapper
+from chainviz.core.toolchain.stored import is_error
+
+_OPENING = re.compile(r"^<observation>\r?\n?|\A\s*# observation[ \t]*\r?\n", re.MULTILINE | re.IGNORECASE)
+_CLOSING = re.compile(r"\r?\n?</observation>", re.IGNORECASE)
+_SIGNS = {MARKDOWN: "#", XML: "</"}
+"""Without these no section is in a text."""
+_SEPARATORS = {RAW: "\n\n", BRACKETS: "\n", **{each.name: each.separator for each in TEXT_FORMATS}}
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """What lies inside `<observation>`, and the wrapper itself."""
+
+    start: int
+    inner_start: int
+    inner_end: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    convention: Convention
+    blocks: tuple[Block, ...]
+    ignored: tuple[IgnoredRange, ...]
+    end: int
+    """Of the last result."""
+
+
+class ObservationReader:
+    """Knows the tools whose names may stand in headers; any other name is content."""
+
+    def __init__(self, tools: Iterable[str]) -> None:
+        self.tools = frozenset((*tools, WHOLE_ACTION)) - {""}
+        self._formats = [text_format.register_all(sorted(self.tools)) for text_format in TEXT_FORMATS]
+
+    def read(self, text: str) -> TextObservation | None:
+        """The results in a text, in the convention of the first one; None where it has none."""
+        wrapper = find_wrapper(text)
+        inner = text[wrapper.inner_start : wrapper.inner_end] if wrapper else text
+        readings = [reading for reading in self._readings(inner) if reading.blocks]
+        if readings:
+            reading = min(readings, key=lambda each: each.blocks[0].outer_start)
+        elif wrapper and is_error(inner):
+            reading = _Reading(BRACKETS, (Block("", inner, 0, len(inner), 0),), (), len(inner))
+        else:
+            return None
+        return _placed(reading, wrapper)
+
+    def _readings(self, text: str) -> Iterator[_Reading]:
+        yield _Reading(BRACKETS, tuple(brackets.read(text, self.tools)), (), len(text))
+        for text_format in self._formats:
+            if _SIGNS[text_format.name] not in text:
+                continue
+            parsed = text_format.scan(text)
+            sections = list(_outermost(parsed.sections))
+            blocks = tuple(Block(each.name, each.content, each.start, each.end, each.outer_start) for each in sections)
+            # Markdown does not say where its last section ends
+            end = sections[-1].outer_end if sections and text_format.name == XML else len(text.rstrip())
+            yield _Reading(text_format.name, blocks, parsed.ignored, end)
+
+
+def find_wrapper(text: str) -> Wrapped | None:
+    """The first `<observation>` that is closed, up to the last closing tag; or the header the text begins with."""
+    opening = _OPENING.search(text)
+    if opening is None:
+        return None
+    if "#" in opening[0]:
+        return Wrapped(opening.start(), opening.end(), len(text), len(text))
+    closings = list(_CLOSING.finditer(text, opening.end()))
+    return Wrapped(opening.start(), opening.end(), closings[-1].start(), closings[-1].end()) if closings else None
+
+
+def suspected_names(text: str) -> tuple[str, ...]:
+    """Names of headers in a text that is wrapped like results, or begins with a `[name]` line; () for other texts."""
+    wrapper = find_wrapper(text)
+    inner = text[wrapper.inner_start : wrapper.inner_end] if wrapper else text
+    first = brackets.first_name(inner)
+    if first or not wrapper:
+        return (first,) if first else ()
+    found = [section.name for text_format in TEXT_FORMATS for section in text_format.scan(inner).sections]
+    return tuple(dict.fromkeys(found))
+
+
+def _outermost(sections: Iterable[FoundSection]) -> Iterator[FoundSection]:
+    """In the order of the text; a section inside another one is its content."""
+    place = 0
+    for section in sorted(sections, key=lambda each: (each.outer_start, -each.outer_end)):
+        if section.outer_start >= place:
+            place = section.outer_end
+            yield section
+
+
+def _placed(reading: _Reading, wrapper: Wrapped | None) -> TextObservation:
+    """With the offsets of the whole text."""
+    by = wrapper.inner_start if wrapper else 0
+    blocks = tuple(
+        replace(each, start=each.start + by, end=each.end + by, outer_start=each.outer_start + by)
+        for each in reading.blocks
+    )
+    start, end = (wrapper.start, wrapper.end) if wrapper else (blocks[0].outer_start, reading.end)
+    moved = (replace(each, start=each.start + by, end=each.end + by) for each in reading.ignored)
+    ignored = tuple(each for each in moved if start <= each.start and each.end <= end)
+    return TextObservation(reading.convention, wrapper is not None, start, end, blocks, ignored)
+
+
+def is_wrapped(convention: Convention, wrapper: Wrapper) -> bool:
+    """auto wraps XML and brackets, section wraps Markdown too; raw text is never wrapped."""
+    if convention == RAW or wrapper == "none":
+        return False
+    return convention == BRACKETS or wrapper == "section" or get_text_format(convention).is_wrapped
+
+
+def write_observation(blocks: Sequence[Block], convention: Convention, wrapper: Wrapper = "auto") -> str:
+    """The blocks as one text; contents are written as they are, so the text may read back differently."""
+    text = _SEPARATORS[convention].join(write_blocks(blocks, convention, wrapper))
+    if not is_wrapped(convention, wrapper):
+        return text
+    return get_text_format(MARKDOWN if convention == MARKDOWN else XML).format_section(OBSERVATION, text)
+
+
+def write_blocks(blocks: Sequence[Block], convention: Convention, wrapper: Wrapper = "auto") -> list[str]:
+    """Each block with its header."""
+    if convention == RAW:
+        return [block.content for block in blocks]
+    if convention == BRACKETS:
+        return brackets.write(blocks, is_wrapped=is_wrapped(convention, wrapper))
+    text_format = get_text_format(convention)
+    return [text_format.format_section(block.name or WHOLE_ACTION, block.content) for block in blocks]

@@ -1,0 +1,67 @@
+"""Converts results as planned. Refused where something would be lost, unless a person said to convert anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.errors import Refused
+from chainviz.core.operations.contract import Context, Decision, Outcome
+from chainviz.core.operations.observations.contract import Rewrite
+from chainviz.core.operations.observations.options import ObservationsOptions
+from chainviz.core.operations.observations.plan import Plan, plan_conversion
+
+REWRITE, LOSE, KEEP = "rewrite", "lose", "keep"
+"""Actions of the report's rows: messages that change, what a rewritten message loses, messages that stay."""
+SHOWN = 3
+"""Losses that a refusal names."""
+
+
+class ConvertObservations:
+    name = "observations"
+    label = "Convert observations"
+    Options = ObservationsOptions
+
+    def run(self, chain: Chain, options: ObservationsOptions, context: Context) -> Outcome:
+        return outcome_of(chain, plan_conversion(chain, options, context), options)
+
+
+def outcome_of(chain: Chain, plan: Plan, options: ObservationsOptions) -> Outcome:
+    """The planned change; Refused where it loses something and `options.force` is off."""
+    report = report_of(chain, plan)
+    losses = [row for row in report if row.action == LOSE]
+    drops_ids = options.roles == "to_text" and plan.ids > 0
+    if not options.force and (losses or drops_ids):
+        raise Refused(" ".join([*_lossy(plan, losses), *_dropped_ids(plan, drops_ids), "Set force to convert anyway."]))
+    made = [f"{plan.ids:,} call ids are new."] if options.roles == "to_tools" and plan.ids else []
+    warnings = (*_lossy(plan, losses), *_dropped_ids(plan, drops_ids), *made)
+    return Outcome(tuple(rewrite.splice for rewrite in plan.rewrites), report, warnings)
+
+
+def _lossy(plan: Plan, losses: Sequence[Decision]) -> Iterator[str]:
+    if losses:
+        named = "; ".join(f"{row.path} {row.reason}" for row in losses[:SHOWN])
+        more = f"; {len(losses) - SHOWN:,} more" if len(losses) > SHOWN else ""
+        yield f"{plan.survived:,} of {plan.results:,} results would read back unchanged: {named}{more}."
+
+
+def _dropped_ids(plan: Plan, drops_ids: bool) -> Iterator[str]:
+    if drops_ids:
+        yield f"{plan.ids:,} call ids are dropped: no API can match these results to their calls any more."
+
+
+def report_of(chain: Chain, plan: Plan) -> tuple[Decision, ...]:
+    """A row for each rewritten stretch, one for each loss in it, and one for each message that stays; in chain order."""
+    paths = [str(path) for path in message_paths(chain.tree)] if plan.rewrites or plan.kept else []
+    rows = [(each.message, Decision(paths[each.message], KEEP, each.reason)) for each in plan.kept]
+    rows += [(each.splice.start, row) for each in plan.rewrites for row in _rows(each, paths)]
+    return tuple(row for _, row in sorted(rows, key=lambda item: item[0]))
+
+
+def _rows(rewrite: Rewrite, paths: Sequence[str]) -> Iterator[Decision]:
+    start, last = rewrite.splice.start, rewrite.splice.start + rewrite.splice.removed - 1
+    until = paths[last] if last > start else ""
+    yield Decision(paths[start], REWRITE, rewrite.what, rewrite.size_before, rewrite.size_after, until)
+    for loss in rewrite.losses:
+        yield Decision(paths[start], LOSE, f"{loss.tool or 'the message'} {loss.reason}", loss.size, 0)

@@ -1,0 +1,49 @@
+"""What a person can choose about the form of tool results."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from chainviz.core.observations.contract import LABELS
+from chainviz.core.operations.contract import Options
+
+ConventionName = Literal["raw", "brackets", "markdown", "xml"]
+
+
+class ObservationsOptions(Options):
+    to: ConventionName = Field(
+        "xml",
+        title="Write results as",
+        description="raw has no headers, brackets has [tool] lines, markdown # headers, xml <tool> tags.",
+        json_schema_extra={"choices": {**LABELS}},
+    )
+    roles: Literal["keep", "to_text", "to_tools"] = Field(
+        "keep",
+        title="Message roles",
+        description="keep rewrites results in texts; to_text turns tool messages into text, to_tools text into tool messages.",
+        json_schema_extra={
+            "choices": {"keep": "Keep", "to_text": "Tool messages to text", "to_tools": "Text to tool messages"}
+        },
+    )
+    wrapper: Literal["auto", "none", "section"] = Field(
+        "auto",
+        title="Wrapper",
+        description="auto puts XML and brackets inside <observation>; section does so for Markdown too, under a header.",
+    )
+    sources: tuple[ConventionName, ...] = Field(
+        ("brackets", "markdown", "xml"),
+        title="Rewrite from",
+        description="Conventions to rewrite; raw takes the text after an AI message with one call for its result.",
+    )
+    names: tuple[str, ...] = Field(
+        (), title="More tools", description="Names of tools that the chain does not call but has results of."
+    )
+    section: str = Field("action", title="Calls in", description="The section of AI messages that holds calls as text.")
+    action_text: Literal["remove", "keep"] = Field(
+        "remove", title="Text of calls", description="With to_tools: remove or keep the sections that become calls."
+    )
+    force: bool = Field(
+        False, title="Convert anyway", description="Also where results would not read back, or call ids are lost."
+    )

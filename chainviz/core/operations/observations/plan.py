@@ -1,0 +1,55 @@
+"""What a conversion would change, what it would leave as it is and what would be lost. Changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chainviz.core.chain.chain import Chain
+from chainviz.core.observations.reader import Recognition, called_tools
+from chainviz.core.observations.round_trip import Loss
+from chainviz.core.operations.contract import Context
+from chainviz.core.operations.observations import reformat, to_text, to_tools
+from chainviz.core.operations.observations.contract import Kept, Rewrite, Task
+from chainviz.core.operations.observations.options import ObservationsOptions
+
+WAYS = {"keep": reformat.rewrites, "to_text": to_text.rewrites, "to_tools": to_tools.rewrites}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    rewrites: tuple[Rewrite, ...]
+    kept: tuple[Kept, ...]
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        return tuple(loss for rewrite in self.rewrites for loss in rewrite.losses)
+
+    @property
+    def results(self) -> int:
+        """Results that would be rewritten."""
+        return sum(rewrite.results for rewrite in self.rewrites)
+
+    @property
+    def survived(self) -> int:
+        """Of these, the ones that read back with the same name, order and bytes."""
+        return sum(rewrite.survived for rewrite in self.rewrites)
+
+    @property
+    def ids(self) -> int:
+        """Call ids that are lost (to_text) or made up (to_tools)."""
+        return sum(rewrite.ids for rewrite in self.rewrites)
+
+    @property
+    def size_change(self) -> int:
+        """Bytes by which the chain grows."""
+        return sum(rewrite.size_after - rewrite.size_before for rewrite in self.rewrites)
+
+
+def plan_conversion(chain: Chain, options: ObservationsOptions, context: Context) -> Plan:
+    tools = called_tools(chain, options.section).union(options.names)
+    recognition = Recognition(tools, options.section, raw="raw" in options.sources)
+    found = list(WAYS[options.roles](Task(chain, options, recognition, context)))
+    return Plan(
+        tuple(each for each in found if isinstance(each, Rewrite)),
+        tuple(each for each in found if isinstance(each, Kept)),
+    )

@@ -1,0 +1,60 @@
+"""Results in texts, written in another convention. Roles, media and the text around the results stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from chainviz.core.chain.chain import Splice
+from chainviz.core.chain.messages import Message, Text
+from chainviz.core.observations.contract import LABELS, ObservedMessage
+from chainviz.core.observations.reader import walk
+from chainviz.core.observations.round_trip import Loss, rewrite
+from chainviz.core.observations.texts import ObservationReader, is_wrapped
+from chainviz.core.operations.observations.contract import Rewrite, Task
+from chainviz.core.operations.observations.options import ObservationsOptions
+from chainviz.core.operations.progress import counted
+
+
+def rewrites(task: Task) -> Iterator[Rewrite]:
+    reader = ObservationReader(task.recognition.tools)
+    walked = walk(task.chain, task.recognition)
+    for place, message, observed in counted(walked, len(task.chain), task.context.progress, "read"):
+        chosen = [each for each in observed if _is_to_change(each, task.options)]
+        if chosen:
+            yield _rewrite(place, message, chosen, task.options, reader)
+
+
+def _is_to_change(observed: ObservedMessage, options: ObservationsOptions) -> bool:
+    text = observed.text
+    if text is None or text.convention not in options.sources:
+        return False
+    return text.convention != options.to or text.is_wrapped != is_wrapped(options.to, options.wrapper)
+
+
+def _rewrite(
+    place: int,
+    message: Message,
+    observed: Sequence[ObservedMessage],
+    options: ObservationsOptions,
+    reader: ObservationReader,
+) -> Rewrite:
+    parts = list(message.parts)
+    losses: list[Loss] = []
+    survived = 0
+    for each in observed:
+        part = parts[each.part]
+        assert isinstance(part, Text) and each.text
+        new = rewrite(part.text, each.text, options.to, options.wrapper, reader)
+        parts[each.part] = replace(part, text=new.text)
+        losses += new.losses
+        survived += new.survived
+    before = ", ".join(dict.fromkeys(LABELS[each.convention] for each in observed))
+    return Rewrite(
+        Splice(place, 1, (replace(message, parts=tuple(parts)),)),
+        f"{before} to {LABELS[options.to]}",
+        results=sum(len(each.results) for each in observed),
+        survived=survived,
+        size_before=message.size,
+        losses=tuple(losses),
+    )

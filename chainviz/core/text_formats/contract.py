@@ -1,0 +1,176 @@
+"""What a text format is: sections are registered, described to a model, read from its text and written for it (seed 2).
+
+Offsets count characters of the text. A format is an immutable value: registering a section returns a new one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+from chainviz.core.errors import ChainError
+
+LEAD = "Write your reply in these sections:"
+OBSERVATION = "observation"
+"""The section around the results of one action."""
+
+
+class NoSections(ChainError):
+    """The text has no section with content."""
+
+
+class AmbiguousTags(ChainError):
+    """Strict mode: a section holds the tag of another one."""
+
+
+class ReferencePanic(RuntimeError):
+    """The reference implementation crashes here; raised with `reference=True` only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section to write."""
+
+    name: str
+    content: str = ""
+    children: tuple[Section, ...] = ()
+    """Written after the content, one level deeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSection:
+    name: str
+    guidance: str = ""
+    """The instruction for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSection:
+    """A section in a text."""
+
+    name: str
+    """As it is registered; as the text spells it where nothing is registered."""
+    text: str = field(repr=False)
+    """The whole text."""
+    start: int
+    end: int
+    """Of the content, without the white space around it."""
+    outer_start: int
+    """Where its header or opening tag begins."""
+    outer_end: int
+    """Behind its closing tag, or where the next header begins."""
+
+    @property
+    def content(self) -> str:
+        """Cut out when it is asked for: sections that are nested share their text."""
+        return self.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoredRange:
+    """Text that belongs to no section, without the white space around it."""
+
+    start: int
+    end: int
+    header: str = ""
+    """The name of the header it begins with: one that is not registered, or whose section is blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """A section that strict mode refuses, and the tag in it."""
+
+    section: FoundSection
+    tag: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedText:
+    sections: tuple[FoundSection, ...]
+    """In the order in which they end."""
+    ignored: tuple[IgnoredRange, ...]
+    """In the order of the text."""
+    ambiguities: tuple[Ambiguity, ...] = ()
+
+    def values(self) -> dict[str, list[str]]:
+        """The contents by name, those of one name in order."""
+        values: dict[str, list[str]] = {}
+        for section in self.sections:
+            values.setdefault(section.name, []).append(section.content)
+        return values
+
+
+@dataclass(frozen=True)
+class TextFormat(ABC):
+    sections: tuple[RegisteredSection, ...] = ()
+    """Without any, every section of the text is found."""
+    strict: bool = False
+    reference: bool = False
+    """Behave like the reference implementation also where its result is a bug or differs from the seed."""
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    is_wrapped: ClassVar[bool]
+    """Results in this format stand in an outer `<observation>` (seed 2, design decision 2)."""
+    separator: ClassVar[str]
+    """Between two sections."""
+
+    def register(self, name: str, guidance: str = "") -> Self:
+        """With one more section. Upper and lower case are the same; the first spelling and guidance of a name stay."""
+        if name.lower() in self._spellings:
+            return self
+        return replace(self, sections=(*self.sections, RegisteredSection(name, guidance)))
+
+    def register_all(self, names: Iterable[str]) -> Self:
+        sections = {section.name.lower(): section for section in self.sections}
+        for name in names:
+            sections.setdefault(name.lower(), RegisteredSection(name))
+        return replace(self, sections=tuple(sections.values()))
+
+    def parse(self, text: str) -> dict[str, list[str]]:
+        """The contents of all sections by name; NoSections or (strict) AmbiguousTags."""
+        parsed = self.scan(text)
+        if self.strict and parsed.ambiguities:
+            first = parsed.ambiguities[0]
+            raise AmbiguousTags(f"Ambiguous tags: the section {first.section.name} holds {first.tag}.")
+        if not parsed.sections:
+            names = ", ".join(section.name for section in self.sections)
+            raise NoSections(f"No sections found in the {self.label} text{f'; looked for {names}' if names else ''}.")
+        return parsed.values()
+
+    @abstractmethod
+    def scan(self, text: str) -> ParsedText:
+        """Everything that `parse` finds, with its place, and what it ignores. Never fails."""
+
+    def describe_structure(self) -> str:
+        """The instruction for a model; "" where no section is registered."""
+        if not self.sections:
+            return ""
+        described = (self.format_section(each.name, each.guidance) + self.separator for each in self.sections)
+        return f"{LEAD}\n\n{''.join(described)}"
+
+    @abstractmethod
+    def format_section(self, name: str, content: str) -> str:
+        """One section. Name and content are written as they are: what is written may read back differently."""
+
+    @abstractmethod
+    def format_sections(self, sections: Sequence[Section]) -> str: ...
+
+    def wrap(self, sections: str) -> str:
+        """The text of several sections inside one section."""
+        return self.format_section(OBSERVATION, sections)
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        return {section.name.lower(): section.name for section in self.sections}
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The range without the white space around it; empty at `start` where there is nothing else."""
+    piece = text[start:end]
+    length = len(piece.rstrip())
+    return (start + len(piece) - len(piece.lstrip()), start + length) if length else (start, start)

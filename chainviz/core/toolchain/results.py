@@ -1,0 +1,173 @@
+"""Results of tool calls as one text for a model, as the reference's Execute returns them; nothing is executed (seed 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import yaml
+
+from chainviz.core.chain.messages import Binary, Image, Text
+from chainviz.core.text_formats.contract import Section, TextFormat
+from chainviz.core.toolchain.calls import SyntaxName, parse_calls
+from chainviz.core.toolchain.json_syntax import to_json
+from chainviz.core.toolchain.schemas import Schema
+from chainviz.core.toolchain.yaml_syntax import to_yaml
+
+Medium = Image | Binary
+Wrapper = Literal["auto", "none", "section"]
+"""auto: `<observation>` around XML; section: one section named observation, in Markdown too."""
+
+ERROR = "Error: "
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a tool returned."""
+
+    value: Any
+    """A JSON value."""
+    media: tuple[Medium, ...] = ()
+    instructions: str = ""
+    """Written beside the result for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a call has no result."""
+
+    error: str
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RawResult:
+    name: str
+    output: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """For programs: `results` and `errors` are as long as `calls`, with None where a call has none."""
+
+    calls: tuple[Named, ...]
+    results: tuple[RawResult | None, ...]
+    errors: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    text: str
+    """A section for each call, in call order, errors included; "" where there is no call."""
+    media: tuple[Medium, ...]
+    """Of all results, in call order."""
+    raw: Raw
+
+    def as_content_parts(self) -> tuple[Text | Medium, ...]:
+        """Parts of a message: the text, also an empty one, then the media."""
+        return (Text(self.text), *self.media)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultOptions:
+    syntax: SyntaxName = "json"
+    wrapper: Wrapper = "auto"
+    empty_when_all_failed: bool = False
+    """No text where every call failed (seed 2, design decision 3), although the model then sees no error."""
+    go_compatible: bool = False
+    """JSON with the escapes of Go's encoder."""
+    reference: bool = False
+    """As the reference's newest version: no automatic wrapper, Go's escapes."""
+
+
+DEFAULT = ResultOptions()
+
+
+def execute(
+    content: str,
+    tools: Mapping[str, Output | Failure],
+    text_format: TextFormat,
+    options: ResultOptions = DEFAULT,
+    schemas: Mapping[str, Schema] | None = None,
+) -> Result:
+    """The result of the calls in an action section, where `tools` says what each tool returns.
+
+    CallsError where the section is wrong; a tool that is not in `tools` is an error of its own call.
+    """
+    _require(text_format)
+    calls = parse_calls(content, options.syntax, schemas, reference=options.reference)
+    outputs = [tools.get(call.name, Failure(f"unknown tool: {call.name}")) for call in calls]
+    return format_results(calls, outputs, text_format, options)
+
+
+def format_results(
+    calls: Sequence[Named],
+    outputs: Sequence[Output | Failure],
+    text_format: TextFormat,
+    options: ResultOptions = DEFAULT,
+) -> Result:
+    """One section for each call; `outputs` are those of the calls, in their order."""
+    _require(text_format)
+    written = [_written(call, output, options) for call, output in zip(calls, outputs, strict=True)]
+    sections, given = [section for section, _ in written], [output for _, output in written]
+    all_failed = all(isinstance(output, Failure) for output in given)
+    text = "" if options.empty_when_all_failed and all_failed else _text(sections, text_format, options)
+    return Result(text, _media(given), _raw(calls, given))
+
+
+def _require(text_format: TextFormat | None) -> None:
+    """An omission is an error of the program (seed 2, design decision 1)."""
+    if text_format is None:
+        raise TypeError("a text format is required")
+
+
+def _written(call: Named, output: Output | Failure, options: ResultOptions) -> tuple[Section, Output | Failure]:
+    """The call's section and what it shows: an output that cannot be serialised is a failure."""
+    if isinstance(output, Output):
+        try:
+            return _section(call.name, serialised(output.value, options), output.instructions), output
+        except (ValueError, TypeError, RecursionError, yaml.YAMLError):
+            output = Failure(f"the output cannot be written as {options.syntax.upper()}")
+    return Section(call.name, f"{ERROR}{output.error}"), output
+
+
+def _section(name: str, content: str, instructions: str) -> Section:
+    if not instructions:
+        return Section(name, content)
+    return Section(name, children=(Section("result", content), Section("instructions", instructions)))
+
+
+def serialised(value: Any, options: ResultOptions) -> str:
+    """A value in the options' syntax; an exception of the serialiser where it has no such form."""
+    if options.syntax == "yaml":
+        return to_yaml(value)
+    return to_json(value, go_compatible=options.go_compatible or options.reference)
+
+
+def _text(sections: Sequence[Section], text_format: TextFormat, options: ResultOptions) -> str:
+    text = text_format.format_sections(sections)
+    is_wrapped = options.wrapper == "auto" and text_format.is_wrapped and not options.reference
+    if not sections or not (is_wrapped or options.wrapper == "section"):
+        return text
+    return text_format.wrap(text)
+
+
+def _media(outputs: Sequence[Output | Failure]) -> tuple[Medium, ...]:
+    return tuple(medium for output in outputs if isinstance(output, Output) for medium in output.media)
+
+
+def _raw(calls: Sequence[Named], outputs: Sequence[Output | Failure]) -> Raw:
+    return Raw(
+        tuple(calls),
+        tuple(
+            RawResult(call.name, output.value) if isinstance(output, Output) else None
+            for call, output in zip(calls, outputs, strict=True)
+        ),
+        tuple(output.error if isinstance(output, Failure) else None for output in outputs),
+    )
+
