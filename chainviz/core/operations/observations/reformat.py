@@ -13,7 +13,7 @@ from chainviz.core.observations.round_trip import Loss, rewrite
 from chainviz.core.observations.texts import ObservationReader, is_wrapped
 from chainviz.core.operations.observations.contract import Rewrite, Task
 from chainviz.core.operations.observations.options import ObservationsOptions
-from chainviz.core.operations.progress import counted
+from chainviz.core.progress import counted
 
 
 def rewrites(task: Task) -> Iterator[Rewrite]:

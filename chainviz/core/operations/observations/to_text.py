@@ -20,7 +20,7 @@ from chainviz.core.observations.round_trip import Loss, check
 from chainviz.core.observations.texts import ObservationReader, write_observation
 from chainviz.core.operations.observations.contract import Kept, Rewrite, Task
 from chainviz.core.operations.observations.options import ObservationsOptions
-from chainviz.core.operations.progress import counted
+from chainviz.core.progress import counted
 from chainviz.core.text_formats import get_text_format
 from chainviz.core.toolchain.results import ERROR
 from chainviz.core.toolchain.stored import MISSING, is_error

@@ -16,7 +16,7 @@ from chainviz.core.observations.contract import LABELS, Observation, ObservedMes
 from chainviz.core.observations.reader import walk
 from chainviz.core.observations.round_trip import ignored_losses
 from chainviz.core.operations.observations.contract import Kept, Rewrite, Task
-from chainviz.core.operations.progress import counted
+from chainviz.core.progress import counted
 from chainviz.core.toolchain.calls import Call
 
 
