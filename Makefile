@@ -12,7 +12,7 @@ run: .venv/.installed-run
 
 test: lint
 	$(BIN)/python -m tests.chromium
-	CHAINVIZ_TEST_POSTGRESQL="$(POSTGRESQL)" $(BIN)/python -m pytest -q -m database
+	CHAINVIZ_TEST_POSTGRESQL="$(POSTGRESQL)" $(BIN)/python -m pytest -q -n 2 --dist loadfile -m database
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 lint: .venv/.installed-test

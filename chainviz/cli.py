@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
 from io import TextIOWrapper
 from typing import NoReturn
 
@@ -18,13 +19,20 @@ from chainviz.core.errors import ChainError
 
 # name -> (module with add_arguments and run, one line of help)
 COMMANDS = {
-    "show": ("chainviz.commands.show", "print the tree of each chain of a file"),
-    "check": ("chainviz.commands.check", "say what is wrong in each chain of a file"),
-    "apply": ("chainviz.commands.apply", "run an operation on each chain of a file"),
-    "convert": ("chainviz.commands.convert", "write the chains of a file in another format"),
+    "show": ("chainviz.commands.show", "print the tree of each chain of files"),
+    "check": ("chainviz.commands.check", "say what is wrong in each chain of files"),
+    "apply": ("chainviz.commands.apply", "run an operation on each chain of files"),
+    "convert": ("chainviz.commands.convert", "write the chains of files in another format"),
+    "fix": ("chainviz.commands.fix", "make a session valid again so that its agent resumes"),
     "diff": ("chainviz.commands.diff", "say what changed from one file to another"),
+    "parse": ("chainviz.commands.parse", "read a model's answer: its sections and tool calls"),
+    "state": ("chainviz.commands.state", "check a conversation state; say what a chain would store and send"),
+    "simulate": ("chainviz.commands.simulate", "say when compaction strategies would have fired over the turns of a chain"),
+    "observations": ("chainviz.commands.observations", "list the tool results of each chain of files"),
     "generate": ("chainviz.commands.generate", "write a made-up chain, for tests and trials"),
     "serve": ("chainviz.commands.serve", "start the web application on this machine"),
+    "createowner": ("chainviz.commands.createowner", "make the first account of team mode"),
+    "changepassword": ("chainviz.commands.changepassword", "set a new password for an account of team mode"),
     "fsck": ("chainviz.commands.fsck", "hash and check everything that is stored"),
     "worker": ("chainviz.commands.worker", "run slow jobs in a process of their own"),
 }
@@ -41,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     chosen = words[0] if words and words[0] in COMMANDS else None
     parser = Parser(prog="chainviz", description="See, check, repair and convert LLM message chains.")
+    parser.add_argument("--version", action="version", version=f"chainviz {version('chainviz')}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (_, text) in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 PACKAGE = Path(__file__).resolve().parent
-# templates/ and static/ stand beside the package in a checkout and inside it in the wheel.
+# templates/ and static/ are beside the package in a checkout and inside it in the wheel.
 IS_CHECKOUT = not (PACKAGE / "templates").is_dir()
 ASSETS = PACKAGE.parent if IS_CHECKOUT else PACKAGE
 

@@ -5,15 +5,18 @@ Importing this needs no Django, so that commands which only want an endpoint or 
 
 from __future__ import annotations
 
-import os
 import sys
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from chainviz.core.errors import OptionsError
+from chainviz.core.usage.model_figures import read_overrides
+from chainviz.core.value_errors import value_error
 from chainviz.locations import ASSETS, database, default_data_folder, secret_key
 
 
@@ -22,39 +25,71 @@ class Environment(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="CHAINVIZ_", env_ignore_empty=True, frozen=True)
 
+    mode: Literal["local", "team"] = "local"
+    base_url: str = Field(default="", validate_default=True)
+    trusted_proxies: str = ""
     port: int = Field(default=8000, ge=1, le=65535)
     host: str = "127.0.0.1"
     data: Path = default_data_folder()
     database_url: str = ""
-    mode: Literal["local", "team"] = "local"
     llm_base_url: str = ""
     llm_api_key: str = ""
     llm_model: str = ""
     llm_concurrency: int = Field(default=4, ge=1)
     llm_seconds: int = Field(default=600, ge=1)
     max_upload_mb: int = Field(default=1000, ge=1)
+    models: str = ""
 
-    @field_validator("mode")
+    @field_validator("base_url")
     @classmethod
-    def only_local(cls, mode: str) -> str:
-        if mode == "team":
-            raise ValueError(
-                "team mode is not built yet; leave CHAINVIZ_MODE unset to run for yourself on this machine"
-            )
-        return mode
+    def origin(cls, url: str, given: ValidationInfo) -> str:
+        """Team mode accepts requests for this host only, and needs to know whether people use HTTPS."""
+        if not url and given.data.get("mode") != "team":
+            return url
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
+            raise ValueError("team mode needs the address that people open, such as https://chainviz.example.org")
+        return url.rstrip("/")
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def networks(cls, text: str) -> str:
+        for each in _words(text):
+            try:
+                ip_network(each)
+            except ValueError:
+                raise ValueError(f"“{each}” is not an IP address or network") from None
+        return text
 
     @field_validator("host")
     @classmethod
-    def only_loopback(cls, host: str) -> str:
-        """Local mode signs in whoever opens the page, so nobody else may reach it."""
-        if host != "localhost" and not _is_loopback(host):
+    def only_loopback(cls, host: str, given: ValidationInfo) -> str:
+        """Local mode signs in everybody who opens the page, so only its owner may be able to reach it."""
+        if given.data.get("mode") != "team" and host != "localhost" and not _is_loopback(host):
             raise ValueError("local mode listens on this machine only: use 127.0.0.1, ::1 or localhost")
         return host
+
+    @field_validator("models")
+    @classmethod
+    def readable_models(cls, path: str) -> str:
+        try:
+            read_overrides(path)
+        except OptionsError as error:
+            raise ValueError(str(error)) from None
+        return path
 
     @field_validator("data")
     @classmethod
     def absolute(cls, folder: Path) -> Path:
         return folder.expanduser().resolve()
+
+    @property
+    def proxy_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        return tuple(ip_network(each) for each in _words(self.trusted_proxies))
+
+
+def _words(text: str) -> list[str]:
+    return text.replace(",", " ").split()
 
 
 def _is_loopback(host: str) -> bool:
@@ -70,22 +105,27 @@ def read_environment() -> Environment:
     except ValidationError as error:
         for wrong in error.errors():
             name = "CHAINVIZ_" + str(wrong["loc"][0]).upper()
-            sys.stderr.write(f"{name}={wrong['input']}: {wrong['msg'].removeprefix('Value error, ')}\n")
+            sys.stderr.write(f"{name}={wrong['input']}: {value_error(wrong)}.\n")
         raise SystemExit(2) from None
 
 
 CHAINVIZ = read_environment()
 
-# The name is the one that agents use for the same switch; core says what its values mean.
-STREAM_REDACTION_ENABLED = os.environ.get("STREAM_REDACTION_ENABLED")
 
 SECRET_KEY = secret_key(CHAINVIZ.data)
 DEBUG = False
-ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+SITE = urlsplit(CHAINVIZ.base_url)
+IS_HTTPS = SITE.scheme == "https"
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *([SITE.hostname] if SITE.hostname else [])]
 ROOT_URLCONF = "chainviz.urls"
 WSGI_APPLICATION = "chainviz.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
 LANGUAGE_CODE = "en"
 USE_I18N = False
 TIME_ZONE = "UTC"
@@ -107,22 +147,29 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "chainviz.web.middleware.trusted_proxy.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "chainviz.web.middleware.no_store.NoStoreMiddleware",
     "chainviz.web.middleware.upload_limit.UploadLimitMiddleware",
     "chainviz.web.middleware.method_page.MethodPageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "chainviz.accounts.middleware.LocalOwnerMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "chainviz.accounts.audit.record.AuditMiddleware",
+    "chainviz.accounts.middleware.MemberMiddleware",
+    "chainviz.drafts.closed_draft.DraftGoneMiddleware",
 ]
 
 TEMPLATES = [
     {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "BACKEND": "chainviz.web.template_engine.TranscriptTemplates",
+        "NAME": "django",
         "DIRS": [ASSETS / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
@@ -141,22 +188,33 @@ DATABASES = {"default": database(CHAINVIZ.database_url, CHAINVIZ.data)}
 # Functions that jobs call. Rows of jobs hold the name: it stays when the function moves.
 JOBS = {
     "import-file": "chainviz.chains.uploads.arrivals.take_in_job",
+    "judge-again": "chainviz.chains.versions.judge_again.judge_again",
     "scan-chain": "chainviz.chains.secrets.scans.scan_content",
     "scan-own-patterns": "chainviz.chains.secrets.scans.scan_for_own",
     "scan-library": "chainviz.chains.secrets.scans.scan_library",
     "scan-file": "chainviz.chains.secrets.files.scan_file",
+    "read-observations": "chainviz.chains.observations.index_job.read_by_job",
+    "plan-observations": "chainviz.drafts.operations.observations.plan_job.plan_content",
     "propose-repairs": "chainviz.drafts.operations.repair.reading_job.read_content",
-    "run-operation": "chainviz.drafts.operations.job.carry_out",
-    "redact": "chainviz.drafts.operations.redact.job.redact_content",
-    "mask": "chainviz.drafts.operations.mask.job.mask_content",
+    "simulate-strategies": "chainviz.drafts.simulation.run_job.simulate_content",
+    "run-strategy": "chainviz.drafts.operations.compact.run_job.run_content",
+    "run-operation": "chainviz.drafts.operations.job.run_operation",
     "write-summaries": "chainviz.drafts.summaries.job.write_pieces",
     "count-before-purge": "chainviz.purge.jobs.look",
     "purge": "chainviz.purge.jobs.purge",
 }
 
+# Functions that every worker calls once an hour.
+CHORES = [
+    "chainviz.drafts.garbage.collect_discarded",
+    "chainviz.chains.uploads.arrivals.clear_orphans",
+]
+
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [ASSETS / "static"]
 STATIC_ROOT = CHAINVIZ.data / "static"
+# every file in the data folder is for the person who runs the server only
+FILE_UPLOAD_PERMISSIONS = 0o600
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "chainviz.web.static.HashedStaticStorage"},
@@ -182,6 +240,14 @@ CSRF_COOKIE_NAME = "chainviz_csrf"
 CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_NAME = "chainviz_session"
 SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = SECURE_SSL_REDIRECT = IS_HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if IS_HTTPS else 0
+if CHAINVIZ.trusted_proxies:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+X_FRAME_OPTIONS = "DENY"
+# Other hosts below the same name, and lists inside browsers, are not for this application to decide on.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # One sentence for the next page, such as "Version 6 is saved": in a cookie, so that no session is written.
 MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024

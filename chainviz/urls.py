@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from chainviz.accounts.permissions import requires
 from chainviz.purge import page as purge
-from chainviz.web import views
+from chainviz.web import health, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("chainviz.chains.urls")),
     path("", include("chainviz.drafts.urls")),
     path("c/<int:chain_id>/purge/", purge.purge_page, name="purge"),
-    path("favicon.ico", views.favicon),
+    path("", include("chainviz.accounts.urls")),
+    path("healthz", requires("public")(health.healthz)),
+    path("readyz", requires("public")(health.readyz)),
+    path("favicon.ico", requires("public")(views.favicon)),
 ]
 
 handler400 = "chainviz.web.errors.bad_request"

@@ -29,6 +29,8 @@ else:
     # A file, not memory: threads and processes of a test meet in it as they do in real life.
     DATABASES["default"]["TEST"] = {"NAME": str(FOLDER / "test.sqlite3")}
 JOBS = {**JOBS_OF_THE_PRODUCT, **JOBS_OF_THE_TESTS}
+# Hashing that is slow on purpose would be most of the time of a test that signs in.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT = FOLDER
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

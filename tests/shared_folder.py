@@ -9,6 +9,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 CASES = TESTS / "cases"
+SAMPLES = TESTS / "samples"
 FOLDER = Path(os.environ.get("CHAINVIZ_SHARED", TESTS.parents[1] / "shared"))
 """Real transcripts by other people; a public clone does not have them."""
 

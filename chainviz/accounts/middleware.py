@@ -1,19 +1,73 @@
-"""Local mode: whoever opens the page is the owner. No session is written, so reading a page writes nothing."""
+"""Who sends the request, and whether their role allows what they ask for.
+
+In local mode that is always the owner; no session is written, so reading a page writes nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.utils.functional import SimpleLazyObject
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
 
-from chainviz.accounts.models import local_owner
+from chainviz.accounts.models import Membership, local_member
+from chainviz.accounts.permissions import Permission, access_of, lowest_role
+from chainviz.web.htmx import wants_fragment
+
+CURRENT_TEAM = "team"
+"""Key of the session: the team whose pages a person looks at."""
 
 
-class LocalOwnerMiddleware:
+class MemberMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request.user = SimpleLazyObject(local_owner)  # type: ignore[assignment]
         return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any
+    ) -> HttpResponse | None:
+        is_local = settings.CHAINVIZ.mode == "local"
+        access = access_of(view, request.method)
+        if access is None or (is_local and getattr(view, "team_mode", False)):
+            raise Http404
+        if access == "public":
+            return None
+        if is_local:
+            member = local_member()
+            request.member, request.user = member, member.user  # type: ignore[attr-defined]
+            return None
+        if not request.user.is_authenticated:
+            return _to_sign_in(request)
+        request.member = current_membership(request)  # type: ignore[attr-defined]
+        return None if access == "account" else _checked(request, access)
+
+
+def current_membership(request: HttpRequest) -> Membership | None:
+    """Returns that of the team chosen in the session, else that of the person's first team."""
+    mine = list(Membership.objects.active().filter(user=request.user.pk).select_related("team", "user").order_by("pk"))
+    chosen = request.session.get(CURRENT_TEAM)
+    return next((each for each in mine if each.team_id == chosen), mine[0] if mine else None)
+
+
+def _checked(request: HttpRequest, permission: Permission) -> HttpResponse | None:
+    member: Membership | None = request.member  # type: ignore[attr-defined]
+    if member is None:
+        raise Http404
+    if member.may(permission):
+        return None
+    context = {"member": member, "needed": lowest_role(permission).label.lower()}
+    return render(request, "errors/403.html", context, status=403)
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponse:
+    address = reverse("accounts:sign_in")
+    if wants_fragment(request):
+        return HttpResponse(status=401, headers={"HX-Redirect": address})
+    asked = f"?{urlencode({'next': request.get_full_path()})}" if request.method == "GET" else ""
+    return HttpResponse(status=302, headers={"Location": address + asked})

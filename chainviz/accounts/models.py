@@ -1,20 +1,139 @@
-"""People. Our own user model from the first day, because Django cannot change it later."""
+"""People and their teams. Our own user model from the first day, because Django cannot change it later.
+
+An account is never deleted, because chains, versions and the audit log name it: a member who leaves is marked as removed.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.models import AbstractUser
+from django.db import models, transaction
+from django.http import HttpRequest
+from django.utils import timezone
+
+from chainviz.accounts.audit.models import AuditRow
+from chainviz.accounts.permissions import PERMISSIONS, Permission, Role
+
+__all__ = ["AuditRow", "Invitation", "Membership", "SignInAttempt", "Team", "User"]
 
 LOCAL_OWNER = "owner"
+LOCAL_TEAM = "My team"
 
 
 class User(AbstractUser):
-    pass
+    @property
+    def display_name(self) -> str:
+        return self.get_full_name() or self.get_username()
+
+    @property
+    def initials(self) -> str:
+        words = self.display_name.split()
+        return "".join(word[0] for word in (words[0], *words[1:][-1:])).upper()
 
 
-def local_owner() -> User:
-    """The one person of local mode, made when first needed."""
+class Team(models.Model):
+    name = models.CharField(max_length=100)
+    store_name = models.CharField(max_length=64, unique=True)
+    """How the store names the owner of the team's uploads. Uploads are append-only: the team of an installation that
+    began in local mode keeps the name that its uploads carry already, `user:1`."""
+    audit_number = models.PositiveBigIntegerField(default=0)
+    """Number of the newest row of the audit log."""
+    audit_digest = models.CharField(max_length=64, default="", blank=True)
+    """Digest of that row: without it nobody would miss the last rows."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    def active(self) -> MembershipQuerySet:
+        return self.filter(removed_at=None, user__is_active=True)
+
+
+class Membership(models.Model):
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+    joined_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(null=True)
+
+    objects = MembershipQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="member_once_a_team")]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        return PERMISSIONS[Role(self.role)]
+
+    def may(self, permission: Permission) -> bool:
+        return permission in self.permissions
+
+
+class Invitation(models.Model):
+    """A link that makes one person, named by an e-mail address, a member. Its token is stored as a digest only."""
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="invitations")
+    email = models.EmailField()
+    role = models.CharField(max_length=10, choices=Role)
+    token_digest = models.CharField(max_length=64, unique=True)
+    invited_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.email} ({self.role})"
+
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at <= timezone.now()
+
+
+class SignInAttempt(models.Model):
+    """An attempt that failed or has not ended, for throttling."""
+
+    key = models.CharField(max_length=200, db_index=True)
+    """`account:` and an e-mail address, or `client:` and an IP address."""
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.key} at {self.at}"
+
+
+def member_of(request: HttpRequest) -> Membership:
+    """Returns who sent the request, as a member of the team whose pages they look at."""
+    member: Any = getattr(request, "member", None)
+    assert isinstance(member, Membership)
+    return member
+
+
+def person_of(request: HttpRequest) -> User:
+    """Returns who sent the request; every page needs a person who is signed in."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def local_member() -> Membership:
+    """The owner of the first team, who is signed in by opening a page of local mode. Made when first needed."""
+    owners = Membership.objects.active().filter(role=Role.OWNER).select_related("team", "user")
+    return owners.order_by("pk").first() or _make_local_member()
+
+
+@transaction.atomic
+def _make_local_member() -> Membership:
     owner, created = User.objects.get_or_create(username=LOCAL_OWNER, defaults={"first_name": "You"})
     if created:
         owner.set_unusable_password()
         owner.save(update_fields=["password"])
-    return owner
+    team, _ = Team.objects.get_or_create(store_name=f"user:{owner.pk}", defaults={"name": LOCAL_TEAM})
+    member, _ = Membership.objects.get_or_create(team=team, user=owner, defaults={"role": Role.OWNER})
+    return member
+
+
+def local_owner() -> User:
+    return local_member().user

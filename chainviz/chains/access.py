@@ -5,17 +5,18 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
+from chainviz.accounts.models import member_of
 from chainviz.chains.models import Arrival, Chain
 
 
 def chain_for(request: HttpRequest, chain_id: int) -> Chain:
     """A chain of the library; one in the bin must be restored before it can be looked at."""
-    return get_object_or_404(Chain.objects.visible_to(request.user).in_library(), pk=chain_id)
+    return get_object_or_404(Chain.objects.visible_to(member_of(request)).in_library(), pk=chain_id)
 
 
 def binned_chain_for(request: HttpRequest, chain_id: int) -> Chain:
-    return get_object_or_404(Chain.objects.visible_to(request.user).in_bin(), pk=chain_id)
+    return get_object_or_404(Chain.objects.visible_to(member_of(request)).in_bin(), pk=chain_id)
 
 
 def arrival_for(request: HttpRequest, arrival_id: int) -> Arrival:
-    return get_object_or_404(Arrival.objects.visible_to(request.user), pk=arrival_id)
+    return get_object_or_404(Arrival.objects.visible_to(member_of(request)), pk=arrival_id)

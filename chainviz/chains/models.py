@@ -1,4 +1,4 @@
-"""A chain in somebody's library, and a file on its way there. The messages themselves lie in the store, under `history`."""
+"""A chain in the library of a team, and a file on its way there. The messages themselves lie in the store, under `history`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from chainviz.accounts.models import Membership, Team
 from chainviz.chains.uploads import staging
 from chainviz.jobs.models import AsciiJSONField, Job
+from chainviz.store.checksums import Checked, CheckedQuerySet
 from chainviz.store.content.codec import unpack
 
 LONGEST_REQUEST = timedelta(minutes=5)
 
 
-class ChainQuerySet(models.QuerySet["Chain"]):
-    def visible_to(self, user: Any) -> ChainQuerySet:
-        return self.filter(owner=user)
+class ChainQuerySet(CheckedQuerySet["Chain"]):
+    def visible_to(self, member: Membership) -> ChainQuerySet:
+        return self.filter(team=member.team_id)
 
     def in_library(self) -> ChainQuerySet:
         return self.filter(trashed_at=None)
@@ -28,8 +30,10 @@ class ChainQuerySet(models.QuerySet["Chain"]):
         return self.exclude(trashed_at=None)
 
 
-class Chain(models.Model):
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chains")
+class Chain(Checked):
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="chains")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="chains")
+    """Who uploaded it."""
     title = models.CharField(max_length=200)
     history = models.BigIntegerField(unique=True)
     """Key of its versions in the store."""
@@ -54,20 +58,26 @@ class Chain(models.Model):
     """Errors of its structure; what is odd but allowed counts as a warning."""
     warnings = models.PositiveIntegerField(default=0)
     verdicts = AsciiJSONField(default=dict)
-    """By provider name: how many errors it would answer with."""
+    """By provider name: how many problems of each severity it has with the chain."""
+    usage = AsciiJSONField(null=True)
+    """Recorded tokens by model, in the order of core's TokenUsage; null where none are recorded."""
+    tokens = models.BigIntegerField(null=True)
+    """Recorded tokens of prompts and answers."""
+    rules = models.IntegerField(default=0)
+    """The edition of the rules by which it was judged (store/outline/edition.py)."""
     changed_at = models.DateTimeField()
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
 
-    objects = ChainQuerySet.as_manager()
+    objects = ChainQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["owner", "sha256", "pointer"], condition=Q(is_branch=False), name="chain_uploaded_once"
+                fields=["team", "sha256", "pointer"], condition=Q(is_branch=False), name="chain_uploaded_once"
             ),
         ]
         indexes = [
-            models.Index(fields=["owner", "-changed_at"], condition=Q(trashed_at=None), name="chain_library"),
+            models.Index(fields=["team", "-changed_at"], condition=Q(trashed_at=None), name="chain_library"),
         ]
 
     def __str__(self) -> str:
@@ -79,8 +89,9 @@ class Chain(models.Model):
 
 
 class ArrivalQuerySet(models.QuerySet["Arrival"]):
-    def visible_to(self, user: Any) -> ArrivalQuerySet:
-        return self.filter(owner=user)
+    def visible_to(self, member: Membership) -> ArrivalQuerySet:
+        """A person's own: nobody else sees a file before it is a chain."""
+        return self.filter(team=member.team_id, owner=member.user_id)
 
 
 class Arrival(models.Model):
@@ -93,7 +104,8 @@ class Arrival(models.Model):
         KNOWN = "known"
         DONE = "done"
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="arrivals")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="arrivals")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="arrivals")
     name = models.CharField(max_length=255)
     size = models.BigIntegerField()
     created_at = models.DateTimeField()
@@ -101,7 +113,7 @@ class Arrival(models.Model):
     waiting = models.CharField(max_length=64, default="", blank=True)
     """Name of the waiting bytes; empty when they are gone."""
     format = models.CharField(max_length=40, default="", blank=True)
-    """The format a person chose; empty: found by itself."""
+    """The format a person chose; empty: detected automatically."""
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
     chain = models.ForeignKey(Chain, on_delete=models.SET_NULL, null=True, related_name="+")
     """The chain this file became, or the one that already holds it."""
@@ -154,7 +166,7 @@ class Arrival(models.Model):
         return "Keep the complete message" if count == 1 else f"Keep the {count:,} complete messages"
 
 
-class AuditEntry(models.Model):
+class AuditEntry(Checked):
     """What was taken out of a chain: decisions and sizes, never content."""
 
     chain_key = models.BigIntegerField(db_index=True)
@@ -176,3 +188,14 @@ class AuditEntry(models.Model):
     @property
     def record(self) -> Any:
         return unpack(self.packed)
+
+
+class AuditLog(Checked):
+    """How many entries the audit of a chain has, so that fsck misses one that is gone."""
+
+    chain_key = models.BigIntegerField(primary_key=True)
+    """Of the chain; a number, like that of its entries."""
+    entries = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.entries} entries of chain {self.chain_key}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from chainviz.accounts.models import User
 from chainviz.chains.models import Arrival, Chain, ChainQuerySet
 from chainviz.chains.versions.heads import copy_head, head_moved, store_name
 from chainviz.jobs.lease import storable
@@ -45,7 +44,7 @@ def from_bin(chains: ChainQuerySet) -> list[Chain]:
 
 
 @transaction.atomic
-def restore(chain: Chain, old: Version, *, by: Any) -> Version:
+def restore(chain: Chain, old: Version, *, by: User) -> Version:
     """An old version becomes the newest one; Conflict where somebody saved at the same moment."""
     head = versions.head_of(old.history)
     version = versions.restore(old, author=store_name(by), note=f"Version {old.number} restored", expected=head)
@@ -53,7 +52,7 @@ def restore(chain: Chain, old: Version, *, by: Any) -> Version:
     return version
 
 
-def branch(chain: Chain, old: Version, *, by: Any) -> Chain:
+def branch(chain: Chain, old: Version, *, by: User) -> Chain:
     """A new chain that begins with a version of this one, and with what it is called now that no purge can change it."""
     with copied(old.snapshot) as finish, transaction.atomic():
         History.objects.select_for_update().get(pk=chain.history)
@@ -62,12 +61,13 @@ def branch(chain: Chain, old: Version, *, by: Any) -> Chain:
         return branched(chain, version, by=by)
 
 
-def branched(chain: Chain, version: Version, *, by: Any) -> Chain:
+def branched(chain: Chain, version: Version, *, by: User) -> Chain:
     """The row in the library for a history that was copied from another chain."""
     now = timezone.now()
     title = f"{chain.title[: TITLE_LENGTH - 10]} (branch)"
     made = Chain(
-        owner=chain.owner,
+        team=chain.team,
+        owner=by,
         title=title,
         history=version.history_id,
         file_name=chain.file_name,

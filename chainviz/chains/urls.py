@@ -10,6 +10,7 @@ from chainviz.chains.explorer.urls import explorer_urls
 from chainviz.chains.explorer.views import chain as explorer
 from chainviz.chains.library import bin
 from chainviz.chains.library import view as library
+from chainviz.chains.parse import view as parse
 from chainviz.chains.secrets import view as secrets
 from chainviz.chains.uploads import pick_view as pick
 from chainviz.chains.uploads import upload_view as upload
@@ -20,9 +21,11 @@ app_name = "chains"
 urlpatterns = [
     path("", library.library, name="library"),
     path("secrets/", secrets.library_secrets, name="secrets"),
+    path("parse/", parse.parse_text, name="parse"),
     path("samples/", library.samples, name="samples"),
     path("upload/", upload.upload, name="upload"),
     path("upload/<int:arrival_id>/", upload.arrival, name="arrival"),
+    path("upload/<int:arrival_id>/original", upload.original, name="original"),
     path("upload/<int:arrival_id>/forget/", upload.forget, name="forget"),
     path("upload/<int:arrival_id>/keep/", upload.keep, name="keep"),
     path("pick/<int:arrival_id>/", pick.pick, name="pick"),
@@ -35,6 +38,7 @@ urlpatterns = [
     path("c/<int:chain_id>/diff/<int:before>..<int:after>/", diff.diff, name="diff"),
     path("c/<int:chain_id>/versions/", versions.versions, name="versions"),
     path("c/<int:chain_id>/versions/compare/", versions.compare, name="compare"),
+    path("c/<int:chain_id>/versions/<int:number>/report/", versions.report, name="report"),
     path("c/<int:chain_id>/versions/<int:number>/restore/", versions.restore, name="restore"),
     path("c/<int:chain_id>/versions/<int:number>/branch/", versions.branch, name="branch"),
     path("c/<int:chain_id>/audit/", audit.audit, name="audit"),

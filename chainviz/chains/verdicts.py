@@ -1,39 +1,68 @@
-"""What the providers would say of a chain, as the few words that fit into a row."""
+"""Verdicts of providers as pages show them: state, icon and words of one, and the few words for a row or a header."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import Provider
+from chainviz.core.providers.verdict import State, Verdict, verdict_from
+
+_LOOKS: dict[State, tuple[str, str]] = {
+    "rejected": ("problem", "failed"),
+    "unchecked": ("quiet", "info"),
+    "accepted": ("ok", "ok"),
+}
+"""Colour and icon."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerdictView:
+    state: str
+    icon: str
     text: str
-    is_ok: bool
 
 
-def verdicts_of(errors: Mapping[str, int]) -> tuple[Verdict, ...]:
-    """Who rejects it, each by name, then who takes it. Providers that were not asked are left out."""
-    asked = [provider for provider in PROVIDERS if provider.name in errors]
-    rejecting = [provider for provider in asked if errors[provider.name]]
-    taking = [provider for provider in asked if not errors[provider.name]]
-    said = [Verdict(f"{short_name(provider)} rejects {errors[provider.name]}", is_ok=False) for provider in rejecting]
-    if taking:
-        said.append(Verdict(f"{_names(taking, rejecting)} ok", is_ok=True))
-    return tuple(said)
+def verdict_view(verdict: Verdict) -> VerdictView:
+    """`accepted`, `accepted, 2 warnings`, `4 errors` or `not fully checked`."""
+    if verdict.state == "accepted" and verdict.warnings:
+        warnings = f"{verdict.warnings:,} warning{'s' if verdict.warnings > 1 else ''}"
+        return VerdictView("changed", "info", f"accepted, {warnings}")
+    return VerdictView(*_LOOKS[verdict.state], verdict.text)
 
 
-def _names(taking: list[Provider], rejecting: list[Provider]) -> str:
-    if len(taking) <= 2:
-        return ", ".join(map(short_name, taking))
-    return f"{len(taking)} others" if rejecting else f"all {len(taking)}"
+def verdicts_by_provider(counts: Mapping[str, Sequence[int]]) -> dict[Provider, Verdict]:
+    """`counts`: problems by provider's name, as an outline has them; a provider without problems is left out there."""
+    return {provider: verdict_from(counts.get(provider.name, ())) for provider in PROVIDERS}
+
+
+def own_and_others(counts: Mapping[str, Sequence[int]], format: str) -> tuple[dict[Provider, Verdict], VerdictView]:
+    """The verdicts of the providers with whose API chains of this format are made, and in a few words those of all."""
+    found = verdicts_by_provider(counts)
+    accepting = sum(verdict.state == "accepted" for verdict in found.values())
+    if accepting == len(found):
+        all_said = VerdictView("ok", "ok", f"accepted by all {accepting}")
+    elif not accepting and any(verdict.state == "unchecked" for verdict in found.values()):
+        all_said = VerdictView("quiet", "info", "not fully checked")
+    else:
+        all_said = VerdictView("quiet", "info", f"accepted by {accepting} of {len(found)}")
+    return {provider: verdict for provider, verdict in found.items() if provider.is_of(format)}, all_said
+
+
+def short_verdicts(counts: Mapping[str, Sequence[int]], format: str) -> tuple[VerdictView, ...]:
+    own, all_said = own_and_others(counts, format)
+    if all_said.state == "ok":
+        return (all_said,)
+    return (*(_named(provider, verdict) for provider, verdict in own.items()), all_said)
+
+
+def _named(provider: Provider, verdict: Verdict) -> VerdictView:
+    view = verdict_view(verdict)
+    return VerdictView(view.state, view.icon, f"{short_name(provider)}: {view.text}")
 
 
 def short_name(provider: Provider) -> str:
     """The company where that is enough to tell its API from the others."""
-    company = provider.label.split()[0]
-    same = [other for other in PROVIDERS if other.label.split()[0] == company]
-    return company if len(same) == 1 else provider.label
+    same = [other for other in PROVIDERS if other.speaker == provider.speaker]
+    return provider.speaker if len(same) == 1 else provider.label

@@ -1,1 +1,4 @@
-"""One module a command: `add_arguments(parser)` and `run(arguments) -> exit code`. Imported only when it is used."""
+"""The command line, one module a command: `add_arguments(parser)` and `run(arguments) -> exit code`, imported when it is called.
+
+`io` reads and writes files, options and reports; `startup` prepares Django for `serve` and `worker`.
+"""

@@ -3,76 +3,125 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
-from chainviz.commands.chain_files import add_choice, add_file, add_format, add_json, chosen, opened
-from chainviz.commands.reports import all_problems, print_json, problem_line, problem_object
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.problems import Problem, strict_error
-from chainviz.core.load import LoadedChain
-from chainviz.core.providers import PROVIDERS
-from chainviz.core.providers.contract import check
+from chainviz.api.chain import Chain
+from chainviz.api.file import ChainFile
+from chainviz.api.tree_text import problem_line
+from chainviz.commands.io.check_reports import REPORTS, Checked, checked
+from chainviz.commands.io.files import Input, add_choice, add_files, add_format, chosen, each_file, tell
+from chainviz.commands.io.reports import problem_object
+from chainviz.commands.pasted_error import located, located_lines, located_object, read_text
+from chainviz.core.chain.problems import SEVERITIES, Problem, Severity, strict_error
+from chainviz.core.errors import OptionsError
+from chainviz.core.providers import PROVIDERS, get_provider
+from chainviz.core.providers.contract import Provider
+from chainviz.core.providers.error_messages import read_error
+from chainviz.core.providers.verdict import Verdict, verdict_of
 
-FOUND = ("error", "warning")
-"""Severities that make the exit code 1; what is odd but legal does not."""
+FOUND: tuple[Severity, ...] = ("error", "warning")
+FAILING: dict[str, tuple[Severity, ...]] = {"error": ("error",), "warning": FOUND, "unchecked": (*FOUND, "unchecked")}
+"""The severities that make the exit code 1, by --fail-on; what is odd but legal never does."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
+    add_files(parser)
     add_format(parser)
     add_choice(parser)
+    names = [provider.name.replace("-", "_") for provider in PROVIDERS]
     parser.add_argument(
         "--provider",
-        type=_spelled,
-        choices=[_spelled(provider.name) for provider in PROVIDERS],
+        type=lambda name: name.replace("-", "_"),
+        choices=names,
         help="also the rules of this provider's API",
     )
-    add_json(parser)
-
-
-def _spelled(name: str) -> str:
-    """Names of providers and of formats look alike; both spellings are taken."""
-    return name.replace("-", "_")
+    parser.add_argument(
+        "--fail-on",
+        choices=list(FAILING),
+        default="warning",
+        help="exit code 1 from this severity on; unchecked also where a provider could not be fully checked (default: warning)",
+    )
+    parser.add_argument(
+        "--error",
+        metavar="FILE",
+        help="an error message of an API: say where it lies in the chain and what fixes it; - reads standard input",
+    )
+    printed = parser.add_mutually_exclusive_group()
+    printed.add_argument("--json", action="store_true", help="print JSON Lines, one object a chain")
+    printed.add_argument("--report", choices=list(REPORTS), help="print one report of all files for CI")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found = False
-    with opened(arguments.file, arguments) as file:
+    if arguments.error:
+        return _locate(arguments)
+    provider = get_provider(arguments.provider) if arguments.provider else None
+    reported: list[Checked] = []
+
+    def check(each: Input, file: ChainFile) -> int:
+        found = False
         for chain in chosen(file, arguments.chain):
-            problems = list(_problems(chain, arguments.provider))
-            found |= any(problem.severity in FOUND for problem in problems)
-            if arguments.json:
-                _print_object(chain, file.title(chain), problems)
-            else:
-                print(f"{file.title(chain)}: {_summary(problems)}")
-                for problem in problems:
-                    print(f"  {problem_line(problem)}")
-                for warning in chain.warnings:
-                    print(f"  note: {warning}")
-    return 1 if found else 0
+            problems = chain.problems(provider.name if provider else "")
+            verdicts = [(provider, _verdict(provider, problems))] if provider else []
+            found |= any(problem.severity in FAILING[arguments.fail_on] for problem in problems)
+            if arguments.report:
+                reported.append(checked(chain, problems, verdicts[0][1] if verdicts else None))
+                continue
+            tell([_object(chain, problems, verdicts)] if arguments.json else _lines(chain, problems, verdicts))
+        return 1 if found else 0
+
+    code = each_file(arguments, check)
+    if arguments.report:
+        tell(REPORTS[arguments.report](reported))
+    return code
 
 
-def _problems(chain: LoadedChain, provider: str | None) -> Iterator[Problem]:
-    tree = parse(chain.messages)
-    yield from all_problems(tree)
-    for known in PROVIDERS:
-        if _spelled(known.name) == provider:
-            yield from check(known, tree)
+def _locate(arguments: argparse.Namespace) -> int:
+    """0 where the error is found in a chain, else 1."""
+    if arguments.error == "-" and "-" in arguments.files:
+        raise OptionsError("The error and a transcript cannot both come from standard input.")
+    error = read_error(read_text(arguments.error))
+    found = False
+
+    def locate(each: Input, file: ChainFile) -> int:
+        nonlocal found
+        for chain in chosen(file, arguments.chain):
+            place = located(chain, error)
+            found |= bool(place.problems)
+            tell([json.dumps(located_object(chain, place))] if arguments.json else located_lines(chain, place))
+        return 0
+
+    return each_file(arguments, locate) or int(not found)
 
 
-def _print_object(chain: LoadedChain, title: str, problems: list[Problem]) -> None:
-    print_json(
-        {
-            "format": chain.format,
-            "source": title,
-            "problems": [{**problem_object(problem), "provider": problem.provider or None} for problem in problems],
-            "strict_error": strict_error(parse(chain.messages)),
-        }
-    )
+Verdicts = Sequence[tuple[Provider, Verdict]]
 
 
-def _summary(problems: list[Problem]) -> str:
+def _verdict(provider: Provider, problems: Sequence[Problem]) -> Verdict:
+    return verdict_of(problem for problem in problems if problem.provider == provider.name)
+
+
+def _lines(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> Iterator[str]:
+    yield f"{chain.title}: {_summary(problems)}"
+    yield from (f"  {provider.label}: {verdict.text}" for provider, verdict in verdicts)
+    yield from (f"  {problem_line(problem)}" for problem in problems)
+    yield from (f"  note: {warning}" for warning in chain.warnings)
+
+
+def _object(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> str:
+    found = {
+        "format": chain.format,
+        "source": chain.title,
+        "problems": [{**problem_object(problem), "provider": problem.provider or None} for problem in problems],
+        "verdicts": {provider.name: {"verdict": verdict.state, **asdict(verdict)} for provider, verdict in verdicts},
+        "strict_error": strict_error(chain.tree),
+    }
+    return json.dumps(found)
+
+
+def _summary(problems: Sequence[Problem]) -> str:
     if not problems:
         return "no problems"
-    counts = [(sum(p.severity == severity for p in problems), severity) for severity in ("error", "warning", "info")]
-    return ", ".join(f"{count} {word}{'s' if count > 1 and word != 'info' else ''}" for count, word in counts if count)
+    counts = [(sum(p.severity == severity for p in problems), severity) for severity in SEVERITIES]
+    return ", ".join(f"{count} {word}{'s' if count > 1 and word in FOUND else ''}" for count, word in counts if count)

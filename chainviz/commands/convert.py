@@ -1,69 +1,70 @@
-"""`chainviz convert`: writes the chains of a file in another format, and says what that format has no place for."""
+"""`chainviz convert`: writes the chains of the files in another format, and says what that format has no place for."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from collections.abc import Sequence
 
-from chainviz.commands.chain_files import (
+from chainviz.api.chain import Chain, Result
+from chainviz.api.file import ChainFile
+from chainviz.api.writing import apart, check_room, in_format, whole_document, write_out
+from chainviz.commands.io.files import (
+    Input,
+    Outputs,
     add_choice,
-    add_file,
+    add_files,
     add_format,
     add_json,
-    apart,
-    check_outputs,
-    check_room,
     chosen,
-    in_format,
-    opened,
-    whole_document,
-    write_out,
+    each_file,
+    tell,
 )
-from chainviz.commands.reports import describe, print_json
-from chainviz.core.chain.chain import MemoryChain, apply_splices
-from chainviz.core.formats import FORMATS, get_format
-from chainviz.core.formats.conversion import as_held
-from chainviz.core.operations.contract import Context
-from chainviz.core.operations.convert import SAME, Convert, ConvertOptions
+from chainviz.commands.io.reports import result_object
+from chainviz.core.formats import WRITTEN, get_format
+from chainviz.core.operations.convert import SAME
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
+    add_files(parser)
     add_format(parser)
     add_choice(parser)
-    names = [SAME, *(format.name for format in FORMATS)]
+    names = [SAME, *(format.name for format in WRITTEN)]
     parser.add_argument(
         "--to", required=True, metavar="FORMAT", choices=names,
         help=f"one of {', '.join(names)}; same writes the file as it is",
     )  # fmt: skip
-    parser.add_argument("--out", required=True, metavar="FILE", help="where to write; - is standard output")
+    parser.add_argument(
+        "--provider", default="", metavar="NAME",
+        help="switch to a provider: call ids follow its template, reasoning of another provider is dropped",
+    )  # fmt: skip
+    parser.add_argument("--out", required=True, metavar="FILE", help="where to write, a folder for several files; - is standard output")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    check_outputs(arguments)
-    with opened(arguments.file, arguments) as file:
+    outputs = Outputs(arguments)
+
+    def convert(each: Input, file: ChainFile) -> int:
+        target = outputs.path(each)
         if arguments.to == SAME:
-            write_out(arguments.out, whole_document(file, apart(file.chains)))
+            write_out(target, whole_document(file, apart(file.chains)))
             return 0
-        converted = []
-        format, chains = get_format(arguments.to), chosen(file, arguments.chain)
-        check_room(format, len(chains))
-        for chain in chains:
-            outcome = Convert().run(MemoryChain(chain.messages, chain.format), ConvertOptions(to=arguments.to), Context())
-            converted.append(apply_splices(chain.messages, outcome.changes))
-            if arguments.json:
-                title = file.title(chain)
-                print_json(
-                    {
-                        "before": describe(chain.messages, chain.format, title),
-                        "after": describe([as_held(format, m) for m in converted[-1]], arguments.to, title),
-                        "report": [],
-                        "warnings": list(outcome.warnings),
-                    }
-                )
-            else:
-                for warning in outcome.warnings:
-                    print(f"warning: {warning}", file=sys.stderr)
-        write_out(arguments.out, in_format(arguments.to, converted))
-    return 0
+        chains = chosen(file, arguments.chain)
+        check_room(get_format(arguments.to), len(chains))
+        results = [chain.convert(arguments.to, provider=arguments.provider) for chain in chains]
+        write_out(target, in_format(arguments.to, [result.chain.messages for result in results]))
+        _tell(chains, results, as_json=arguments.json)
+        return 0
+
+    return each_file(arguments, convert)
+
+
+def _tell(chains: Sequence[Chain], results: Sequence[Result], *, as_json: bool) -> None:
+    for before, result in zip(chains, results, strict=True):
+        if as_json:
+            tell([json.dumps(result_object(before, result))])
+            continue
+        for warning in result.warnings:
+            print(f"warning: {warning}", file=sys.stderr)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from chainviz.commands.chain_files import ChainFile, add_choice, add_file, add_format, add_json, chosen, opened
-from chainviz.commands.reports import print_json
+from chainviz.api.file import ChainFile
+from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened, tell
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.diff import ChainDiff, Group, Measure, Side, diff_chains
 from chainviz.core.diff.text import render
+from chainviz.core.formats import get_format
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,23 +25,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.format:
+        get_format(arguments.format)
     with opened(arguments.old, arguments) as old, opened(arguments.new, arguments) as new:
         several = max(len(chosen(old, arguments.chain)), len(chosen(new, arguments.chain))) > 1
         for number, diff in enumerate(_diffs(old, new, arguments.chain), 1):
             if arguments.json:
-                print_json(_object(diff))
+                tell([json.dumps(_object(diff))])
                 continue
-            if several:
-                print(f"chain {number}")
-            for line in render(diff):
-                print(line)
+            tell([f"chain {number}"] if several else [])
+            tell(render(diff))
     return 0
 
 
 def _diffs(old: ChainFile, new: ChainFile, number: int | None) -> Iterator[ChainDiff]:
     """Chains of the same number are compared; one without a counterpart is compared with nothing."""
     for before, after in zip_longest(chosen(old, number), chosen(new, number)):
-        yield diff_chains(MemoryChain(before.messages if before else ()), MemoryChain(after.messages if after else ()))
+        yield diff_chains(before.core if before else MemoryChain(()), after.core if after else MemoryChain(()))
 
 
 def _object(diff: ChainDiff) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import random
 
-from chainviz.commands.chain_files import in_format, write_out
+from chainviz.api.writing import in_format, write_out
 from chainviz.core.chain.messages import Message
 from chainviz.core.errors import OptionsError
-from chainviz.core.formats import FORMATS
+from chainviz.core.formats import WRITTEN
 from chainviz.core.generate import PREDEFINED, generate_complex_chain, generate_messages
 
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool-calls", type=int, default=2, metavar="N", help="tool calls a section (default 2)")
     parser.add_argument("--missing", type=int, default=0, metavar="N", help="results left out at the end (default 0)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another seed, another chain (default 0)")
-    parser.add_argument("--to", default="neutral", choices=[format.name for format in FORMATS], metavar="FORMAT")
+    parser.add_argument("--to", default="neutral", choices=[format.name for format in WRITTEN], metavar="FORMAT")
     parser.add_argument("--out", default="-", metavar="FILE", help="where to write; - is standard output")
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import argparse
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from chainviz.commands.chain_files import add_format
+from chainviz.commands.io.files import add_format
 from chainviz.commands.startup import prepare, release_connections
 from chainviz.commands.worker import start_child
 from chainviz.core.errors import DocumentError
@@ -32,36 +33,38 @@ def run(arguments: argparse.Namespace) -> int:
     format = get_format(arguments.format).name if arguments.format else ""
     if not prepare():
         return 2
-    if not take_in([Path(name) for name in arguments.files], format, url_of(arguments.host, arguments.port)):
-        return 2
+    if CHAINVIZ.mode == "team" and not has_account():
+        print("Nobody can sign in yet. Make the first account with: chainviz createowner EMAIL", flush=True)
+    clear_staged_files()
+    take_in([Path(name) for name in arguments.files], format, url_of(arguments.host, arguments.port))
     serve(arguments.host, arguments.port)
     return 0
 
 
-def take_in(paths: Sequence[Path], format: str, url: str) -> bool:
-    """Every chain of the files, one line a file. False, and nothing is stored, when one of them cannot be read."""
-    from chainviz.accounts.models import local_owner
+def has_account() -> bool:
+    from chainviz.accounts.models import Membership
+
+    return any(member.user.has_usable_password() for member in Membership.objects.active().select_related("user"))
+
+
+def clear_staged_files() -> None:
+    """Nothing is uploaded before the server listens: files that no upload names were left by one that was killed."""
+    from chainviz.chains.uploads.arrivals import clear_orphans
+
+    clear_orphans(timedelta(0))
+
+
+def take_in(paths: Sequence[Path], format: str, url: str) -> None:
+    """Puts every chain of the files into the library, one line a file. One that cannot be read is reported and skipped."""
+    from chainviz.accounts.models import local_member
     from chainviz.chains.uploads.local_files import take_file
-
-    faults = list(faults_of(paths, format))
-    for fault in faults:
-        print(f"chainviz: {fault}", file=sys.stderr)
-    if faults:
-        return False
-    for path in paths:
-        print(f"{path}: {take_file(local_owner(), path, format).told(url)}", flush=True)
-    release_connections()
-    return True
-
-
-def faults_of(paths: Sequence[Path], format: str) -> Iterator[DocumentError]:
-    from chainviz.chains.uploads.local_files import look_into
 
     for path in paths:
         try:
-            look_into(path, format)
+            print(f"{path}: {take_file(local_member(), path, format).told(url)}", flush=True)
         except DocumentError as error:
-            yield error
+            print(f"chainviz: {error}", file=sys.stderr, flush=True)
+    release_connections()
 
 
 def cannot_listen(host: str, port: int) -> str:
@@ -95,7 +98,20 @@ def address_of(host: str, port: int) -> str:
 
 
 def url_of(host: str, port: int) -> str:
+    """Where people open it."""
+    if CHAINVIZ.mode == "team":
+        return f"{CHAINVIZ.base_url}/"
     return f"http://{address_of(host, port)}/"
+
+
+def start_worker() -> None:
+    """The thread that starts the worker serves no pages: it keeps its connection, and SQLite the files that readers need on a
+    full disk."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        connection.ensure_connection()
+    start_child()
 
 
 def options(address: str, url: str) -> dict[str, Any]:
@@ -103,11 +119,12 @@ def options(address: str, url: str) -> dict[str, Any]:
         "bind": address,
         "worker_class": "gthread",
         "workers": 1,
-        "threads": 8,
+        # an upload that stalls holds a thread; readers must still find one
+        "threads": 48,
         "keepalive": 5,
         "graceful_timeout": 10,
         "loglevel": "warning",
         "control_socket_disable": True,
         "when_ready": lambda server: print(f"chainviz is ready: {url}  (stop it with Ctrl+C)", flush=True),
-        "post_worker_init": lambda worker: start_child(),
+        "post_worker_init": lambda worker: start_worker(),
     }

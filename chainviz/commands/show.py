@@ -1,28 +1,44 @@
-"""`chainviz show`: the tree of each chain of a file, with its sizes and problems."""
+"""`chainviz show`: the tree of each chain of the files, with its sizes and problems."""
 
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Iterator
 
-from chainviz.commands.chain_files import add_choice, add_file, add_format, add_json, chosen, opened
-from chainviz.commands.reports import describe, lines, print_json
+from chainviz.api.chain import Chain
+from chainviz.api.file import ChainFile
+from chainviz.api.tree_text import tree_lines
+from chainviz.commands.io.files import Input, add_choice, add_files, add_format, add_json, chosen, each_file, tell
+from chainviz.commands.io.reports import describe, describe_tokens, usage_lines
+from chainviz.core.usage.estimate import tokens_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
+    add_files(parser)
     add_format(parser)
     add_choice(parser)
     add_json(parser)
+    parser.add_argument(
+        "--tokens", action="store_true", help="also tokens: recorded ones with their cost, and estimates of each node"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with opened(arguments.file, arguments) as file:
+    def show(each: Input, file: ChainFile) -> int:
         for chain in chosen(file, arguments.chain):
-            if arguments.json:
-                print_json(describe(chain.messages, chain.format, file.title(chain)))
-                continue
-            for line in lines(chain.messages, chain.format, file.title(chain)):
-                print(line)
-            for warning in chain.warnings:
-                print(f"  note: {warning}")
-    return 0
+            tell([_json(chain, arguments.tokens)] if arguments.json else _lines(chain, arguments.tokens))
+        return 0
+
+    return each_file(arguments, show)
+
+
+def _json(chain: Chain, tokens: bool) -> str:
+    return json.dumps({**describe(chain), **(describe_tokens(chain) if tokens else {})})
+
+
+def _lines(chain: Chain, tokens: bool) -> Iterator[str]:
+    yield from tree_lines(chain.messages, chain.format, chain.title, tokens_of if tokens else None)
+    if tokens:
+        yield from usage_lines(chain)
+    yield from (f"  note: {warning}" for warning in chain.warnings)

@@ -7,9 +7,12 @@ import hashlib
 import os
 import shutil
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+
+from chainviz.commands import disk_reserve
 
 # What django-htmx brings besides the htmx that our pages load.
 UNUSED_STATIC = ["ext", "htmax-*", "htmx-4*"]
@@ -22,6 +25,17 @@ def set_up_django() -> None:
     django.setup()
     # the messages of a block live and go together: looking through them at every 700th took a fifth of an import's time
     gc.set_threshold(50_000, 20, 20)
+
+
+def make_private() -> None:
+    """The data folder, and every file this process and its children make, are for the person who runs it only."""
+    from django.conf import settings
+
+    os.umask(0o077)
+    folder: Path = settings.CHAINVIZ.data
+    with suppress(OSError):  # a folder that cannot be used is reported by the database
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
 
 
 def try_connection() -> None:
@@ -75,6 +89,12 @@ def load_samples() -> None:
         samples.load_samples()
 
 
+def judge_again_if_needed() -> None:
+    """A job judges the stored chains again where the rules have changed since."""
+    if find_spec("chainviz.chains") is not None:
+        import_module("chainviz.chains.versions.judge_again").start_if_needed()
+
+
 def release_connections() -> None:
     """Before a fork: two processes must not share a connection or a pool."""
     from django.db import connections
@@ -88,22 +108,44 @@ def release_connections() -> None:
 def prepare() -> bool:
     """Makes everything ready; False, and one line on standard error, when the database cannot be used."""
     set_up_django()
-    from django.db import connection
+    make_private()
     from django.db.utils import Error
 
+    try:
+        _prepare_tables()
+        release_connections()
+        collect_static_if_needed()
+    except (Error, OSError) as error:
+        print(f"chainviz: {_reason(error)}", file=sys.stderr)
+        return False
+    return True
+
+
+def _prepare_tables() -> None:
+    from django.conf import settings
+    from django.db import connection
+    from django.db.utils import OperationalError
+
+    from chainviz.store.full_disk import is_disk_full
+
+    folder: Path = settings.CHAINVIZ.data
     try:
         with connection.wrap_database_errors:
             try_connection()
         is_first_start = migrate_if_needed()
-    except Error as error:
-        reason = str(error).strip().splitlines()[0]
-        print(
-            f"chainviz: the database cannot be used: {reason}. Check CHAINVIZ_DATA and CHAINVIZ_DATABASE_URL.",
-            file=sys.stderr,
-        )
-        return False
+    except OperationalError as error:
+        if not (is_disk_full(error) and disk_reserve.give_up(folder)):
+            raise
+        is_first_start = migrate_if_needed()
     if is_first_start:
         load_samples()
-    release_connections()
-    collect_static_if_needed()
-    return True
+    disk_reserve.make(folder)
+
+
+def _reason(error: Exception) -> str:
+    from chainviz.store.full_disk import FULL, is_disk_full
+
+    if is_disk_full(error):
+        return f"{FULL} Free some space and start again."
+    said = str(error).strip().splitlines()[0]
+    return f"the database cannot be used: {said}. Check CHAINVIZ_DATA and CHAINVIZ_DATABASE_URL."

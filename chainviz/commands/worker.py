@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from chainviz.commands.startup import prepare, set_up_django
+from chainviz.commands.startup import judge_again_if_needed, prepare, set_up_django
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 1
@@ -31,12 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
         print("chainviz worker is ready", flush=True)
     from chainviz.jobs.worker import run_worker
 
+    judge_again_if_needed()
     run_worker()
     return 0
 
 
 def start_child() -> None:
-    """Runs jobs in a child process, which ends with this one; another is started when it ends by itself."""
+    """Runs jobs in a child process, which ends with this one; it starts another when that one ends unexpectedly."""
     threading.Thread(target=_keep_child, daemon=True, name="jobs").start()
 
 

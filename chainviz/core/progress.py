@@ -7,7 +7,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Progress = Callable[[float, str], None]
-"""Takes the share that is done, 0 to 1, and a sentence. Whoever wants to cancel the work raises an exception from it."""
+"""Takes the share that is done, 0 to 1, and a sentence. To cancel the work it raises an exception."""
 EVERY = 1000
 """Messages between two reports, so that reporting costs nothing."""
 

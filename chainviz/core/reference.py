@@ -183,7 +183,7 @@ def _mapped_results(message: Message, renamed: dict[str, str]) -> Message:
 
 
 def sanitized_by_reference(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Arguments that are no JSON: control characters escaped, else `{}`; the old text is lost."""
+    """Invalid JSON arguments: control characters escaped, else `{}`; the old text is lost."""
     return tuple(_sanitized(message) if message.calls else message for message in messages)
 
 

@@ -8,7 +8,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 
 
 def visible(text: str) -> str:
-    """One line without control characters; each stands as its escape."""
+    """One line without control characters; each is shown as its escape."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
+from chainviz.drafts.operations.presets import Preset
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
+from chainviz.store.checksums import Checked, CheckedQuerySet
 
-__all__ = ["Draft", "DraftQuerySet", "SummaryPiece", "SummaryRun"]
+__all__ = ["Draft", "DraftQuerySet", "Preset", "SummaryPiece", "SummaryRun"]
 
 
-class DraftQuerySet(models.QuerySet["Draft"]):
-    def visible_to(self, user: Any) -> DraftQuerySet:
+class DraftQuerySet(CheckedQuerySet["Draft"]):
+    def visible_to(self, user: User) -> DraftQuerySet:
         return self.filter(author=user, chain__trashed_at=None)
 
     def open(self) -> DraftQuerySet:
         return self.filter(discarded_at=None, saved_as=None)
 
 
-class Draft(models.Model):
+class Draft(Checked):
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="drafts")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="drafts")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="drafts")
     key = models.BigIntegerField(unique=True)
     """Of the draft in the store."""
     base = models.PositiveIntegerField()
@@ -36,7 +37,7 @@ class Draft(models.Model):
     saved_as = models.PositiveIntegerField(null=True)
     """Number of the version it became; then it is over."""
 
-    objects = DraftQuerySet.as_manager()
+    objects = DraftQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         constraints = [

@@ -2,54 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from random import SystemRandom
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.http import QueryDict
 from django.utils import timezone
 
+from chainviz.accounts.models import User
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.services import TITLE_LENGTH, branched
 from chainviz.chains.versions.heads import head_moved, store_name
 from chainviz.core.chain.messages import Text
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.documents.context import Surroundings
 from chainviz.core.errors import ChainError, Refused
-from chainviz.core.formats import get_format
-from chainviz.core.load import blank
-from chainviz.core.operations.contract import Context, Operation, Options, Outcome
 from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.execute import execute
 from chainviz.drafts.edit.form import Shown, act_in, edits_in, part_at
+from chainviz.drafts.garbage import delete_drafts
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored import snapshot_of, stored_draft
-from chainviz.drafts.target import Ground, version_of
+from chainviz.drafts.operations.context import context_for
+from chainviz.drafts.operations.proposal import Proposal, step_of
+from chainviz.drafts.stored_draft import stored_draft
+from chainviz.drafts.target import MovedOn, Target, version_of
 from chainviz.jobs.lease import storable
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.history import drafts as store
 from chainviz.store.history import rebase as rebasing
 from chainviz.store.history import versions
-from chainviz.store.history.steps import NewStep, written_step
+from chainviz.store.history.steps import written_step
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Version
-from chainviz.store.transfer.document_context import place_of
 from chainviz.store.transfer.leases import held_edition
 from chainviz.web.formatting.text_fields import place_in
 
 MOST_NOTE = 500
-MOST_KEPT = 300
-"""Characters of an option that a step keeps: a long new text is in the chain already."""
 EDIT = Edit()
-Report = Callable[[float, str], None]
-
-
-class MovedOn(Refused):
-    """The content a form was made for is no longer what the draft holds."""
 
 
 class StepRefused(Refused):
@@ -61,97 +51,46 @@ class StepRefused(Refused):
         """The node it is about."""
 
 
-def open_draft(chain: Chain, user: Any, base: int) -> Draft | None:
-    return Draft.objects.open().filter(chain=chain, author=user, base=base).first()
-
-
-def ground_of_draft(draft: Draft) -> Ground:
-    return Ground(draft.chain, version_of(draft.chain, draft.base), draft, StoredChain(snapshot_of(draft)))
-
-
-def change(ground: Ground, user: Any, operation: Operation[Any], options: Options) -> tuple[Draft, tuple[str, ...]]:
-    """One step of an operation; its draft and what the person should know. The work is done before anything is held."""
-    outcome = worked_out(ground, operation, options)
-    return take(ground, user, operation, options, outcome), warnings_of(ground, outcome)
-
-
-def worked_out(
-    ground: Ground, operation: Operation[Any], options: Options, progress: Report = lambda done, text: None
-) -> Outcome:
-    """What the operation proposes; Refused where that is nothing."""
-    outcome = operation.run(ground.stored, options, Context(random=SystemRandom(), progress=progress))
-    if not outcome.changes:
-        raise Refused(" ".join(outcome.warnings) or "There is nothing to change with these choices.")
-    return outcome
-
-
-def warnings_of(ground: Ground, outcome: Outcome) -> tuple[str, ...]:
-    """What the person should know of it."""
-    return (*outcome.warnings, *_leaving(ground, outcome))
-
-
-def _leaving(ground: Ground, outcome: Outcome) -> tuple[str, ...]:
-    """Said where a chain of a larger file becomes one that cannot stand in it any more."""
-    format = get_format(outcome.target[0]) if outcome.target else None
-    place = place_of(ground.stored.snapshot) if format and format.lines else None
-    if format is None or place is None or not place.is_part:
-        return ()
-    return (
-        f"{format.label} is a file of lines and cannot stand inside {ground.chain.file_name}: it is exported alone, "
-        "and the whole file holds this chain as it was uploaded.",
-    )
-
-
-def take(ground: Ground, user: Any, operation: Operation[Any], options: Options, outcome: Outcome) -> Draft:
-    """What an operation proposes for this ground becomes a step of the person's draft."""
-    with taking(ground, user, operation, options, outcome) as draft:
-        return draft
+def open_draft(chain: Chain, person: User, base: int) -> Draft | None:
+    return Draft.objects.open().filter(chain=chain, author=person, base=base).first()
 
 
 @contextmanager
-def taking(
-    ground: Ground, user: Any, operation: Operation[Any], options: Options, outcome: Outcome
-) -> Iterator[Draft]:
-    """As `take`; the block is part of the transaction that makes the step."""
-    with adding(ground, user, _step(operation, options, outcome)) as draft:
-        yield draft
-
-
-@contextmanager
-def adding(ground: Ground, user: Any, step: NewStep) -> Iterator[Draft]:
-    """A step of the person's draft on this ground; the block is part of the transaction that makes it."""
-    with written_step(ground.stored.snapshot, ground.edition, step) as add, transaction.atomic():
-        kept, draft = held(ground, user)
+def taking(target: Target, proposal: Proposal) -> Iterator[Draft]:
+    """Makes a proposal a step of the person's draft; the block is part of the transaction that does."""
+    with written_step(target.stored.snapshot, target.edition, proposal.step) as add, transaction.atomic():
+        kept, draft = held(target)
         store.add(kept, add)
+        if proposal.record is not None:
+            act, number = proposal.step.operation, target.version.number
+            audit.note(target.chain, target.person, act, proposal.record, version=number, draft=draft.pk)
         yield draft
         audit.took_place(draft.pk, kept.cursor - 1)
 
 
 @transaction.atomic
-def edit(ground: Ground, user: Any, page: Shown, form: QueryDict) -> tuple[Draft, tuple[str, ...]]:
+def edit(target: Target, page: Shown, form: QueryDict) -> Draft:
     """All that a form says, one step each: first its values, then what its button asks for."""
     act = act_in(form)
-    edits = edits_in(form, ground.stored, page)
+    edits = edits_in(form, target.stored, page)
     if not edits and act is None:
         raise Refused("Nothing is different yet: change a text, or press one of the buttons.")
-    kept, draft = held(ground, user)
-    warnings: list[str] = []
+    kept, draft = held(target)
     for options in edits:
-        warnings += _edit(kept, options)
+        _edit(kept, options)
     if act is not None:
-        warnings += _edit(kept, _placed(kept, act))
-    return draft, tuple(dict.fromkeys(warnings))
+        _edit(kept, _placed(kept, act))
+    return draft
 
 
-def _edit(kept: StoreDraft, options: EditOptions) -> tuple[str, ...]:
+def _edit(kept: StoreDraft, options: EditOptions) -> None:
     chain = StoredChain(store.current(kept))
     try:
-        outcome = EDIT.run(chain, options, Context())
+        outcome = execute(EDIT.name, options, chain, context_for(chain))
     except ChainError as refused:
         raise StepRefused(str(refused), options.path) from refused
     if outcome.changes:
-        store.add_step(kept, _step(EDIT, options, outcome))
-    return outcome.warnings
+        store.add_step(kept, step_of(EDIT, options, outcome))
 
 
 def _placed(kept: StoreDraft, options: EditOptions) -> EditOptions:
@@ -164,39 +103,29 @@ def _placed(kept: StoreDraft, options: EditOptions) -> EditOptions:
     return options.model_copy(update={"offset": place_in(part.text, options.offset)})
 
 
-def held(ground: Ground, user: Any) -> tuple[StoreDraft, Draft]:
-    """The person's draft on this ground, which nobody else changes until the transaction ends."""
-    draft = ground.draft or open_draft(ground.chain, user, ground.version.number) or _begin(ground, user)
+def held(target: Target) -> tuple[StoreDraft, Draft]:
+    """The person's draft on the target, which nobody else changes until the transaction ends.
+    Without the step that the target replaces."""
+    draft = target.draft or open_draft(target.chain, target.person, target.version.number) or _begin(target)
     kept = StoreDraft.objects.select_for_update().get(pk=draft.key)
-    if (store.current(kept).pk, held_edition(kept.history_id)) != (ground.stored.snapshot.pk, ground.edition):
+    if target.position is not None and kept.cursor == target.position + 1:
+        store.undo(kept)
+    if (store.current(kept).pk, held_edition(kept.history_id)) != (target.stored.snapshot.pk, target.edition):
         raise MovedOn("The draft changed since this form was made, perhaps in another window; look at it again.")
     return kept, draft
 
 
-def _begin(ground: Ground, user: Any) -> Draft:
-    # a draft that was discarded can be brought back until the next one begins
-    Draft.objects.filter(chain=ground.chain, author=user).exclude(discarded_at=None).delete()
-    kept = store.start_draft(ground.version, author=store_name(user))
+def _begin(target: Target) -> Draft:
+    # a discarded draft can be restored until the next one begins
+    delete_drafts(Draft.objects.filter(chain=target.chain, author=target.person))
+    kept = store.start_draft(target.version, author=store_name(target.person))
     try:
         with transaction.atomic():
-            return Draft.objects.create(chain=ground.chain, author=user, key=kept.pk, base=ground.version.number)
+            return Draft.objects.create(
+                chain=target.chain, author=target.person, key=kept.pk, base=target.version.number
+            )
     except IntegrityError as error:
         raise MovedOn("You began to change this version in another window just now; look at that draft.") from error
-
-
-def _step(operation: Operation[Any], options: Options, outcome: Outcome) -> NewStep:
-    said = {name: _short(value) for name, value in options.model_dump(exclude_defaults=True).items()}
-    step = NewStep(outcome.changes, operation.name, said, outcome.report)
-    if outcome.target is None:
-        return step
-    name, _ = outcome.target
-    return replace(step, format=name, surroundings=Surroundings(*blank(get_format(name))))
-
-
-def _short(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > MOST_KEPT:
-        return f"{value[:MOST_KEPT]}… ({len(value):,} characters)"
-    return value
 
 
 def undo(draft: Draft) -> bool:
@@ -207,7 +136,7 @@ def redo(draft: Draft) -> bool:
     return store.redo(stored_draft(draft))
 
 
-def save(draft: Draft, *, note: str, by: Any) -> Version:
+def save(draft: Draft, *, note: str, by: User) -> Version:
     """Conflict where somebody was faster; then the note is kept with the draft."""
     kept = stored_draft(draft)
     keep_note(kept, note)
@@ -266,7 +195,7 @@ def rebase(draft: Draft) -> None:
         ) from error
 
 
-def branch(draft: Draft, *, title: str, note: str, by: Any) -> Chain:
+def branch(draft: Draft, *, title: str, note: str, by: User) -> Chain:
     """A chain of its own whose first version is what the draft proposes."""
     if not title:
         raise Refused("A branch needs a name.")

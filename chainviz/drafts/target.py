@@ -1,33 +1,45 @@
-"""Turns the ids of an address into a draft and what it changes. Unknown and forbidden are both 404."""
+"""What a change is made on: found from an address, or from the arguments of a job. Unknown and forbidden are both 404."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
+from chainviz.accounts.models import User, member_of, person_of
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
+from chainviz.core.errors import Refused
+from chainviz.drafts.closed_draft import DraftGone
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored import snapshot_of
+from chainviz.drafts.stored_draft import snapshot_of, steps_of
+from chainviz.jobs.models import Job
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from chainviz.web.query_params import small_number
 
 
+class MovedOn(Refused):
+    """The content a form was made for is no longer what the draft holds."""
+
+
 @dataclass(frozen=True)
-class Ground:
-    """What a change is made on: a version, or a draft as it stands now."""
+class Target:
+    """A version, or a draft as it is now, and the person who changes it."""
 
     chain: Chain
     version: Version
     """The version, or the draft's base."""
     draft: Draft | None
     stored: StoredChain
+    person: User
+    position: int | None = None
+    """Of a draft's step that a change replaces; None where it adds a step."""
 
     def __post_init__(self) -> None:
         # read before any content is: see `edition`
@@ -47,7 +59,9 @@ class Ground:
     def words(self) -> str:
         if self.draft:
             return "in your draft"
-        newest = "" if self.version.number == self.chain.version else f", not of the newest: version {self.chain.version}"
+        newest = (
+            "" if self.version.number == self.chain.version else f", not of the newest: version {self.chain.version}"
+        )
         return f"of version {self.version.number}{newest}"
 
     @property
@@ -60,6 +74,18 @@ class Ground:
         if self.draft:
             return reverse("drafts:explore_version", args=[self.chain.pk, self.draft.pk])
         return reverse("chains:version", args=[self.chain.pk, self.version.number])
+
+    @property
+    def content(self) -> list[int]:
+        """What `seen` says, as numbers: the arguments of a job are JSON."""
+        return [self.stored.snapshot.pk, self.edition]
+
+    @property
+    def job_args(self) -> dict[str, Any]:
+        """The arguments of a job from which `target_of_job` finds this target again."""
+        draft = self.draft.pk if self.draft else None
+        args = {"chain": self.chain.pk, "version": self.version.number, "draft": draft, "seen": self.content}
+        return args if self.position is None else {**args, "position": self.position}
 
     @property
     def back(self) -> tuple[str, str]:
@@ -76,13 +102,14 @@ class Ground:
 def draft_for(request: HttpRequest, chain_id: int, draft_id: int) -> Draft:
     """An open draft of the person's own, or one that was discarded and can be brought back."""
     chain = chain_for(request, chain_id)
-    return get_object_or_404(Draft.objects.visible_to(request.user).filter(chain=chain), pk=draft_id)
+    return get_object_or_404(Draft.objects.visible_to(person_of(request)).filter(chain=chain), pk=draft_id)
 
 
 def open_draft_for(request: HttpRequest, chain_id: int, draft_id: int) -> Draft:
+    """Raises DraftGone where it was saved or discarded."""
     draft = draft_for(request, chain_id, draft_id)
     if draft.discarded_at is not None or draft.saved_as is not None:
-        raise Http404
+        raise DraftGone(draft.chain, draft)
     return draft
 
 
@@ -91,21 +118,62 @@ def version_of(chain: Chain, number: int) -> Version:
     return get_object_or_404(found, history=chain.history, number=number)
 
 
-def ground_of(request: HttpRequest, chain_id: int) -> Ground:
+def target_of(request: HttpRequest, chain_id: int) -> Target:
     """`?draft=7`, or `?v=3`, or the newest version."""
     draft_id = small_number(request.GET.get("draft", ""))
-    if draft_id is not None:
-        draft = open_draft_for(request, chain_id, draft_id)
-        return Ground(draft.chain, version_of(draft.chain, draft.base), draft, StoredChain(snapshot_of(draft)))
     chain = chain_for(request, chain_id)
-    version = version_of(chain, small_number(request.GET.get("v", "")) or chain.version)
-    return Ground(chain, version, None, StoredChain(version.snapshot))
+    if draft_id is not None:
+        if request.method == "POST" and not Draft.objects.filter(pk=draft_id).exists():
+            raise DraftGone(chain)
+        return target_of_draft(open_draft_for(request, chain_id, draft_id))
+    number = small_number(request.GET.get("v", "")) or chain.version
+    return target_of_version(chain, number, person_of(request))
+
+
+def target_of_draft(draft: Draft, position: int | None = None) -> Target:
+    """The draft as it is now; or as it was before its last step, where `position` names that step."""
+    version = version_of(draft.chain, draft.base)
+    steps = steps_of(draft)
+    if position is None or position != steps.cursor - 1:
+        return Target(draft.chain, version, draft, StoredChain(snapshot_of(draft)), draft.author)
+    before = steps.all[position - 1].snapshot if position else version.snapshot
+    return Target(draft.chain, version, draft, StoredChain(before), draft.author, position)
+
+
+def target_of_version(chain: Chain, number: int, person: User) -> Target:
+    version = version_of(chain, number)
+    return Target(chain, version, None, StoredChain(version.snapshot), person)
+
+
+def target_of_job(job: Job) -> Target:
+    """Raises MovedOn where the content is another one since the job was asked for, Refused where it is gone."""
+    args = job.args
+    if args["draft"] is not None:
+        draft = Draft.objects.open().filter(pk=args["draft"], chain=args["chain"]).first()
+        if draft is None:
+            raise Refused("The draft was saved or discarded meanwhile.")
+        target = target_of_draft(draft, args.get("position"))
+    else:
+        chain = Chain.objects.filter(pk=args["chain"]).first()
+        if chain is None or job.owner is None:
+            raise Refused("The chain was deleted for good meanwhile.")
+        target = target_of_version(chain, args["version"], job.owner)
+    if target.content != args["seen"]:
+        raise MovedOn("The content changed since this was asked for; look at it again.")
+    return target
 
 
 def draft_subject(request: HttpRequest, chain_id: int, draft_id: int) -> Subject:
-    """The draft as it stands now, for the pages of the explorer."""
+    """The draft as it is now, for the pages of the explorer."""
     draft = open_draft_for(request, chain_id, draft_id)
     base_url = reverse("drafts:explore_version", args=[chain_id, draft.pk])
     return Subject(
-        draft.chain, snapshot_of(draft), "Draft", base_url, f"draft={draft.pk}", is_head=True, draft_id=draft.pk
+        draft.chain,
+        snapshot_of(draft),
+        "Draft",
+        base_url,
+        f"draft={draft.pk}",
+        is_head=True,
+        draft_id=draft.pk,
+        permissions=member_of(request).permissions,
     )

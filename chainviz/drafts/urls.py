@@ -7,14 +7,14 @@ from django.urls import include, path
 from chainviz.chains.explorer.urls import explorer_urls
 from chainviz.drafts.edit import restore_view as restore
 from chainviz.drafts.edit import view as edit
-from chainviz.drafts.operations import page as operation
-from chainviz.drafts.operations.mask import page as secrets
-from chainviz.drafts.operations.redact import page as redact
-from chainviz.drafts.operations.repair import page as repair
+from chainviz.drafts.operations import page
 from chainviz.drafts.preview import conflict_view as conflict
 from chainviz.drafts.preview import save_view as save
 from chainviz.drafts.preview import view as draft
-from chainviz.drafts.summaries import plan_page as summaries
+from chainviz.drafts.simulation import page as simulation
+from chainviz.drafts.state import import_page
+from chainviz.drafts.state import page as state
+from chainviz.drafts.summaries import choices
 from chainviz.drafts.summaries import run_page as summary_run
 from chainviz.drafts.target import draft_subject
 
@@ -24,21 +24,22 @@ DRAFT = "c/<int:chain_id>/d/<int:draft_id>/"
 RUN = "c/<int:chain_id>/summaries/<int:run_id>/"
 
 urlpatterns = [
-    path("c/<int:chain_id>/repair/", repair.repair, name="repair"),
     path("c/<int:chain_id>/earlier/<str:where>", restore.earlier, name="earlier"),
     path("c/<int:chain_id>/diff/<int:before>..<int:after>/restore", restore.restore_text, name="restore_text"),
     path("c/<int:chain_id>/edit/<str:path>", edit.edit, name="edit"),
-    path("c/<int:chain_id>/do/redact/", redact.redact, name="redact"),
-    path("c/<int:chain_id>/do/mask/", secrets.secrets, name="mask"),
-    path("c/<int:chain_id>/do/summarize/", summaries.summarize, name="summarize"),
-    path("c/<int:chain_id>/do/summarize/prompt", summaries.prompt, name="prompt"),
+    path("c/<int:chain_id>/do/summarize/prompt", choices.prompt, name="prompt"),
+    path("c/<int:chain_id>/do/compact/simulate/", simulation.simulation, name="simulation"),
+    path("c/<int:chain_id>/state/", state.state, name="state"),
+    path("c/<int:chain_id>/state/import/", import_page.state_import, name="state_import"),
+    path("c/<int:chain_id>/state/document", state.document, name="state_document"),
     path(RUN, summary_run.summaries, name="summaries"),
     path(f"{RUN}status", summary_run.status, name="summaries_status"),
     path(f"{RUN}do", summary_run.do, name="summaries_do"),
     path(f"{RUN}piece/<int:piece_id>/", summary_run.piece, name="summary"),
     path(f"{RUN}piece/<int:piece_id>/do", summary_run.do_piece, name="summary_do"),
     path(f"{RUN}piece/<int:piece_id>/prompt", summary_run.prompt, name="summary_prompt"),
-    path("c/<int:chain_id>/do/<slug:name>/", operation.operation, name="operation"),
+    path("c/<int:chain_id>/do/<slug:name>/", page.operation, name="operation"),
+    path("c/<int:chain_id>/repair/", page.operation, {"name": "repair"}, name="repair"),
     path(DRAFT, draft.draft, name="draft"),
     path(f"{DRAFT}undo", draft.undo, name="undo"),
     path(f"{DRAFT}redo", draft.redo, name="redo"),

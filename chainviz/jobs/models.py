@@ -8,6 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
+from chainviz.accounts.models import User
+
 
 class AsciiJSONField(models.Field):  # type: ignore[type-arg]
     """JSON as ASCII text: PostgreSQL's own JSON refuses NUL and lone surrogates, and both occur in transcripts."""
@@ -23,12 +25,12 @@ class AsciiJSONField(models.Field):  # type: ignore[type-arg]
 
 
 class JobQuerySet(models.QuerySet["Job"]):
-    def visible_to(self, user: Any) -> JobQuerySet:
+    def visible_to(self, user: User) -> JobQuerySet:
         return self.filter(owner=user)
 
     def about(self, chain: Any) -> JobQuerySet:
-        """Those of its owner whose arguments name it."""
-        args = self.filter(owner=chain.owner_id, args__contains='"chain": ').values_list("pk", "args")
+        """Those whose arguments name it, started by anybody."""
+        args = self.filter(args__contains=f'"chain": {chain.pk}').values_list("pk", "args")
         return self.filter(pk__in=[pk for pk, each in args if each.get("chain") == chain.pk])
 
     def unfinished(self) -> JobQuerySet:
@@ -44,7 +46,7 @@ class Job(models.Model):
         CANCELLED = "cancelled"
         INTERRUPTED = "interrupted"
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="jobs")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="jobs")
     function = models.CharField(max_length=200)
     """A name of settings.JOBS."""
     args = AsciiJSONField()

@@ -13,9 +13,11 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from chainviz.accounts.models import User
 from chainviz.core.errors import ChainError, Refused
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
+from chainviz.store.full_disk import FULL, is_disk_full
 
 log = logging.getLogger(__name__)
 EARLIER = "This job was started by an earlier version of chainviz; start it again."
@@ -44,7 +46,7 @@ class JobContext:
         return not lease.held(self.job).filter(cancel_requested=False).exists()
 
 
-def start_job(name: str, *, owner: Any, max_attempts: int = 2, **args: Any) -> Job:
+def start_job(name: str, *, owner: User | None, max_attempts: int = 2, **args: Any) -> Job:
     """Queues a call of the function that settings.JOBS has under this name: `function(context, **args)`.
 
     The arguments and what the function returns must be JSON. Raises KeyError for a name that is not listed.
@@ -93,12 +95,15 @@ def _call(job: Job) -> None:
         lease.finish(job, Job.State.FAILED, message=str(error))
     except Exception as error:
         log.exception("job %s (%s) failed", job.pk, job.function)
-        text = (
-            f"This is a fault of chainviz, not of your chain ({type(error).__name__}); the log of the server says more."
-        )
-        lease.finish(job, Job.State.FAILED, message=text)
+        lease.finish(job, Job.State.FAILED, message=_failure(error))
     else:
         lease.finish(job, Job.State.DONE, result=result)
+
+
+def _failure(error: Exception) -> str:
+    if is_disk_full(error):
+        return f"{FULL} Nothing was changed; free some space and start it again."
+    return f"This is a fault of chainviz, not of your chain ({type(error).__name__}); the log of the server says more."
 
 
 def _function_of(job: Job) -> Callable[..., Any]:

@@ -8,7 +8,9 @@ import sys
 import threading
 import time
 
+from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
+from django.utils.module_loading import import_string
 
 from chainviz.jobs import lease
 from chainviz.jobs.tasks import run_next_job
@@ -17,10 +19,11 @@ from chainviz.store.transfer.leases import clear_abandoned, clear_abandoned_step
 log = logging.getLogger(__name__)
 POLL_SECONDS = 0.5
 RETRY_SECONDS = 5
+CHORE_SECONDS = 3600
 
 
 def run_worker() -> None:
-    """Runs jobs until the process is told to stop; the job in hand goes back to the queue then."""
+    """Runs jobs until the process receives a signal to stop; the current job then goes back to the queue."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
     start_sweeper()
@@ -45,12 +48,25 @@ def start_sweeper() -> None:
 
 
 def _sweep_for_ever() -> None:
+    chores_at = 0.0
     while True:
         try:
             lease.take_over_expired()
             clear_abandoned()
             clear_abandoned_steps()
+            if time.monotonic() >= chores_at:
+                chores_at = time.monotonic() + CHORE_SECONDS
+                do_chores()
         except DatabaseError:
             log.exception("could not look for what was interrupted")
         close_old_connections()
         time.sleep(lease.LEASE.total_seconds() / 2)
+
+
+def do_chores() -> None:
+    """Calls the functions of settings.CHORES. One that fails is logged; the others still run."""
+    for path in settings.CHORES:
+        try:
+            import_string(path)()
+        except Exception:
+            log.exception("the chore %s failed; it runs again in an hour", path)

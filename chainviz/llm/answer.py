@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from chainviz.core.operations.summarize.writers import WriterError
+from chainviz.core.operations.summarize.writers.contract import WriterError
 from chainviz.llm.endpoint import Endpoint
 from chainviz.llm.errors import own_words, quoted
 

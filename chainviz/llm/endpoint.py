@@ -1,4 +1,4 @@
-"""Which model writes and how patient we are with it. Set by whoever runs chainviz, never by a chain or a visitor."""
+"""Which model writes and how patient we are with it. Set in the installation, never by a chain or a visitor."""
 
 from __future__ import annotations
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
-from chainviz.core.operations.summarize.writers import WriterError
+from chainviz.core.operations.summarize.writers.contract import WriterError
 from chainviz.llm.endpoint import Endpoint
+from chainviz.llm.retries import is_passing
 
 QUOTE = 200
 """Characters of a server's own words that an error repeats."""
@@ -37,11 +35,6 @@ def own_words(body: object) -> object:
         if isinstance(body, Mapping) and body.get(name):
             body = body[name]
     return body if isinstance(body, str) and not body.lstrip().startswith("<") else ""
-
-
-def is_passing(status: int) -> bool:
-    """Whether the same request may be taken a little later."""
-    return status in {408, 429} or status >= 500
 
 
 def refusal(endpoint: Endpoint, status: int, words: object, attempts: int = 1) -> WriterError:
@@ -87,23 +80,6 @@ def no_connection(endpoint: Endpoint, error: BaseException) -> WriterError:
                 retryable=False,
             )
     return WriterError(f"The connection to {endpoint.host} broke before the answer was complete.")
-
-
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds the server asks to wait, in any of the three spellings in use; None where it asks nothing."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) / unit
-        except ValueError:
-            continue
-        if math.isfinite(seconds):
-            return max(seconds, 0.0)
-    try:
-        until = parsedate_to_datetime(headers.get("retry-after", ""))
-    except (ValueError, TypeError):
-        return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max((until - (now or datetime.now(UTC))).total_seconds(), 0.0)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
-from chainviz.core.operations.summarize.writers import WriterError
+from chainviz.core.operations.summarize.writers.contract import WriterError
 from chainviz.llm.endpoint import Endpoint, Limits
 
 SENT = {"host", "accept", "content-type", "content-length", "connection", "user-agent"}

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from chainviz.core.operations.summarize.writers import SummaryRequest, WriterError
+from chainviz.core.operations.summarize.writers.contract import SummaryRequest, WriterError
 from chainviz.llm import errors
 from chainviz.llm.answer import Answer
 from chainviz.llm.cancellable import run_watched
 from chainviz.llm.endpoint import Endpoint, Limits
+from chainviz.llm.retries import is_passing, seconds_to_wait
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -111,7 +112,7 @@ class _Asking:
             raise WriterError(f"{self._endpoint.host} stopped with an error{words}.") from None
         except (openai.OpenAIError, httpx2.InvalidURL, ValueError, RecursionError):
             raise WriterError(
-                f"{self._endpoint.host} answered with something that is no completion. Is CHAINVIZ_LLM_BASE_URL right?"
+                f"{self._endpoint.host} did not answer with a completion. Is CHAINVIZ_LLM_BASE_URL right?"
             ) from None
         return self._answer.text()
 
@@ -131,10 +132,9 @@ class _Asking:
     def _pause_after(self, error: APIStatusError, attempt: int) -> float:
         """How long to wait before asking again; WriterError where that makes no sense."""
         status = error.status_code
-        if not errors.is_passing(status) or attempt > self._limits.retries:
+        if not is_passing(status) or attempt > self._limits.retries:
             raise errors.refusal(self._endpoint, status, errors.own_words(error.body), attempt) from None
-        wanted = errors.retry_after(error.response.headers)
-        pause = self._limits.first_pause * 2 ** (attempt - 1) if wanted is None else wanted
+        pause = seconds_to_wait(error.response.headers, self._limits.first_pause, attempt)
         left = self._end - time.monotonic()
         if pause >= left:
             raise errors.asked_to_wait(self._endpoint, status, pause, left) from None

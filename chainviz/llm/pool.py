@@ -10,8 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Literal
 
-from chainviz.core.operations.summarize.plan import Left
-from chainviz.core.operations.summarize.writers import SummaryRequest, Writer, WriterError
+from chainviz.core.operations.summarize.writers.contract import Left, SummaryRequest, Writer, WriterError
 
 log = logging.getLogger(__name__)
 TICK = 0.1
@@ -48,7 +47,7 @@ def write_all(
     """One result for each request, in their order; `on_piece` hears of each as soon as it is known.
 
     The three functions are called from the caller's thread, so they may use its database connection. What they raise
-    ends all writing and is passed on; pieces already told of are told.
+    ends all writing and is passed on; pieces already reported stay reported.
     """
     stop = threading.Event()
     stages: dict[int, tuple[float, str]] = {}

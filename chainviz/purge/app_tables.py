@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from django.apps import apps
 from django.db import models, transaction
 
+from chainviz.accounts.models import Membership
 from chainviz.chains.models import Arrival, Chain
-from chainviz.chains.uploads.staging import forget, is_there, path_of
-from chainviz.chains.versions.heads import HEAD, copy_head
+from chainviz.chains.uploads.staging import forget, is_there, orphans, path_of
 from chainviz.drafts.summaries import runs as summaries
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.jobs.models import AsciiJSONField, Job
@@ -36,7 +36,7 @@ def blank_rows(found: Reach, renamed: Sequence[Renamed], blanks: Blanks) -> list
 
 
 def _stop_summaries(chains: Sequence[Chain]) -> None:
-    """What a writer has in hand it read before: it loses its claim, so that its text is dropped."""
+    """A writer at work has read the old content: it loses its claim, so that its text is dropped."""
     for run in SummaryRun.objects.filter(chain__in=chains):
         summaries.stop(run)
         summaries.release(run.pieces.filter(state=SummaryPiece.State.WRITING))
@@ -58,17 +58,8 @@ def _chains(chains: Sequence[Chain], renamed: Sequence[Renamed], blanks: Blanks)
         chain.save(update_fields=["sha256", "size", "title"])
 
 
-def judge_again(chains: Iterable[int]) -> None:
-    """What the library shows of them beside that; it takes a walk through each, which nobody should have to wait for."""
-    by_history = {chain.history: chain for chain in Chain.objects.filter(pk__in=chains)}
-    for version in heads(by_history):
-        chain = by_history[version.history_id]
-        copy_head(chain, version)
-        chain.save(update_fields=HEAD)
-
-
 def _of_chains(model: type[models.Model], chains: Sequence[Chain]) -> models.QuerySet[Any]:
-    """The rows of a model that belong to these chains, or, where it does not say, to their owners."""
+    """The rows of a model that belong to these chains, or, where it does not say, to the people of their teams."""
     names = {field.name: field for field in model._meta.get_fields()}
     rows = model._default_manager.all()
     keys = [chain.pk for chain in chains]
@@ -83,7 +74,8 @@ def _of_chains(model: type[models.Model], chains: Sequence[Chain]) -> models.Que
         if other is not None and any(each.name == "chain" for each in other._meta.get_fields()):
             return rows.filter(**{f"{name}__chain__in": keys})
     if model is Job:
-        return rows.filter(owner__in={chain.owner_id for chain in chains})
+        people = Membership.objects.filter(team__in={chain.team_id for chain in chains})
+        return rows.filter(owner__in=people.values("user"))
     return rows
 
 
@@ -125,11 +117,26 @@ def _packed(content: bytes, blanks: Blanks, old: Any) -> Any:
 
 def _arrivals(chains: Sequence[Chain], blanks: Blanks) -> None:
     """Uploads that became these chains, or that wait with the same bytes, are forgotten."""
-    for arrival in Arrival.objects.filter(owner__in={chain.owner_id for chain in chains}):
+    for arrival in Arrival.objects.filter(team__in={chain.team_id for chain in chains}):
         if arrival.chain in chains or _waits_with(arrival.waiting, blanks):
             if arrival.waiting:
                 transaction.on_commit(partial(forget, arrival.waiting))
             arrival.delete()
+    for name in _orphans_with(blanks):
+        transaction.on_commit(partial(forget, name))
+
+
+def waiting_files(chain: Chain, values: Sequence[str]) -> int:
+    """How many uploads of the chain's team and orphan files wait with one of the values; a purge deletes them."""
+    blanks = Blanks(values)
+    arrivals = Arrival.objects.filter(team=chain.team_id).exclude(waiting="").values_list("waiting", flat=True)
+    return sum(_waits_with(name, blanks) for name in arrivals) + len(list(_orphans_with(blanks)))
+
+
+def _orphans_with(blanks: Blanks) -> Iterator[str]:
+    """Names of files that no upload knows: whose they were nobody can tell."""
+    known = set(Arrival.objects.exclude(waiting="").values_list("waiting", flat=True))
+    return (name for name in orphans(known) if _waits_with(name, blanks))
 
 
 def _waits_with(waiting: str, blanks: Blanks) -> bool:

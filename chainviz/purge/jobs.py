@@ -6,27 +6,30 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Q, Sum
 
+from chainviz.accounts.audit import record as audit_log
+from chainviz.accounts.models import Team, User
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
-from chainviz.chains.versions.heads import store_name
+from chainviz.chains.versions.judge_again import judge
 from chainviz.core.errors import Refused
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
-from chainviz.purge.app_tables import blank_rows, judge_again
+from chainviz.purge.app_tables import blank_rows, waiting_files
+from chainviz.purge.requested_values import wanted
 from chainviz.purge.vacuum import LEFT, settle
-from chainviz.purge.values import wanted
 from chainviz.store.models import Upload
 from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.values import others_with, purge_values, reach
 
 AT_ONCE = 16_000_000
-"""Bytes of a person's uploads up to which nobody waits for a worker …"""
+"""Bytes of a team's uploads up to which nobody waits for a worker …"""
 FILES_AT_ONCE = 64_000_000
-"""… as long as the files of the database, which are written anew, are no larger than this."""
+"""… as long as the files of the database, which are rewritten, are no larger than this."""
 ATTEMPTS = 3
 WAITS, PAUSE = 30, 0.1
 UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
@@ -36,20 +39,20 @@ WRITING = 0.05
 """Share of a purge from which on it cannot be stopped."""
 
 
-def start_look(chain: Chain, values: str, paths: str) -> Job:
+def start_look(chain: Chain, values: str, paths: str, *, by: User) -> Job:
     wanted(chain, values, paths)
     forget_typed(chain)
-    return _begun(start_job(LOOK, owner=chain.owner, chain=chain.pk, values=values, paths=paths))
+    return _begun(chain, start_job(LOOK, owner=by, chain=chain.pk, values=values, paths=paths))
 
 
-def start_purge(chain: Chain, values: str, paths: str, also: Iterable[int]) -> Job:
+def start_purge(chain: Chain, values: str, paths: str, also: Iterable[int], *, by: User) -> Job:
     wanted(chain, values, paths)
     given = {"chain": chain.pk, "values": values, "paths": paths, "also": sorted(also)}
-    return _begun(start_job(PURGE, owner=chain.owner, max_attempts=ATTEMPTS, **given))
+    return _begun(chain, start_job(PURGE, owner=by, max_attempts=ATTEMPTS, **given))
 
 
-def _begun(job: Job) -> Job:
-    if _is_small(job.owner):
+def _begun(chain: Chain, job: Job) -> Job:
+    if _is_small(chain.team):
         run_job(job.pk)
         job.refresh_from_db()
         for _ in range(0 if job.is_finished else WAITS):
@@ -61,8 +64,8 @@ def _begun(job: Job) -> Job:
     return job
 
 
-def _is_small(owner: Any) -> bool:
-    held = Upload.objects.filter(owner=store_name(owner)).aggregate(total=Sum("length"))["total"] or 0
+def _is_small(team: Team) -> bool:
+    held = Upload.objects.filter(owner=team.store_name).aggregate(total=Sum("length"))["total"] or 0
     return held <= AT_ONCE and _files_size() <= FILES_AT_ONCE
 
 
@@ -76,7 +79,7 @@ def _files_size() -> int:
         return int(cursor.fetchone()[0])
 
 
-def job_of(chain: Chain, user: Any, number: int | None = None) -> Job | None:
+def job_of(chain: Chain, user: User, number: int | None = None) -> Job | None:
     """The person's look or purge of that number, else the one under way."""
     jobs = Job.objects.about(chain).visible_to(user).filter(function__in=(LOOK, PURGE)).order_by("-pk")
     if number is not None:
@@ -101,7 +104,7 @@ def look(context: JobContext, chain: int, values: str, paths: str) -> dict[str, 
     searched = wanted(row, values, paths)
     found = reach((row.history,), searched, lambda done, text: context.report(done / 2, f"This chain: {text}"))
     others = others_with(
-        store_name(row.owner),
+        row.team.store_name,
         found.uploads,
         searched,
         lambda done, text: context.report(0.5 + done / 2, f"Other chains: {text}"),
@@ -109,6 +112,7 @@ def look(context: JobContext, chain: int, values: str, paths: str) -> dict[str, 
     return {
         "values": len(searched),
         "places": found.places,
+        "files": waiting_files(row, searched),
         "family": _keys(found.histories),
         "others": [[keys, each.places] for each in others if (keys := _keys(each.histories))],
     }
@@ -126,19 +130,27 @@ def purge(
     also: Iterable[int] = (),
     done: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """`done` is there when an attempt before ended behind its transaction: only the files are left to clean then."""
+    """`done` is there when an attempt before ended behind its transaction: only the files are left to clean then.
+
+    Returns the places blanked, those that a second search found (None where the values are forgotten already), and what
+    the files of the database may still hold.
+    """
+    again = None
     if done is None:
         row = _chain(chain)
         searched = wanted(row, values, paths)
         context.report(WRITING, "Blanking the values; from here on it cannot be stopped")
         done = _carry_out(context.job, row, searched, also)
-    context.report(0.4, "Blanked; reading the chains anew")
-    judge_again(done["chains"])
+        context.report(0.3, "Blanked; searching again")
+        again = reach((row.history,), searched).places
+    context.report(0.4, "Blanked; reading the chains again")
+    for key in done["chains"]:
+        judge(key)
     context.report(0.8, "Cleaning the files of the database")
     left = settle()
     for entry in done["entries"]:
         audit.add(entry, left=LEFT[left])
-    return {"places": done["places"], "left": left}
+    return {"places": done["places"], "left": left, "again": again}
 
 
 def _chain(key: int) -> Chain:
@@ -151,12 +163,14 @@ def _chain(key: int) -> Chain:
 @transaction.atomic
 def _carry_out(job: Job, chain: Chain, values: tuple[str, ...], also: Iterable[int]) -> dict[str, Any]:
     """Every chain that shares an upload is blanked; what was done is noted, never to what. The job is part of it: from
-    now on it holds no value, and whoever takes it over knows that this is done."""
-    chosen = Chain.objects.visible_to(chain.owner).filter(pk__in=list(also)).values_list("history", flat=True)
+    now on it holds no value, and a worker that takes it over knows that this is done."""
+    chosen = Chain.objects.filter(team=chain.team_id, pk__in=list(also)).values_list("history", flat=True)
     found, renamed = purge_values((chain.history, *chosen), values, reason="values purged")
     chains = blank_rows(found, renamed, Blanks(values))
     forget_typed(chain)
     record = {"values": len(values), "places": found.places, "chains": [each.pk for each in chains]}
+    if settings.CHAINVIZ.mode == "team":
+        audit_log.record(chain.team, job.owner, "purged", chain=chain.pk, values=len(values), places=found.places)
     entries = [audit.note(each, job.owner, "purge", record).pk for each in chains]
     done = {"places": found.places, "chains": record["chains"], "entries": entries}
     told = {"args": {"chain": chain.pk, "done": done}, "cancel_requested": False}

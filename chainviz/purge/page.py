@@ -14,31 +14,35 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from chainviz.accounts.models import member_of, person_of
+from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.models import Chain
 from chainviz.core.errors import ChainError
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.purge.jobs import LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
+from chainviz.purge.requested_values import MOST_VALUES, SHORTEST
 from chainviz.purge.vacuum import LEFT
-from chainviz.purge.values import MOST_VALUES, SHORTEST
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
 MOST_NAMED = 20
 NOT_THE_TITLE = "This is not the title. Nothing was purged."
+NOT_SEARCHED = "Text inside pictures and in compressed or encrypted content cannot be searched."
 MISNAMED = "misnamed"
 """In the address of a count: somebody wanted to purge with another title than the chain's."""
 NOTHING_TYPED = {"values": "", "paths": ""}
 """With both names: a template takes the word `values` of a dict without that key for its method."""
 
 
+@requires("purge")
 @require_http_methods(["GET", "HEAD", "POST"])
 def purge_page(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
     number = small_number(request.GET.get("job", ""))
-    job = job_of(chain, request.user, number)
+    job = job_of(chain, person_of(request), number)
     if number and job is None:
         raise Http404
     if request.method == "POST":
@@ -53,13 +57,14 @@ def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
             lease.cancel(job)
         forget_typed(chain)
         return see_other("chains:versions" if act == "keep" else "purge", chain.pk)
+    person = person_of(request)
     typed = {name: request.POST.get(name, "") for name in ("values", "paths", "title")}
     also = {number for word in request.POST.getlist("also") if (number := small_number(word)) is not None}
     is_named = typed["title"].strip() == chain.title.strip()
     try:
         if act == "purge" and is_named:
-            return _after(request, chain, start_purge(chain, typed["values"], typed["paths"], also), typed)
-        job = start_look(chain, typed["values"], typed["paths"])
+            return _after(request, chain, start_purge(chain, typed["values"], typed["paths"], also, by=person), typed)
+        job = start_look(chain, typed["values"], typed["paths"], by=person)
     except ChainError as refused:
         return _page(request, chain, typed, error=str(refused))
     if act == "purge" and job.state == Job.State.DONE:
@@ -106,9 +111,17 @@ def _result(request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str])
 
 def _done(request: HttpRequest, chain: Chain, job: Job) -> HttpResponse:
     left = LEFT[job.result["left"]]
-    text = f"Purged: {job.result['places']:,} places are blank now, in every version. {left}".strip()
-    (messages.warning if left else messages.success)(request, text)
+    again = job.result.get("again")
+    text = f"Purged: {job.result['places']:,} places are blank now, in every version. {_found_again(again)} {left}".strip()
+    (messages.warning if left or again else messages.success)(request, text, extra_tags="purged")
     return see_other("chains:audit", chain.pk)
+
+
+def _found_again(places: int | None) -> str:
+    if places is None:
+        return NOT_SEARCHED
+    found = f"A second search still found {places:,}: purge again." if places else "A second search found none."
+    return f"{found} {NOT_SEARCHED}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +139,7 @@ def _page(
 ) -> HttpResponse:
     context = {"chain": chain, "typed": typed, "most": MOST_VALUES, "shortest": SHORTEST, **errors}
     if job is not None:
-        own = Chain.objects.visible_to(request.user)
+        own = Chain.objects.visible_to(member_of(request))
         same = own.filter(pk__in=job.result["family"]).exclude(pk=chain.pk).order_by("pk")
         context |= {
             "found": job.result,

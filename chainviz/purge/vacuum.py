@@ -65,7 +65,7 @@ def _vacuum_tables() -> str:
 
 
 def _where_permitted(*statements: str) -> None:
-    """An ordinary role may do none of these; what stands in the log stays longer then, and the page says so."""
+    """An ordinary role may do none of these; values then stay longer in the log, and the page says so."""
     for statement in statements:
         try:
             with connection.cursor() as cursor:

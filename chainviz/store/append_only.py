@@ -26,33 +26,33 @@ Operation = Callable[[Any, Any], None]
 """What `migrations.RunPython` calls with the apps and the schema editor."""
 
 
-def protect(schema_editor: Any, tables: Sequence[str] = TABLES) -> None:
-    """Creates the triggers of these tables; those that exist are replaced."""
+def protect(schema_editor: Any, tables: Sequence[str] = TABLES, prefix: str = "store_") -> None:
+    """Creates the triggers of these tables, named without their app's prefix; those that exist are replaced."""
     if schema_editor.connection.vendor == "postgresql":
         schema_editor.execute(FUNCTION)
-    unprotect(schema_editor, tables)
+    unprotect(schema_editor, tables, prefix)
     for table in tables:
         if schema_editor.connection.vendor == "postgresql":
             schema_editor.execute(
-                f"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON store_{table}"
+                f"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON {prefix}{table}"
                 " FOR EACH ROW EXECUTE FUNCTION store_append_only()"
             )
             continue
         for event in EVENTS:
             schema_editor.execute(
-                f"CREATE TRIGGER store_{table}_no_{event} BEFORE {event} ON store_{table}"
+                f"CREATE TRIGGER {prefix}{table}_no_{event} BEFORE {event} ON {prefix}{table}"
                 " WHEN NOT EXISTS (SELECT 1 FROM store_purge)"
-                f" BEGIN SELECT RAISE(ABORT, 'store_{table} is append-only'); END"
+                f" BEGIN SELECT RAISE(ABORT, '{prefix}{table} is append-only'); END"
             )
 
 
-def unprotect(schema_editor: Any, tables: Sequence[str] = TABLES) -> None:
+def unprotect(schema_editor: Any, tables: Sequence[str] = TABLES, prefix: str = "store_") -> None:
     for table in tables:
         if schema_editor.connection.vendor == "postgresql":
-            schema_editor.execute(f"DROP TRIGGER IF EXISTS append_only ON store_{table}")
+            schema_editor.execute(f"DROP TRIGGER IF EXISTS append_only ON {prefix}{table}")
             continue
         for event in EVENTS:
-            schema_editor.execute(f"DROP TRIGGER IF EXISTS store_{table}_no_{event}")
+            schema_editor.execute(f"DROP TRIGGER IF EXISTS {prefix}{table}_no_{event}")
 
 
 def protect_again(*tables: str) -> Operation:

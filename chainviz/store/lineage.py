@@ -144,7 +144,7 @@ def _changes(step: Snapshot) -> list[tuple[Rows, Rows]]:
 
 
 def _counterparts(message: StoredMessage, changes: Sequence[tuple[Rows, Rows]]) -> Sequence[StoredMessage]:
-    """Returns what stands for a message on the other side of a step. `changes`: its own side first."""
+    """Returns the counterpart of a message on the other side of a step. `changes`: its own side first."""
     same = [row for _, others in changes for row in others if row.digest == message.digest]
     if same:
         return same[:1]

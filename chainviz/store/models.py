@@ -1,17 +1,25 @@
 """The tables of the store. Content lies in bytes, never in text or JSON columns: it may hold NUL and lone surrogates.
 
 Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (append_only.py). Outlines are
-a cache that can be dropped; histories (their head), drafts and steps change.
+a cache that can be dropped; histories (their head), drafts and steps change. Messages and bodies are covered by the
+checksum of their run, the chunks of an upload by its sha256, steps by the checksum of their draft, all other facts by that
+of their row (checksums.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db import models
 from django.db.models.functions import Now
 
+from chainviz.store.checksums import Checked
 
-class Upload(models.Model):
+
+class Upload(Checked):
     """A file as it was uploaded, stored once per owner; its bytes lie in chunks, as UTF-8."""
+
+    is_append_only = True
 
     owner = models.CharField(max_length=64)
     sha256 = models.CharField(max_length=64)
@@ -42,7 +50,7 @@ class UploadChunk(models.Model):
         return f"{self.upload_id}/{self.index}"
 
 
-class History(models.Model):
+class History(Checked):
     """Everything of one chain, except its title and who may see it."""
 
     head = models.ForeignKey("Version", models.PROTECT, null=True, related_name="+", db_index=False)
@@ -56,8 +64,10 @@ class History(models.Model):
         return str(self.pk)
 
 
-class Run(models.Model):
+class Run(Checked):
     """Messages written once: an import, or the new messages of one step."""
+
+    is_append_only = True
 
     IMPORT, EDIT = "import", "edit"
 
@@ -82,8 +92,10 @@ class Writing(models.Model):
         return str(self.pk)
 
 
-class Template(models.Model):
+class Template(Checked):
     """The document around the messages of a run: its envelope, and where in the upload each message begins."""
+
+    is_append_only = True
 
     run = models.OneToOneField(Run, models.PROTECT, primary_key=True)
     envelope = models.BinaryField()
@@ -125,8 +137,21 @@ class Body(models.Model):
         return f"{self.run_id}/{self.position}"
 
 
-class Snapshot(models.Model):
+class RunChecksum(models.Model):
+    """The checksum of what a run holds, written at its end."""
+
+    run = models.OneToOneField(Run, models.PROTECT, primary_key=True, related_name="checksum_of_messages")
+    digest = models.BinaryField()
+    """Of where its messages lie (Message.source), and of their bodies."""
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Snapshot(Checked):
     """The content of a version or of a draft's step: pieces of runs, as a splice against the parent."""
+
+    is_append_only = True
 
     history = models.ForeignKey(History, models.PROTECT, related_name="snapshots")
     parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
@@ -157,8 +182,10 @@ class Snapshot(models.Model):
         return str(self.pk)
 
 
-class Version(models.Model):
+class Version(Checked):
     """A saved state of a chain."""
+
+    is_append_only = True
 
     history = models.ForeignKey(History, models.PROTECT, related_name="versions", db_index=False)
     number = models.IntegerField()
@@ -175,7 +202,7 @@ class Version(models.Model):
         return f"version {self.number}"
 
 
-class Draft(models.Model):
+class Draft(Checked):
     """A proposed next version: steps behind a base, of which the first `cursor` count; undo and redo move it."""
 
     history = models.ForeignKey(History, models.PROTECT, related_name="drafts")
@@ -190,6 +217,10 @@ class Draft(models.Model):
 
     def __str__(self) -> str:
         return f"draft {self.pk}"
+
+    def covered(self) -> Iterable[object]:
+        """Its steps."""
+        return self.steps.order_by("position").values_list("pk", "position", "snapshot")
 
 
 class Step(models.Model):

@@ -7,4 +7,9 @@ from django.http import HttpRequest
 
 
 def site(request: HttpRequest) -> dict[str, object]:
-    return {"max_upload_bytes": settings.CHAINVIZ.max_upload_mb * 1_000_000}
+    member = getattr(request, "member", None)
+    return {
+        "max_upload_bytes": settings.CHAINVIZ.max_upload_mb * 1_000_000,
+        "signed_in": member if settings.CHAINVIZ.mode == "team" else None,
+        "may": member.permissions if member is not None else frozenset(),
+    }

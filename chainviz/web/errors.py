@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import logging
+import sys
+from collections.abc import Iterator
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from chainviz.store.full_disk import is_disk_full
+
 log = logging.getLogger(__name__)
+NOT_TYPED = {"csrfmiddlewaretoken", "seen", "act", "role", "shown", "declined"}
+"""Fields of forms that nobody types."""
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -37,8 +43,22 @@ def too_large(request: HttpRequest) -> HttpResponse:
     return render(request, "errors/413.html", status=413)
 
 
-def server_error(request: HttpRequest) -> HttpResponse:
+def typed_texts(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """Returns the name and the text of every field that a person may have typed, where the form could be read."""
     try:
+        sent = list(request.POST.lists())
+    except OSError:
+        return
+    for name, values in sent:
+        if name not in NOT_TYPED and not name.endswith("-role"):
+            yield from ((name, value) for value in values if value.strip() and len(value) > 1)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django calls this while it handles the exception."""
+    try:
+        if is_disk_full(sys.exc_info()[1]):
+            return render(request, "errors/507.html", {"typed": list(typed_texts(request))}, status=507)
         return render(request, "errors/500.html", status=500)
     except Exception:
         # What broke the page may break every page; the headers and one sentence must still arrive.

@@ -20,12 +20,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from chainviz.core.value_errors import value_error
+
 O = TypeVar("O", bound=BaseModel)  # noqa: E741 - O as in Options
 
 
 @dataclass(frozen=True, slots=True)
 class Group(Generic[O]):
-    """Fields that stand under one legend ("" = none)."""
+    """Fields under one legend ("" = none)."""
 
     legend: str
     fields: tuple[forms.BoundField, ...]
@@ -89,7 +91,7 @@ def sentence(error: Any) -> str:
         "string_too_short": f"This needs at least {limits.get('min_length')} characters.",
         "string_too_long": f"This can have at most {limits.get('max_length')} characters.",
     }
-    text = known.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
+    text = known.get(error["type"]) or value_error(error)
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 

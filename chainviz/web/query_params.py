@@ -1,4 +1,4 @@
-"""Addresses: those of pages that may not exist, and numbers in them. An odd number is as good as none: no form sent it."""
+"""Addresses: those of pages that may not exist, and numbers in them. An invalid number counts as absent: no form sent it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-/** Forms of a draft: typed text is kept in this browser ([data-keeps]), JSON is checked while typing ([data-json]), and keys. */
+/** Forms of a draft: JSON is checked while typing ([data-json]), and keys. What is typed is kept by unsent_text.js. */
 import { jsonFault } from "./json-fault.js";
 import { onKey } from "./keys.js";
-
-const PREFIX = "chainviz-typed:";
-const MOST = 40;
-const MOST_CHARACTERS = 400_000;
 
 onKey("s", () => document.querySelector("[data-action=save]")?.focus());
 onKey("z", () => document.querySelector("[data-action=undo]:not(:disabled)")?.click());
@@ -18,56 +14,11 @@ document.addEventListener("keydown", (event) => {
   form.requestSubmit(form.querySelector("[data-action=apply], [type=submit]"));
 });
 
-/* ---- nothing typed is lost: a form's text stays until the version it was typed for has changed ---- */
-const fieldsOf = (form) => [...form.elements].filter((field) => field.name && field.matches("textarea, input[type=text], input:not([type]), select"));
-const asServed = (field) => (field.matches("select") ? [...field.options].find((each) => each.defaultSelected)?.value ?? field.options[0]?.value : field.defaultValue);
-
-function keep(form) {
-  const typed = Object.fromEntries(fieldsOf(form).filter((field) => field.value !== asServed(field)).map((field) => [field.name, field.value]));
-  const key = PREFIX + form.dataset.keeps;
-  try {
-    if (!Object.keys(typed).length) return localStorage.removeItem(key);
-    const text = JSON.stringify({ at: Date.now(), typed });
-    if (text.length < MOST_CHARACTERS) localStorage.setItem(key, text);
-    forgetOldest();
-  } catch {
-    // storage is full or switched off: the server still answers with the text when a form fails
-  }
-}
-
-function forgetOldest() {
-  const kept = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
-  if (kept.length <= MOST) return;
-  const age = (key) => JSON.parse(localStorage.getItem(key)).at;
-  kept.sort((a, b) => age(a) - age(b)).slice(0, kept.length - MOST).forEach((key) => localStorage.removeItem(key));
-}
-
-function bringBack(form) {
-  const kept = JSON.parse(localStorage.getItem(PREFIX + form.dataset.keeps) ?? "null");
-  const changed = fieldsOf(form).filter((field) => kept && field.name in kept.typed && field.value === asServed(field) && kept.typed[field.name] !== field.value);
-  for (const field of changed) {
-    field.value = kept.typed[field.name];
-    field.dispatchEvent(new Event("input", { bubbles: true }));
-  }
-  const note = form.querySelector("[data-typed-note]");
-  if (changed.length && note) note.hidden = false;
-}
-
 document.addEventListener("input", (event) => {
-  const form = event.target.closest?.("form[data-keeps]");
-  if (form) keep(form);
   if (event.target.matches?.("[data-json]")) check(event.target);
 });
 
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-forget-typed]");
-  if (!button) return;
-  const form = button.closest("form");
-  form.reset();
-  keep(form);
-  form.querySelector("[data-typed-note]").hidden = true;
-  form.querySelectorAll("[data-json]").forEach(check);
-});
+document.addEventListener("reset", (event) => setTimeout(() => event.target.querySelectorAll("[data-json]").forEach(check)));
 
 /* ---- JSON, checked while typing ---- */
 function check(field) {
@@ -85,6 +36,9 @@ function faultIn(text) {
   const fault = jsonFault(text);
   return fault ? `not valid JSON at line ${fault.line}, column ${fault.column}: ${fault.what}` : "";
 }
+
+/* ---- a job has made its step: the draft takes the place of the waiting page, so that Back leads to the choices ---- */
+document.addEventListener("job:done", (event) => location.replace(event.detail.href));
 
 /* ---- "split here" takes the place of the cursor ---- */
 document.addEventListener("click", (event) => {
@@ -104,4 +58,3 @@ document.addEventListener("click", (event) => {
 });
 
 document.querySelectorAll("[data-json]").forEach(check);
-document.querySelectorAll("form[data-keeps]").forEach(bringBack);

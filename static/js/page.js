@@ -1,3 +1,4 @@
 /** What every page switches on. */
 import "./help.js";
 import "./network.js";
+import "./unsent_text.js";

@@ -1,4 +1,4 @@
-/** [data-pick]: a table with boxes to tick: all at once, and how many are. */
+/** [data-pick]: a table with boxes to tick: all at once, and how many are, and a filter. */
 const boxes = (form) => [...form.querySelectorAll("tbody input[type=checkbox]")];
 
 function tell(form) {
@@ -16,7 +16,14 @@ function tell(form) {
 document.addEventListener("change", (event) => {
   const form = event.target.closest("[data-pick]");
   if (!form) return;
-  if (event.target.matches("[data-pick-all]")) for (const box of boxes(form)) box.checked = event.target.checked;
+  if (event.target.matches("[data-pick-all]")) for (const box of boxes(form)) if (!box.closest("tr").hidden) box.checked = event.target.checked;
   tell(form);
+});
+document.addEventListener("input", (event) => {
+  if (!event.target.matches("[data-pick-filter]")) return;
+  const wanted = event.target.value.trim().toLowerCase();
+  for (const row of event.target.closest("[data-pick]").querySelectorAll("tbody tr")) {
+    row.hidden = !row.textContent.toLowerCase().includes(wanted);
+  }
 });
 for (const form of document.querySelectorAll("[data-pick]")) tell(form);

@@ -79,6 +79,7 @@ function finish(request, row, file) {
   const open = request.getResponseHeader("HX-Redirect");
   if (open) location.assign(open);
   else if (request.status === 413) row.replaceWith(refuse(file, form.dataset.tooBig));
+  else if (request.status === 507) row.replaceWith(refuse(file, "The disk of the server is full. Nothing was stored; free some space and send it again."));
   else if (request.status !== 200 && request.status !== 422) {
     row.replaceWith(refuse(file, `chainviz could not take it (error ${request.status}). Nothing was stored.`));
   } else {

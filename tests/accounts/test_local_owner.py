@@ -3,26 +3,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.http import HttpRequest, HttpResponse
-from django.test import RequestFactory
+from django.test import Client
 
-from chainviz.accounts.middleware import LocalOwnerMiddleware
-from chainviz.accounts.models import User, local_owner
+from chainviz.accounts.models import Membership, Team, User, local_owner
+from chainviz.accounts.permissions import Role
 
 
 @pytest.mark.database
 @pytest.mark.django_db
-def test_whoever_opens_a_page_is_the_one_owner() -> None:
-    seen = []
-
-    def view(request: HttpRequest) -> HttpResponse:
-        seen.append(request.user.pk)
-        return HttpResponse()
-
+def test_whoever_opens_a_page_is_the_owner_of_the_one_team(client: Client) -> None:
     for _ in range(2):
-        LocalOwnerMiddleware(view)(RequestFactory().get("/"))
-    assert seen == [local_owner().pk] * 2
-    assert User.objects.count() == 1
+        assert client.get("/").wsgi_request.user == local_owner()
+    assert User.objects.count() == Team.objects.count() == 1
+    assert Membership.objects.get().role == Role.OWNER
     assert not local_owner().has_usable_password()
 
 

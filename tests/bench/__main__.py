@@ -1,4 +1,4 @@
-"""`make bench`: what opening, uploading, editing, parsing and versions cost for 1,000, 10,000 and 100,000 messages.
+"""`make bench`: what opening, uploading, editing, parsing, versions and jobs cost for 1,000, 10,000 and 100,000 messages.
 
 Each figure stands beside its floor, taken in the same run: read ratios, not milliseconds. `--quick` leaves out 100,000.
 """
@@ -23,13 +23,15 @@ def main() -> None:
     startup.migrate_if_needed()
     startup.collect_static_if_needed()
 
-    from tests.bench import growing, opening, parsing, secrets, uploading, versioning
+    from tests.bench import growing, opening, operations, pairs, parsing, secrets, uploading, versioning
     from tests.bench.made_chains import write_chain
 
     files = {size: write_chain(folder / f"{size}.json", size) for size in SIZES}
     parsing.report(files)
     uploading.report(files, folder)
     chains = growing.report(files)
+    operations.report(files[SIZES[-1]], chains[SIZES[-1]], folder)
+    pairs.report(folder, SIZES[-1])
     opening.report(chains, folder)
     versioning.report(files[10_000])
     secrets.report()

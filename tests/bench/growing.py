@@ -20,6 +20,8 @@ def report(files: dict[int, Path]) -> dict[int, int]:
     client = Client(HTTP_HOST="127.0.0.1")
     chains = {size: upload(client, file) for size, file in files.items()}
     works: dict[str, Any] = {
+        "redact page": lambda chain: client.get(f"/c/{chain.pk}/do/redact/?v=1", follow=True),
+        "repair page": lambda chain: client.get(f"/c/{chain.pk}/do/repair/?v=1", follow=True),
         "page": lambda chain: client.get(f"/c/{chain.pk}/v/1/"),
         "page at the last section": lambda chain: client.get(f"/c/{chain.pk}/v/1/at/s{chain.sections}"),
         "rows (one window)": lambda chain: client.get(f"/c/{chain.pk}/v/1/rows?from=s{chain.sections // 2}&dir=down"),
@@ -59,6 +61,7 @@ def _whole_chain(files: dict[int, Path], chains: dict[int, Any]) -> None:
     works = {
         "export": lambda chain: sum(map(len, export(_head(chain).snapshot))),
         "find, absent": lambda chain: client.get(f"/c/{chain.pk}/v/1/find?q=zzz-absent"),
+        "find, a key of the file": lambda chain: client.get(f"/c/{chain.pk}/v/1/find?q=content"),
         "find, frequent": lambda chain: client.get(f"/c/{chain.pk}/v/1/find?q=ledger"),
     }
     rows = []

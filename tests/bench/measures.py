@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -28,6 +29,12 @@ def median_cpu(work: Callable[[], Any], times: int = 9) -> float:
     """Seconds of CPU, after one run that fills caches."""
     work()
     return statistics.median(cost(work).cpu for _ in range(times))
+
+
+def peak_megabytes() -> float:
+    """Of this program; getrusage would count what its parent had."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 def slope(sizes: Sequence[int], values: Sequence[float]) -> float:

@@ -87,6 +87,7 @@ def addresses(chain: Chain) -> tuple[str, ...]:
         f"{home}versions/", f"{home}diff/1..3/", f"{home}diff/1..3/?layout=unified", f"{home}diff/1..2/",
         f"{home}v/1/bytes", f"{home}v/1/find?q=a", f"{home}audit/", f"{home}purge/", "/secrets/",
         f"{home}audit/{AuditEntry.objects.get().pk}/decisions", f"{home}earlier/s1.p1", f"{home}earlier/s1.h",
+        f"{home}state/?v=1", f"{home}state/?v=1&from=0", f"{home}do/compact/?v=1", f"{home}do/compact/simulate/?v=1",
         f"{home}do/redact/?v=1", f"{home}do/mask/?v=1", f"{home}do/summarize/?v=1",
         f"{home}d/{draft.pk}/", f"{home}d/{draft.pk}/explore/at/s1.p1", f"{home}d/{draft.pk}/conflict",
     )  # fmt: skip

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template import engines
 from django.urls import path
 
+from chainviz.accounts.permissions import requires
 from chainviz.urls import handler400, handler403, handler404, handler500, urlpatterns  # noqa: F401
 
 PAGE = """{% extends "base.html" %}{% block main %}<h1>Form</h1>
@@ -16,6 +17,7 @@ PAGE = """{% extends "base.html" %}{% block main %}<h1>Form</h1>
 <label>Text <input name="text"></label><button>Send</button></form><p id="answer"></p>{% endblock %}"""
 
 
+@requires("public")
 def form(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         text = request.POST["text"]

@@ -7,10 +7,11 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from chainviz.accounts.models import local_owner
+from chainviz.accounts.models import local_member
 from chainviz.chains.models import Chain
-from chainviz.chains.uploads.imports import import_offer, offers_of
+from chainviz.chains.uploads.imports import import_offer
 from chainviz.core.documents.source import open_source
+from chainviz.core.formats.offers import offers_of
 
 
 def make_chain(messages: list[dict[str, Any]], name: str = "story.json") -> Chain:
@@ -23,7 +24,7 @@ def make_chain_of(content: bytes, name: str = "story.json") -> Chain:
         file.flush()
         with open_source(file.name) as source:
             offer = offers_of(source)[0]
-            return import_offer(local_owner(), source, offer, file_name=name)
+            return import_offer(local_member(), source, offer, file_name=name)
 
 
 def human(text: Any) -> dict[str, Any]:

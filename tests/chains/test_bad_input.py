@@ -37,7 +37,7 @@ REFUSED = {
     "only white space": Refusal(b" \n\n\t", "The file is empty", as_text=False),
     "empty list": Refusal(b"[ ]", "empty"),
     "not JSON": Refusal(b"dear diary\nno JSON here", "this is not JSON", 1, 1),
-    "single quotes": Refusal(b"[{'role': 'user'}]", "", 1, 3),
+    "single quotes": Refusal(b"[{'role': 'user'} {]", "", 1, 3),
     "missing comma": Refusal(b"[\n  " + USER + b"\n  " + ANSWER + b"\n]", "a comma is missing", 3, 3, 1),
     "trailing comma": Refusal(b"[" + USER + b",]", "", 1, 39, 1),
     "truncated in a message": Refusal(LIST[:-12], "cut off", 3, 0, 1),

@@ -10,9 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.chains.diff.compare import compare, equal_stretches
+from chainviz.chains.diff.address import Asked, query
+from chainviz.chains.diff.compare import compare
+from chainviz.chains.diff.equal_stretches import equal_stretches
+from chainviz.chains.diff.folds import fold_fragment
 from chainviz.chains.diff.groups import Compared
-from chainviz.chains.diff.page import Asked, diff_view, fold_fragment, measures, query
+from chainviz.chains.diff.measures import measures
+from chainviz.chains.diff.page import diff_view
 from chainviz.core.chain.chain import MemoryChain, Splice
 from chainviz.core.chain.messages import Message, Text
 from chainviz.core.chain.paths import Path

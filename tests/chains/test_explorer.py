@@ -65,7 +65,7 @@ def test_a_section_is_named_by_its_human_message(story: Chain) -> None:
 def test_every_row_says_its_size_and_share(story: Chain) -> None:
     html = fragment(f"/c/{story.pk}/v/1/rows?from=s1")
     rows = html.split("data-path=")[1:]
-    assert all(re.search(r'data-bar="\d+">[\d.,]+ (?:B|KB) · (?:<1|\d+)%', row.replace("&lt;", "<")) for row in rows)
+    assert all(re.search(r'data-bar="\d+"><span>[\d.,]+ (?:B|KB) <i>≈ \d+</i> · (?:<1|\d+)%', row.replace("&lt;", "<")) for row in rows)
 
 
 def test_a_closed_row_has_few_elements() -> None:

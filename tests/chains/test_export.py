@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.accounts.models import local_owner
+from chainviz.accounts.models import local_member
 from chainviz.chains.models import Chain
-from chainviz.chains.uploads.imports import import_offer, offers_of
+from chainviz.chains.uploads.imports import import_offer
 from chainviz.core.documents.source import open_source
-from chainviz.core.formats import FORMATS
+from chainviz.core.formats import WRITTEN
+from chainviz.core.formats.offers import offers_of
 from chainviz.core.load import load_file
-from tests.chains.making import STORY, ai, human, make_chain
+from tests.chains.making import STORY, ai, human, make_chain, make_chain_of
 from tests.drafts.pages import send_form
 
 pytestmark = [pytest.mark.django_db]
@@ -28,7 +29,7 @@ RUNS = {
 def container(content: bytes) -> list[Chain]:
     with open_source(content) as source:
         return [
-            import_offer(local_owner(), source, offer, file_name="runs.json") for offer in offers_of(source)
+            import_offer(local_member(), source, offer, file_name="runs.json") for offer in offers_of(source)
         ]
 
 
@@ -44,7 +45,7 @@ def page(chain: Chain, query: str = "", status: int = 200) -> str:
     return response.content.decode()
 
 
-@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+@pytest.mark.parametrize("format", WRITTEN, ids=lambda format: format.name)
 def test_a_chain_is_written_in_any_format(format: Any) -> None:
     chain = make_chain(STORY)
     assert f"to={format.name}" in page(chain)
@@ -58,6 +59,13 @@ def test_the_page_says_what_a_format_would_lose() -> None:
     chain = make_chain([*STORY, {"role": "user", "content": "Hi", "name": "ada"}])
     assert "only text is kept" in page(chain, "to=raw")
     assert "only text is kept" not in page(chain)
+
+
+def test_the_page_names_fields_that_only_the_own_format_has() -> None:
+    document = {"model": "gpt", "user": "ada", "messages": [{"role": "user", "content": "Hi", "vendor_note": 1}, ai("Hello")]}
+    shown = page(make_chain_of(json.dumps(document).encode()), "to=anthropic")
+    assert "Fields of messages are left out: vendor_note." in shown
+    assert "Fields beside the messages are left out: model, user." in shown
 
 
 def test_an_unknown_format_is_a_sentence() -> None:
@@ -107,7 +115,7 @@ def test_who_turns_a_chain_of_a_file_into_lines_learns_what_the_file_keeps() -> 
     chains = container(json.dumps(RUNS, indent=1).encode())
     client, chain = Client(), chains[1]
     converted = send_form(client, f"/c/{chain.pk}/do/convert/", to="claude_code")
-    assert "cannot stand inside runs.json" in client.get(converted["Location"]).content.decode()
+    assert "cannot be part of runs.json" in client.get(converted["Location"]).content.decode()
     client.post(f"{converted['Location']}save")
     chain.refresh_from_db()
     own = page(chain)
@@ -116,7 +124,7 @@ def test_who_turns_a_chain_of_a_file_into_lines_learns_what_the_file_keeps() -> 
     assert "1 of them became a file of lines" in page(chains[0])
     assert json.loads(download(chains[0], "scope=file")) == RUNS
     alone = send_form(client, f"/c/{make_chain(STORY).pk}/do/convert/", to="claude_code")
-    assert "cannot stand inside" not in client.get(alone["Location"]).content.decode()
+    assert "cannot be part of" not in client.get(alone["Location"]).content.decode()
 
 
 def test_a_branch_stands_in_the_place_of_its_chain() -> None:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.test import Client
 
+from chainviz.accounts.models import Team
 from chainviz.chains import services
 from chainviz.chains.library.listing import Filter
 from chainviz.chains.models import Chain
@@ -134,7 +136,8 @@ def test_deleting_for_good_needs_the_title(client: Client) -> None:
     assert refused.status_code == 422
     assert Chain.objects.exists()
 
-    client.post(f"/bin/{chain.pk}/delete/", {"title": " secret "})
+    gone = client.post(f"/bin/{chain.pk}/delete/", {"title": " secret "}, follow=True)
+    assert f'data-typed-gone="{chain.pk}:"' in gone.content.decode()
     assert not Chain.objects.exists()
     assert not History.objects.exists()
     assert not Upload.objects.exists()
@@ -153,7 +156,7 @@ def test_what_was_deleted_for_good_can_be_uploaded_anew(client: Client) -> None:
 def test_somebody_elses_chain_is_not_there(client: Client) -> None:
     send(client, ("secret.json", chat()))
     chain = Chain.objects.get()
-    Chain.objects.update(owner=get_user_model().objects.create(username="stranger"))
+    Chain.objects.update(team=Team.objects.create(name="Strangers", store_name="team:0"))
 
     assert titles(client.get("/").content.decode()) == []
     assert client.get(f"/c/{chain.pk}/versions/").status_code == 404
@@ -187,3 +190,16 @@ def test_titles_are_escaped_and_bounded(client: Client) -> None:
 )
 def test_relative_time(past: timedelta, text: str) -> None:
     assert relative_time(NOON - past, NOON) == text
+
+
+def test_an_api_error_in_the_search_field_names_the_chains_it_may_be_about(client: Client) -> None:
+    send(client, ("fine.json", chat("fine")))
+    open_call = {"id": "call_b", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    broken = [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": [open_call]}, {"role": "user", "content": "on"}]
+    send(client, ("broken.json", json.dumps(broken).encode()))
+    error = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': call_b"
+    page = client.get("/", {"q": error}).content.decode()
+    listed = re.findall(r'class="chain-link" href="([^"]+)">([^<]+)</a>(<span class="badge")?', page)
+    assert [(title, bool(badge)) for _, title, badge in listed] == [("broken", True), ("fine", False)]
+    assert "Show s1.p1" in client.get(unescape(listed[0][0])).content.decode()
+    assert "This is an API error" not in client.get("/", {"q": "no error at all, just a long filter"}).content.decode()

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import json
+import os
+import re
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+from chainviz.accounts.models import Team
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals, staging
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
-from chainviz.store.models import Upload
+from chainviz.store.fsck.check import Fsck
+from chainviz.store.models import Upload, Version
+from chainviz.store.transfer.exports import export
 from tests.chains.files import chat, lines, send, send_row
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +43,7 @@ def test_the_same_file_again_opens_the_chain_and_says_so(client: Client) -> None
     answer = client.get(send(client, ("copy of retry.json", chat())).url, follow=True)
 
     assert Chain.objects.count() == 1
-    assert "copy of retry.json is here already: uploaded on" in answer.content.decode()
+    assert "copy of retry.json is already uploaded: on" in answer.content.decode()
     assert "now at version 1" in answer.content.decode()
 
 
@@ -63,7 +69,7 @@ def test_the_same_file_in_the_bin_can_be_restored(client: Client) -> None:
 
 def test_another_owner_never_learns_of_it(client: Client) -> None:
     send(client, ("retry.json", chat()))
-    Chain.objects.update(owner=get_user_model().objects.create(username="stranger"))
+    Chain.objects.update(team=Team.objects.create(name="Strangers", store_name="team:0"))
 
     answer = send(client, ("retry.json", chat()))
 
@@ -135,7 +141,7 @@ def test_what_is_only_odd_is_taken(client: Client, body: bytes) -> None:
 
 def test_what_is_odd_about_a_file_is_told_on_arrival_and_on_the_page_of_problems(client: Client) -> None:
     glued = b'{"role": "user", "content": "Hello"}{"role": "assistant", "content": "Hi"}\n'
-    sentence = "Line 1, column 37: a second value stands on the same line."
+    sentence = "Line 1, column 37: a second value is on the same line."
     page = client.get(send(client, ("odd.jsonl", glued)).url, follow=True).content.decode()
     assert sentence in page
     assert sentence in client.get(f"/c/{Chain.objects.get().pk}/v/1/problems").content.decode()
@@ -144,9 +150,9 @@ def test_what_is_odd_about_a_file_is_told_on_arrival_and_on_the_page_of_problems
 def test_two_chains_on_one_line_and_lists_in_no_format_are_told_before_anybody_picks(client: Client) -> None:
     send_row(client, "two.json", chat() + chat())
     page = client.get(f"/pick/{Arrival.objects.get().pk}/").content.decode()
-    assert "a second value stands on the same line" in page
+    assert "a second value is on the same line" in page
     Arrival.objects.all().delete()
-    strange = b'{"a": %s, "b": {"messages": [{"role": "model", "parts": [{"text": "x"}]}]}}' % chat()
+    strange = b'{"a": %s, "b": {"messages": [{"role": "user", "parts": [{"foo": 1}]}]}}' % chat()
     send_row(client, "three.json", strange)
     assert "in no known format" in client.get(f"/c/{Chain.objects.get().pk}/v/1/problems").content.decode()
 
@@ -178,6 +184,20 @@ def test_a_forgotten_file_leaves_nothing_behind(client: Client) -> None:
 
     assert not Arrival.objects.exists()
     assert not list(staging.folder().iterdir())
+
+
+def test_waiting_bytes_that_no_upload_names_are_deleted_after_a_day(client: Client) -> None:
+    send(client, ("two.jsonl", lines(2)))
+    kept = Arrival.objects.get().waiting
+    names = {"0" * 32, "1" * 32, kept}
+    for name in names:
+        staging.path_of(name).touch()
+        os.utime(staging.path_of(name), (0, 0))
+    os.utime(staging.path_of("1" * 32))
+    arrivals.clear_orphans()
+    assert {path.name for path in staging.folder().iterdir()} == {"1" * 32, kept}
+    for name in names:
+        staging.forget(name)
 
 
 def test_pasted_text_becomes_a_chain(client: Client) -> None:
@@ -226,8 +246,9 @@ def test_a_format_can_be_chosen_for_a_file_with_many_chains(client: Client) -> N
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_big_file_is_imported_by_a_job(client: Client, monkeypatch: Any) -> None:
-    monkeypatch.setattr(arrivals, "BIG", 10)
+@pytest.mark.parametrize(("limit", "value"), [("BIG", 10), ("MANY", 0)])
+def test_a_big_file_is_imported_by_a_job(client: Client, monkeypatch: Any, limit: str, value: int) -> None:
+    monkeypatch.setattr(arrivals, limit, value)
 
     answer = send(client, ("big.json", chat()))
     arrival = Arrival.objects.get()
@@ -310,3 +331,37 @@ def test_an_import_that_was_stopped_can_be_tried_again(client: Client, monkeypat
     run_job(Arrival.objects.get().job_id)
 
     assert Chain.objects.get().title == "big"
+
+
+def test_earlier_states_of_a_growing_chain_are_folded_under_the_final_one(client: Client) -> None:
+    turns = [{"role": role, "content": f"turn {n}"} for n, role in enumerate(["user", "assistant"] * 2)]
+    requests = [{"messages": turns[:end]} for end in (1, 3, 4)] + [{"messages": [{"role": "user", "content": "other"}]}]
+    send(client, ("requests.jsonl", "".join(json.dumps(each) + "\n" for each in requests).encode()))
+    arrival = Arrival.objects.get()
+
+    assert [row["final"] for row in arrival.found] == ["/2/messages", "/2/messages", "", ""]
+    page = client.get(f"/pick/{arrival.pk}/").content.decode()
+    assert "final state of 2 earlier ones" in page and "2 of the chains are earlier states" in page
+    assert re.findall(r'value="([^"]+)"[^>]* checked', page) == ["/2/messages", "/3/messages"]
+
+    answer = client.post(f"/pick/{arrival.pk}/", {"pick": ["/2/messages", "/3/messages"]}, follow=True)
+    assert "2 chains added: " in answer.content.decode()
+    assert all(f'href="/c/{chain.pk}/"' in answer.content.decode() for chain in Chain.objects.all())
+
+
+def test_earlier_states_become_versions_with_their_own_documents(client: Client) -> None:
+    turns = [{"role": role, "content": f"turn {n}"} for n, role in enumerate(["user", "assistant"] * 2)]
+    lines = [json.dumps({"id": n, "messages": turns[:end]}) for n, end in enumerate((1, 3, 3, 4))]
+    send(client, ("requests.jsonl", "".join(line + "\n" for line in lines).encode()))
+    client.post(f"/pick/{Arrival.objects.get().pk}/", {"pick": "/3/messages", "versions": "on"})
+
+    chain = Chain.objects.get()
+    assert (chain.version, chain.messages) == (3, 4)
+    versions = Version.objects.filter(history=chain.history).order_by("number")
+    assert [b"".join(export(each.snapshot)).decode() for each in versions] == [lines[0], lines[1], lines[3]]
+    assert list(Fsck().findings()) == []
+    page = client.get(f"/c/{chain.pk}/versions/").content.decode()
+    assert page.count("Uploaded") >= 3 and "Restored" not in page
+    for place in ("v/1/", "versions/compare/?pick=1&pick=3", "versions/3/report/", "v/3/"):
+        assert client.get(f"/c/{chain.pk}/{place}", follow=True).status_code == 200
+

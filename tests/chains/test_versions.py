@@ -46,12 +46,12 @@ def test_each_version_says_how_it_was_made(chain: Chain) -> None:
     version = services.restore(chain, first_of(chain), by=chain.owner)
     services.restore(chain, version, by=chain.owner)
 
-    assert [[mark.label for mark in row.marks] for row in version_rows(chain, {})] == [
-        ["Restore"],
-        ["Restore"],
-        ["Upload"],
+    assert [[mark.text for mark in row.marks] for row in version_rows(chain, {})] == [
+        ["Restored"],
+        ["Restored"],
+        ["Uploaded"],
     ]
-    assert [mark.label for mark in version_rows(chain, {}, before=2)[0].marks] == ["Upload"]
+    assert [mark.text for mark in version_rows(chain, {}, before=2)[0].marks] == ["Uploaded"]
 
 
 def test_two_versions_can_be_compared(client: Client, chain: Chain) -> None:

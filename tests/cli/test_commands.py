@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -83,7 +84,7 @@ def test_show_prints_exactly_the_described_object(broken: Path, capsys: pytest.C
         "problems": [problem],
         "strict_error": problem["text"],
     }  # fmt: skip
-    assert set(problem) == {"rule", "severity", "path", "message", "part", "text"}
+    assert set(problem) == {"rule", "severity", "path", "message", "part", "text", "fixes", "without_fix"}
     assert (problem["severity"], problem["path"], problem["message"], problem["part"]) == ("error", "s1.p1.m0.c1", 2, 1)
 
 
@@ -186,7 +187,7 @@ def test_a_refused_operation_is_exit_code_1_and_writes_nothing(
         ["convert", "FILE", "--to", "neutral", "--json", "--out", "-"],
         ["show", "FILE", "--format", "fax"],
         ["show", "MISSING"],
-        ["show", "FOLDER"],
+        ["show", "EMPTY"],
         ["check", "TEXT"],
         ["diff", "FILE", "MISSING"],
         ["convert", "FILE", "--to", "same", "--out", "FOLDER/none/out.json"],
@@ -197,10 +198,12 @@ def test_bad_usage_and_unreadable_input_is_one_line_and_exit_code_2(
     words: list[str], broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").mkdir()
     places = {
         "FILE": broken,
         "MISSING": tmp_path / "missing",
         "FOLDER": tmp_path,
+        "EMPTY": tmp_path / "empty",
         "TEXT": tmp_path / "text",
         "OUT": "o",
     }
@@ -263,6 +266,14 @@ def test_convert_there_and_back_keeps_the_content(
         assert before[key] == after[key]
 
 
+def test_convert_switches_to_a_provider(broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.json"
+    assert main(["convert", str(broken), "--to", "openai_chat", "--provider", "bedrock", "--out", str(out)]) == 0
+    calls = [call["id"] for message in json.loads(out.read_text()) for call in message.get("tool_calls") or ()]
+    assert calls and all(id.startswith("tooluse_") for id in calls)
+    assert "call id" in capsys.readouterr().err
+
+
 def test_converted_chains_of_one_file_become_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "many.jsonl", tmp_path / "out.jsonl"
     file.write_text("".join(json.dumps({"messages": chain}) + "\n" for chain in (CHAIN, ANSWERED)))
@@ -292,6 +303,16 @@ def test_what_is_told_of_a_converted_chain_is_what_its_file_holds(
         assert [told["after"][key] for key in ("size", "messages", "problems")] == [held[key] for key in ("size", "messages", "problems")]
         assert held["strict_error"] is None
     assert ("does not repeat its tool's name" in str(told["warnings"])) == (to in ("anthropic", "claude_code"))
+
+
+def test_convert_prints_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = {"type": "tool_call", "id": "a", "name": "search", "arguments": "{}"}
+    chain = [{"role": "human", "parts": [{"type": "text", "text": "hi"}]}, {"role": "ai", "parts": [call]}]
+    file = written(tmp_path / "one.json", chain)
+    assert main(["convert", str(file), "--to", "openai_chat", "--provider", "mistral", "--out", str(tmp_path / "out"), "--json"]) == 0
+    (told,) = objects(capsys)
+    (row,) = told["report"]
+    assert row["path"] == "s1.p1.m0" and "call id “a” becomes" in row["reason"] and told["warnings"]
 
 
 @pytest.mark.parametrize("operation", ["repair", "convert"])
@@ -373,10 +394,15 @@ def test_a_transcript_cannot_write_to_the_terminal(tmp_path: Path, capsys: pytes
 def test_every_operation_is_listed_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["apply", "--help"])
-    text = capsys.readouterr().out
+    listed = capsys.readouterr().out
     for operation in OPERATIONS:
-        assert f"{operation.name}:" in text
-        assert all(name in text for name in operation.Options.model_fields)
+        assert re.search(rf"^    {operation.name}\s", listed, re.MULTILINE)
+        with pytest.raises(SystemExit):
+            main(["apply", operation.name, "--help"])
+        text = capsys.readouterr().out
+        for name, field in operation.Options.model_fields.items():
+            assert re.search(rf"^  {name}: .+; default .+\n      .+", text, re.MULTILINE), name
+            assert (field.description or "") in text
 
 
 def test_a_pipe_gets_the_file_and_stays_a_pipe(tmp_path: Path) -> None:

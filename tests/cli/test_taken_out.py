@@ -54,3 +54,28 @@ def test_a_mask_writes_nothing_anew_but_the_value(tmp_path: Path) -> None:
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert main(["apply", "mask", str(file), "--out", str(out)]) == 0
     assert out.read_text() == file.read_text().replace(KEY, "[GITHUB_TOKEN_1]")
+
+
+def threads(*texts: str) -> str:
+    """A session whose sub-agents read a text each."""
+    lines = []
+    for number, text in enumerate(texts):
+        own = {"sessionId": "s", "isSidechain": bool(number), **({"agentId": f"a{number}"} if number else {})}
+        call = {"type": "tool_use", "id": f"t{number}", "name": "read_ward", "input": {}}
+        back = {"type": "tool_result", "tool_use_id": f"t{number}", "content": text}
+        for kind, content in (("user", "Read"), ("assistant", [call]), ("user", [back]), ("assistant", "Done.")):
+            uuid, parent = f"{number}-{len(lines)}", f"{number}-{len(lines) - 1}" if kind != "user" or content == [back] else None
+            message = {"role": kind, "content": content} | ({"id": f"m{uuid}"} if kind == "assistant" else {})
+            lines.append({"parentUuid": parent, **own, "type": kind, "message": message, "uuid": uuid})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+@pytest.mark.parametrize("chosen", [[], ["--chain", "1"]])
+def test_threads_of_a_session_are_changed_in_one_file(chosen: list[str], tmp_path: Path, capsys: Any) -> None:
+    file, out = tmp_path / "session.jsonl", tmp_path / "out.jsonl"
+    file.write_text(threads(GONE, GONE, "Grace Hopper is in ward 4. " * 12))
+    assert main(["apply", "redact", str(file), *chosen, "--out", str(out)]) == 0
+    assert "Lovelace" not in out.read_text(), "the rest of a document loses what was taken out of one of its chains"
+    assert ("Hopper" in out.read_text()) == bool(chosen)
+    assert len(out.read_text().splitlines()) == 12
+    assert "warning" not in capsys.readouterr().err

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain.arguments import is_json, is_json_object, mend, sanitize
+from chainviz.core.chain.arguments import fix_json, is_json, is_json_object, sanitize
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ from chainviz.core.chain.arguments import is_json, is_json_object, mend, sanitiz
     ],
 )
 def test_mending(text: str, mended: str, how: str) -> None:
-    assert (mend(text).text, mend(text).how) == (mended, how)
+    assert (fix_json(text).text, fix_json(text).how) == (mended, how)
 
 
 @given(st.text())
 def test_the_result_is_always_json_and_mending_is_idempotent(text: str) -> None:
-    once = mend(text)
+    once = fix_json(text)
     assert is_json(once.text)
-    assert mend(once.text).text == once.text
+    assert fix_json(once.text).text == once.text
     assert is_json(sanitize(text))
 
 
@@ -53,17 +53,17 @@ objects = st.dictionaries(st.text(max_size=4), values, min_size=1)
 
 
 def test_a_key_cut_after_an_escaped_backslash_is_closed() -> None:
-    assert mend(r'{"a\\').text == r'{"a\\":null}'
+    assert fix_json(r'{"a\\').text == r'{"a\\":null}'
 
 
 @given(objects, st.data())
 def test_an_object_cut_anywhere_is_closed_again(value: dict[str, object], draw: st.DataObject) -> None:
     text = json.dumps(value)
     cut = text[: draw.draw(st.integers(1, len(text) - 1))]
-    assert mend(cut).how == "closed"
-    assert is_json_object(mend(cut).text)
+    assert fix_json(cut).how == "closed"
+    assert is_json_object(fix_json(cut).text)
 
 
 def test_huge_numbers_and_deep_nesting_do_not_crash() -> None:
     assert is_json("1" * 10_000) and is_json('{"a": 1e400}')
-    assert mend("[" * 100_000).how in ("closed", "replaced")
+    assert fix_json("[" * 100_000).how in ("closed", "replaced")

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from chainviz.core.chain.arguments import mend, sanitize
+from chainviz.core.chain.arguments import fix_json, sanitize
 from chainviz.core.chain.build import add_tool_response
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall
@@ -126,7 +126,7 @@ def test_templates_that_cannot_work_are_refused() -> None:
 
 
 def test_arguments_are_mended_before_they_are_replaced_and_never_lost() -> None:
-    assert (sanitize('{"a": "b'), mend('{"a": "b').text) == ("{}", '{"a": "b"}')
+    assert (sanitize('{"a": "b'), fix_json('{"a": "b').text) == ("{}", '{"a": "b"}')
     after = repaired([h(), ai(call("a", arguments="rm -r x")), tool("a")])
     assert any(isinstance(part, Text) and "rm -r x" in part.text for part in after[1].parts)
 

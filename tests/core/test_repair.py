@@ -21,7 +21,7 @@ from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.errors import OptionsError, Refused
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import CHOICES, OPERATION, RepairOptions, propose, repaired
-from chainviz.core.operations.repair.structure import OPENING
+from chainviz.core.operations.repair.passes.sections import OPENING
 from chainviz.core.reference import parsed_by_reference
 from chainviz.store.content.message_shapes import shape_of
 from tests.core.pictures import ai, call, h, odd, result, s, tool

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored import snapshot_of, steps_of
+from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from tests.drafts.pages import fields_of, send_form
@@ -69,14 +71,14 @@ def test_saving_makes_the_next_version_with_its_note(client: Client, chain: Chai
     assert client.get(of(draft)).url == f"/c/{chain.pk}/v/2/", "a saved draft leads to its version"
     assert client.post(of(draft, "save")).status_code == 303
     assert Version.objects.filter(history=chain.history).count() == 2, "a form sent twice saves once"
-    assert client.post(of(draft, "undo")).status_code == 404
+    assert client.post(of(draft, "undo")).status_code == 409
 
 
 def test_a_discarded_draft_can_be_brought_back(client: Client, chain: Chain) -> None:
     draft = begin(client, chain)
     client.post(of(draft, "discard"))
-    assert "Bring it back" in page(client, draft)
-    assert client.get(f"/c/{chain.pk}/edit/s1.p2?draft={draft.pk}").status_code == 404
+    assert "Restore the draft" in page(client, draft)
+    assert client.get(f"/c/{chain.pk}/edit/s1.p2?draft={draft.pk}").status_code == 409
     client.post(of(draft, "restore"))
     assert "<ins>calendar</ins>" in page(client, draft)
 
@@ -109,7 +111,7 @@ def test_a_conflicting_draft_can_become_a_branch(client: Client, chain: Chain) -
 def test_changes_of_different_pairs_merge(client: Client, chain: Chain) -> None:
     client.post(of(begin(client, chain), "save"))
     late = begin(client, chain, "s2.p1", "No problem.")
-    assert "merge by themselves" in client.get(of(late, "conflict")).content.decode()
+    assert "merge automatically" in client.get(of(late, "conflict")).content.decode()
     answer = client.post(of(late, "rebase"))
     assert answer.status_code == 303
     late.refresh_from_db()
@@ -177,3 +179,19 @@ def test_a_draft_is_found_again_from_its_chain(client: Client, chain: Chain) -> 
     assert link in client.get(explorer).content.decode(), "its steps can be redone"
     client.post(of(draft, "discard"))
     assert link not in client.get(explorer).content.decode()
+
+
+@pytest.mark.parametrize("end", ["save", "discard"])
+def test_what_is_sent_to_a_draft_that_is_over_comes_back(client: Client, chain: Chain, end: str) -> None:
+    """It was a 404, and the text was gone (issue 8)."""
+    draft = begin(client, chain)
+    address = f"/c/{chain.pk}/edit/s1.p2?draft={draft.pk}"
+    form = fields_of(client.get(address).content.decode())
+    field = next(name for name in form if name.endswith("-text"))
+    client.post(of(draft, end))
+    answer = client.post(address, {**form, field: "A long new text"})
+    page = answer.content.decode()
+    assert answer.status_code == 409 and "A long new text" in page
+    assert "saved as version 2" in page if end == "save" else "Restore the draft" in page
+    again = re.search(r'href="(/c/[^"]*\?v=\d)"', page)
+    assert again is not None and client.get(again[1]).status_code == 200

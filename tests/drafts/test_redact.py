@@ -13,7 +13,7 @@ from chainviz.chains.audit.records import AuditEntry
 from chainviz.chains.models import Chain
 from chainviz.core.operations.redact.same_calls import find_same_calls
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.redact.job import redact_content
+from chainviz.drafts.operations.job import run_operation
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, run_job
@@ -294,11 +294,14 @@ def test_rows_are_filtered_by_a_piece_of_any_tools_name(client: Client, of_many_
     assert "10 rows<" in look(client, of_many_tools, only_tool="tool_0")
 
 
-def test_the_switch_keeps_everything(client: Client, settings: Any, address: str) -> None:
-    settings.STREAM_REDACTION_ENABLED = "false"
+@pytest.mark.parametrize("value", ["false", "off", "No", "0", "disabled"])
+def test_the_switch_keeps_everything(
+    client: Client, monkeypatch: pytest.MonkeyPatch, address: str, value: str
+) -> None:
+    monkeypatch.setenv("STREAM_REDACTION_ENABLED", value)
     page = client.get(address).content.decode()
     assert decisions(page) == ["keep"] * 3
-    assert "switched off" in page
+    assert "switches redaction off" in page
 
 
 def test_a_fragment_holds_the_table_alone(client: Client, address: str) -> None:
@@ -323,7 +326,7 @@ def test_calls_are_read_once_for_a_content(client: Client, address: str, monkeyp
         found.append(chain)
         return find_same_calls(chain)
 
-    monkeypatch.setattr("chainviz.drafts.operations.redact.same_calls.find_same_calls", find)
+    monkeypatch.setattr("chainviz.drafts.operations.redact.choices.find_same_calls", find)
     for show in ("all", "redact", "keep"):
         page = look(client, address, policy="superseded", superseded_by="same_call", show=show)
         assert "No row fits" in page if show == "redact" else decisions(page) == ["keep"] * 3
@@ -333,7 +336,7 @@ def test_calls_are_read_once_for_a_content(client: Client, address: str, monkeyp
 @pytest.fixture
 def redacting(client: Client, address: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The page of a job that is to redact a long chain; nobody has taken it up yet."""
-    monkeypatch.setattr("chainviz.drafts.operations.step_job.MESSAGES_AT_ONCE", 1)
+    monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 1)
     answer = send_form(client, f"{address}?v=1", act="apply", placeholder="[gone]", min_bytes="7")
     assert answer.status_code == 303 and not Draft.objects.exists()
     return str(answer.url)
@@ -345,12 +348,13 @@ def test_a_long_chain_is_redacted_by_a_job_that_is_found_again(
     job = Job.objects.get()
     assert redacting == f"{address}?v=1&step={job.pk}"
     for page in (redacting, f"{address}?v=1", address):
-        assert "Redacting the chain" in client.get(page).content.decode()
+        assert "<h2>Redacting</h2>" in client.get(page).content.decode()
     fragment = client.get(redacting, headers={"HX-Request": "true"}).content.decode()
     assert "Stop</button>" in fragment and "<html" not in fragment
     run_job(job.pk)
     draft = Draft.objects.get()
-    assert client.get(redacting, headers={"HX-Request": "true"})["HX-Redirect"] == redacting
+    ended = client.get(redacting, headers={"HX-Request": "true"})
+    assert json.loads(ended["HX-Trigger"])["job:done"]["href"] == client.get(redacting)["Location"]
     assert client.get(redacting).url == f"/c/{chain.pk}/d/{draft.pk}/"
     client.post(f"/c/{chain.pk}/d/{draft.pk}/save", {"note": ""})
     exported = b"".join(client.get(f"/c/{chain.pk}/v/2/export?scope=chain").streaming_content)
@@ -393,7 +397,7 @@ def test_a_worker_that_dies_while_redacting_leaves_no_half_step(
     assert claimed is not None
     with monkeypatch.context() as dying, pytest.raises(ZeroDivisionError):
         dying.setattr(lease, "finish", lambda *_, **__: 1 / 0)
-        redact_content(JobContext(claimed), **claimed.args)
+        run_operation(JobContext(claimed), **claimed.args)
     assert not Draft.objects.exists() and not AuditEntry.objects.filter(act="redact").exists()
     Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
     for _ in range(2):
@@ -413,3 +417,17 @@ def test_what_was_purged_meanwhile_is_not_redacted(client: Client, redacting: st
 def test_a_job_of_another_page_is_not_found(client: Client, address: str, redacting: str) -> None:
     assert client.get(redacting.replace("redact", "convert")).status_code == 404
     assert client.get(f"{address}?v=1&step=99").status_code == 404
+
+
+def test_many_changes_are_shown_in_groups_and_compared_on_demand(
+    client: Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chainviz.drafts.preview.steps.MOST_ONE_BY_ONE", 1)
+    draft = send_form(client, address, policy="reference", act="apply")["Location"]
+    with monkeypatch.context() as uncompared:
+        uncompared.setattr("chainviz.drafts.preview.page.compare", lambda *_: pytest.fail("nothing is to be compared"))
+        page = client.get(draft).content.decode()
+    size = sum(len(MESSAGES[at]["content"]) for at in (2, 3, 7))
+    assert "3 results redacted" in page and f"{size / 1000:.1f}" in page.partition("3 results redacted")[2][:200]
+    assert "Change 1 " not in page
+    assert client.get(f"{draft}?from=1").content.decode().count("data-change-stop") == 2

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from chainviz.chains.explorer.replaced import nodes_in_words, version_with
+from chainviz.chains.explorer.summarized_nodes import nodes_in_words, version_with
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.operations import OPERATIONS
@@ -16,7 +16,8 @@ from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.options import EditOptions
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.target import Ground, version_of
+from chainviz.drafts.operations.run import change
+from chainviz.drafts.target import target_of_draft, target_of_version, version_of
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.lineage import Replacement, replacement_of
@@ -41,7 +42,7 @@ def summarized(client: Client, chain: Chain, **settings: Any) -> Draft:
 def step(draft: Draft, name: str, **options: Any) -> None:
     operation = next(each for each in OPERATIONS if each.name == name)
     chosen = operation.Options.model_validate(options)
-    services.change(services.ground_of_draft(draft), get_user_model().objects.get(), operation, chosen)
+    change(target_of_draft(draft), operation, chosen)
 
 
 def save(draft: Draft) -> None:
@@ -49,7 +50,7 @@ def save(draft: Draft) -> None:
 
 
 def found(draft: Draft, path: str) -> Replacement | None:
-    return replacement_of(services.ground_of_draft(draft).stored, parse_path(path))
+    return replacement_of(target_of_draft(draft).stored, parse_path(path))
 
 
 def told(draft: Draft, path: str) -> str:
@@ -106,10 +107,9 @@ def test_a_summary_of_talk_that_is_rewritten_merged_and_split(client: Client) ->
 
 def on_version(chain: Chain, number: int, action: str, path: str, **options: Any) -> None:
     """One edit of a version, saved as the next one."""
-    version = version_of(chain, number)
-    ground = Ground(chain, version, None, StoredChain(version.snapshot))
+    target = target_of_version(chain, number, chain.owner)
     chosen = EditOptions.model_validate({"action": action, "path": path, **options})
-    draft, _ = services.change(ground, get_user_model().objects.get(), Edit(), chosen)
+    draft = change(target, Edit(), chosen)
     save(draft)
 
 

@@ -15,9 +15,8 @@ from chainviz.chains.models import Chain
 from chainviz.core.operations.summarize import SUMMARIZE, SummarizeOptions
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.target import Ground
-from chainviz.store.content.chain import StoredChain
-from chainviz.store.models import Version
+from chainviz.drafts.operations.run import change
+from chainviz.drafts.target import target_of_version
 from tests.chains.making import ai, human, make_chain, make_chain_of, result
 from tests.drafts.pages import send_form
 
@@ -174,9 +173,8 @@ def test_what_a_summary_replaced_comes_back(client: Client, chain: Chain) -> Non
     long = make_chain([each for n in range(6) for each in (human(f"Question {n}"), ai(f"Answer {n} " * 50))], "long.json")
     page = client.get(f"/c/{long.pk}/do/summarize/")
     assert page.status_code == 200
-    snapshot = StoredChain(Version.objects.get(history=long.history, number=1).snapshot)
-    ground = Ground(long, Version.objects.get(history=long.history, number=1), None, snapshot)
-    draft, _ = services.change(ground, local_owner(), SUMMARIZE, SummarizeOptions(preserve_last=False, keep_qa_sections=1))
+    target = target_of_version(long, 1, local_owner())
+    draft = change(target, SUMMARIZE, SummarizeOptions(preserve_last=False, keep_qa_sections=1))
     services.save(draft, note="", by=local_owner())
     long.refresh_from_db()
     assert exported(client, long, 2) != exported(client, long, 1)

@@ -218,7 +218,7 @@ def test_summaries_of_a_content_that_moved_on_are_not_taken(client: Client, chai
     page = client.get(answer["Location"]).content.decode()
     assert "changed since" in page
     assert Draft.objects.get().saved_as is None
-    assert client.get(f"/c/{chain.pk}/do/summarize/?v=1")["Location"].endswith(f"?draft={Draft.objects.get().pk}")
+    assert client.get(f"/c/{chain.pk}/do/summarize/?v=1")["Location"].endswith(f"?draft={Draft.objects.get().pk}&at=1")
 
 
 def test_undone_summaries_can_be_changed_and_taken_again(client: Client, chain: Chain) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.accounts.models import local_owner
+from chainviz.accounts.models import local_member
 from chainviz.chains.exports import FORMS
 from chainviz.chains.models import Chain
-from chainviz.chains.uploads.imports import import_offer, offers_of
+from chainviz.chains.uploads.imports import import_offer
 from chainviz.core.documents.source import open_source
-from chainviz.core.formats import FORMATS
+from chainviz.core.formats import WRITTEN
+from chainviz.core.formats.offers import offers_of
 from chainviz.core.operations.redact import POLICIES
 from tests.chains.making import ai, human, result
 from tests.drafts.pages import send_form
@@ -46,7 +47,7 @@ def container(document: Any) -> list[Chain]:
     Client().get("/")
     with open_source(json.dumps(document, indent=1).encode()) as source:
         return [
-            import_offer(local_owner(), source, offer, file_name="runs.json") for offer in offers_of(source)
+            import_offer(local_member(), source, offer, file_name="runs.json") for offer in offers_of(source)
         ]
 
 
@@ -67,8 +68,8 @@ def saved(client: Client, chain: Chain, operation: str, **fields: Any) -> None:
 def exports(client: Client, chain: Chain) -> dict[str, bytes]:
     """Every way to take the newest version out, by its query."""
     asked = [f"scope={form.scope}" for form in FORMS]
-    asked += [f"scope=chain&to={format.name}" for format in FORMATS]
-    asked += [f"scope=file&to={format.name}" for format in FORMATS if not format.lines]
+    asked += [f"scope=chain&to={format.name}" for format in WRITTEN]
+    asked += [f"scope=file&to={format.name}" for format in WRITTEN if not format.lines]
     found = {}
     for query in asked:
         answer = client.get(f"/c/{chain.pk}/v/{chain.version}/export?{query}")

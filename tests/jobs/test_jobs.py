@@ -14,7 +14,7 @@ from chainviz.accounts.models import local_owner
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import EARLIER, run_job, run_next_job, start_job
-from chainviz.jobs.worker import run_waiting_jobs
+from chainviz.jobs.worker import do_chores, run_waiting_jobs
 from tests.jobs import work
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -56,8 +56,16 @@ def test_a_bug_is_told_without_its_details() -> None:
     assert "secret detail" not in job.message
 
 
-def test_every_job_of_the_application_has_its_function() -> None:
-    assert all(callable(import_string(path)) for path in settings.JOBS.values())
+def test_every_job_and_chore_of_the_application_has_its_function() -> None:
+    assert all(callable(import_string(path)) for path in (*settings.JOBS.values(), *settings.CHORES))
+
+
+def test_a_chore_that_fails_does_not_keep_the_others_from_running(settings: Any, caplog: Any) -> None:
+    settings.CHORES = ["tests.jobs.work.fail", "tests.jobs.work.note"]
+    work.NOTED.clear()
+    do_chores()
+    assert work.NOTED == ["done"]
+    assert "tests.jobs.work.fail failed" in caplog.text
 
 
 def test_a_job_under_an_unknown_name_is_not_started() -> None:
@@ -67,7 +75,7 @@ def test_a_job_under_an_unknown_name_is_not_started() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"function": "chainviz.drafts.gone.mend_content"}, {"args": {"first": 1, "third": 2}}]
+    "changes", [{"function": "chainviz.drafts.closed_draft.mend_content"}, {"args": {"first": 1, "third": 2}}]
 )
 def test_a_job_that_this_version_cannot_run_is_to_be_started_again(changes: dict[str, Any]) -> None:
     job = started("add", first=1, second=1)

@@ -44,3 +44,14 @@ def hang_at_first(context: JobContext) -> str:
     while context.job.attempts == 1:
         time.sleep(0.05)
     return f"attempt {context.job.attempts}"
+
+
+NOTED: list[str] = []
+
+
+def fail() -> None:
+    raise RuntimeError("a chore fails")
+
+
+def note() -> None:
+    NOTED.append("done")

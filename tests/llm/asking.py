@@ -10,7 +10,7 @@ from typing import Any
 import openai  # noqa: F401 - half a second once, which is no fault of the first deadline
 import pytest
 
-from chainviz.core.operations.summarize.writers import SummaryRequest, WriterError
+from chainviz.core.operations.summarize.writers.contract import SummaryRequest, WriterError
 from chainviz.llm.endpoint import Endpoint, Limits
 from chainviz.llm.openai_writer import OpenAIWriter
 from tests.waiting import PROMPT

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from chainviz.llm.endpoint import Endpoint, Limits
-from chainviz.llm.errors import no_connection, quoted, retry_after
+from chainviz.llm.errors import no_connection, quoted
+from chainviz.llm.retries import retry_after
 from tests.llm.asking import KEY, SHORT, fault, request, writer
 from tests.llm.fake_server import Exchange, Play, says, serving
 from tests.waiting import PATIENCE, PROMPT
@@ -231,21 +232,21 @@ WHOLE_CALL = {"choices": [{"message": {"content": "ok", "tool_calls": CALL}, "fi
 @pytest.mark.parametrize(
     ("play", "cause"),
     [
-        (lambda exchange: exchange.answer(200, "{broken"), "no completion"),
-        (lambda exchange: exchange.answer(200, "[" * 200_000), "no completion"),
-        (lambda exchange: exchange.answer(200, '"text"'), "no completion"),
-        (lambda exchange: exchange.answer(200, '{"choices": [{"message": {"content": 7}}]}'), "no completion"),
+        (lambda exchange: exchange.answer(200, "{broken"), "a completion"),
+        (lambda exchange: exchange.answer(200, "[" * 200_000), "a completion"),
+        (lambda exchange: exchange.answer(200, '"text"'), "a completion"),
+        (lambda exchange: exchange.answer(200, '{"choices": [{"message": {"content": 7}}]}'), "a completion"),
         (lambda exchange: exchange.answer(200, "{}"), "not with a summary"),
         (lambda exchange: exchange.answer(200, '{"choices": []}'), "not with a summary"),
         (lambda exchange: exchange.answer(200, '{"error": "model is loading"}'), "model is loading"),
         (lambda exchange: exchange.answer(200, "<html>Please log in</html>", "text/html"), "not with a summary"),
         (lambda exchange: exchange.answer(200, json.dumps(WHOLE_CALL)), "called a tool"),
-        (streams("{broken"), "no completion"),
-        (streams("5"), "no completion"),
+        (streams("{broken"), "a completion"),
+        (streams("5"), "a completion"),
         (streams("{}", "[DONE]"), "not with a summary"),
-        (streams("[" * 200_000), "no completion"),
+        (streams("[" * 200_000), "a completion"),
         (streams('{"error": {"message": "out of memory"}}'), "out of memory"),
-        (streams('{"choices": "none"}'), "no completion"),
+        (streams('{"choices": "none"}'), "a completion"),
         (ends({"content": "half a"}), "ended before"),
         (ends({"content": "half a"}, reason="length"), "length limit"),
         (ends({"content": "half a"}, reason="content_filter"), "filter"),

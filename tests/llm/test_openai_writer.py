@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chainviz.core.operations.summarize.writers import Writer, WriterError
+from chainviz.core.operations.summarize.writers.contract import Writer, WriterError
 from chainviz.llm.endpoint import Endpoint
 from chainviz.llm.openai_writer import OpenAIWriter
 from tests.llm.asking import KEY, fault, request, writer

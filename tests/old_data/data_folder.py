@@ -46,7 +46,7 @@ class DataFolder:
             with psycopg.connect(self.database_url, autocommit=True) as connection:
                 connection.execute((self.path / DUMP).read_bytes())
 
-    def run(self, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, input: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
         """Runs Python with these arguments and waits for its end. `settings` are environment variables."""
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("CHAINVIZ_")},
@@ -55,7 +55,9 @@ class DataFolder:
             "CHAINVIZ_DATABASE_URL": self.database_url,
             **settings,
         }
-        return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=ROOT, env=environment, input=input, capture_output=True, text=True
+        )
 
     def script(self, name: str, **settings: str) -> str:
         """Runs `main` of story.py or reading.py. Returns what it prints."""

@@ -21,9 +21,8 @@ from tests.chains.making import STORY, ai, human, result
 from tests.drafts.pages import fields_of
 from tests.drafts.summary_story import story, work
 from tests.old_data.reading import open_client
-from tests.shared_folder import FOLDER
+from tests.shared_folder import SAMPLES
 
-SAMPLES = FOLDER / "samples"
 FILES = [
     "anthropic/broken_unpaired.json",
     "anthropic/ok_request.json",
@@ -106,7 +105,7 @@ def every_chain_is_long() -> Iterator[None]:
     limits = {
         "chainviz.chains.uploads.arrivals.BIG": 1,
         "chainviz.chains.secrets.places.AT_ONCE": 1,
-        "chainviz.chains.secrets.counts.AT_ONCE": 1,
+        "chainviz.chains.secrets.export_scan.AT_ONCE": 1,
         "chainviz.drafts.step_jobs.MESSAGES_AT_ONCE": 1,
         "chainviz.purge.work.AT_ONCE": -1,
     }

@@ -119,16 +119,24 @@ def test_protected_tables_refuse_changes(folder: DataFolder, table: str, stateme
 def test_every_protected_table_has_its_triggers(which: str, request: pytest.FixtureRequest) -> None:
     """SQLite drops triggers when a migration remakes their table; such a migration must create them again."""
     folder = request.getfixturevalue(which)
+    protected = ["accounts_auditrow", *(f"store_{table}" for table in TABLES)]
     if SERVER:
-        wanted = {(f"store_{table}", "append_only") for table in TABLES}
+        wanted = {(table, "append_only") for table in protected}
         query = "SELECT c.relname, t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid" + (
             " WHERE NOT t.tgisinternal AND t.tgenabled = 'O'"
         )
     else:
-        wanted = {(f"store_{table}", f"store_{table}_no_{act}") for table in TABLES for act in ("update", "delete")}
+        wanted = {(table, f"{table}_no_{act}") for table in protected for act in ("update", "delete")}
         query = "SELECT tbl_name, name FROM sqlite_master WHERE type = 'trigger'"
     with folder.connect() as connection:
         assert set(connection.execute(query).fetchall()) == wanted
+
+
+def test_what_local_mode_recorded_begins_the_audit_log(folder: DataFolder) -> None:
+    with folder.connect() as connection:
+        acts = connection.execute("SELECT act FROM accounts_auditrow ORDER BY number").fetchall()
+        recorded = connection.execute("SELECT count(*) FROM chains_auditentry").fetchone()[0]
+    assert acts == [("local",)] * recorded + [("sealed",)]
 
 
 def test_every_snapshot_names_the_run_of_its_step(folder: DataFolder) -> None:
@@ -140,3 +148,31 @@ def test_every_snapshot_names_the_run_of_its_step(folder: DataFolder) -> None:
     assert all(kinds[run] == ("edit" if parent else "import") for run, _, parent in snapshots)
     shared = [operation for run, operation, _ in snapshots if [one for one, *_ in snapshots].count(run) > 1]
     assert shared == ["edit", "edit"], "the step of a rebased draft, and the same step repeated"
+
+
+TEAM = {"CHAINVIZ_MODE": "team", "CHAINVIZ_BASE_URL": "http://testserver"}
+OPEN_AS_OWNER = """
+import django; django.setup()
+from django.test import Client
+client = Client()
+form = {"email": "lin@example.org", "password": "a drill for every wall"}
+assert client.get("/").status_code == 302
+assert client.post("/sign-in/", form).status_code == 303
+from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft
+chains = [f"/c/{chain.pk}/versions/" for chain in Chain.objects.in_library()]
+drafts = [f"/c/{draft.chain_id}/d/{draft.pk}/" for draft in Draft.objects.open().filter(chain__trashed_at=None)]
+assert len(chains) > 8 and drafts
+print([page for page in [*chains, *drafts] if client.get(page).status_code != 200])
+"""
+
+
+def test_team_mode_keeps_everything_of_a_local_installation(tmp_path: Path) -> None:
+    """Its owner becomes the first account, who finds all chains and drafts."""
+    with new_data_folder(tmp_path, SERVER) as folder:
+        folder.restore()
+        made = folder.run("-m", "chainviz", "createowner", "lin@example.org", input="a drill for every wall\n", **TEAM)
+        assert made.stdout == "lin@example.org is an owner of “My team”.\n", made.stderr
+        opened = folder.run("-c", OPEN_AS_OWNER, **TEAM)
+        assert opened.stdout == "[]\n", opened.stderr[-2000:]
+        assert folder.run("-m", "chainviz", "fsck", **TEAM).returncode == 0

@@ -33,7 +33,14 @@ def spelled(value: str) -> list[bytes]:
         base64.b64encode(raw).rstrip(b"=")[:-1],
         quote(value, safe="").encode(),
         quote(value).encode(),
+        quote(quote(value, safe=""), safe="").encode(),
+        raw.hex().encode(),
+        *(escaped(value, json_escapes).encode() for json_escapes in ("\\u%04X", "\\\\u%04x")),
     ]
+
+
+def escaped(value: str, escape: str) -> str:
+    return "".join(escape % ord(letter) for letter in value)
 
 
 def document() -> bytes:
@@ -54,13 +61,17 @@ def document() -> bytes:
                 ],
             },
             {"role": "tool", "tool_call_id": f"c{number}", "content": json.dumps({"nested": json.dumps({"v": value})})},
-            {"role": "assistant", "content": f"It was {value[:4]}."},
+            {
+                "role": "assistant",
+                "content": f"It was {value[:4]}, {value.encode().hex()}, {quote(quote(value, safe=''), safe='')}.",
+            },
         ]
     whole = {
-        "run": {"env": CANARIES[:5], "basic": base64.b64encode(CANARIES[5].encode()).decode()},
+        "run": {"escaped": "@ESCAPED@", "env": CANARIES[:5], "basic": base64.b64encode(CANARIES[5].encode()).decode()},
         "messages": messages,
     }
-    return json.dumps(whole, ensure_ascii=False).encode()
+    text = json.dumps(whole, ensure_ascii=False)
+    return text.replace("@ESCAPED@", escaped(CANARIES[6], "\\u%04X")).encode()
 
 
 def stored(*, jobs: bool = True) -> bytes:

@@ -17,21 +17,20 @@ from chainviz.chains import services
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
 from chainviz.core.errors import Refused
-from chainviz.core.operations.contract import Context
 from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.options import EditOptions
-from chainviz.core.operations.mask import MaskOptions
+from chainviz.core.operations.mask import MASK, MaskOptions
 from chainviz.core.operations.summarize import SummarizeOptions
 from chainviz.drafts import services as drafts
-from chainviz.drafts.operations.mask import step as masking
+from chainviz.drafts.operations.proposal import Proposal
+from chainviz.drafts.operations.run import propose
 from chainviz.drafts.summaries import job as writing
 from chainviz.drafts.summaries import runs
 from chainviz.drafts.summaries.models import SummaryPiece
-from chainviz.drafts.target import Ground, version_of
+from chainviz.drafts.target import MovedOn, Target, target_of_version, version_of
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.purge.jobs import start_purge
-from chainviz.store.content.chain import StoredChain
 from chainviz.store.fsck import fsck
 from tests.chains.files import send
 from tests.chains.making import ai, human
@@ -49,33 +48,38 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
 
 
 def purge(chain: Chain) -> None:
-    job = start_purge(chain, "\n".join(CANARIES), "", ())
+    job = start_purge(chain, "\n".join(CANARIES), "", (), by=chain.owner)
     assert job.state == Job.State.DONE, job.message
 
 
-def ground_of(chain: Chain) -> Ground:
-    version = version_of(chain, 1)
-    return Ground(chain, version, None, StoredChain(version.snapshot))
+def target_of(chain: Chain) -> Target:
+    return target_of_version(chain, 1, chain.owner)
 
 
-def edited(ground: Ground) -> Callable[[], Any]:
+def taken(target: Target, proposal: Proposal) -> Callable[[], Any]:
+    def take() -> None:
+        with drafts.taking(target, proposal):
+            pass
+
+    return take
+
+
+def edited(target: Target) -> Callable[[], Any]:
     """An edit that was worked out already and only has to be written."""
     options = EditOptions(action="text", path="s2.p2.m0.c0", text=f"It is {ONE}")
-    outcome = Edit().run(ground.stored, options, Context())
-    return lambda: drafts.take(ground, ground.chain.owner, Edit(), options, outcome)
+    return taken(target, propose(target, Edit(), options))
 
 
-def masked(ground: Ground) -> Callable[[], Any]:
+def masked(target: Target) -> Callable[[], Any]:
     """A mask of something else: it writes the whole messages and surroundings anew, with what else stands there."""
-    prepared = masking.prepare(ground.stored, MaskOptions(own_patterns="user:|Say|env"))
-    return lambda: masking.take(ground, ground.chain.owner, prepared)
+    return taken(target, propose(target, MASK, MaskOptions(own_patterns="user:|Say|env")))
 
 
 @pytest.mark.parametrize("worked_out", [edited, masked])
 def test_a_step_worked_out_before_is_refused(chain: Chain, worked_out: Any) -> None:
-    write = worked_out(ground_of(chain))
+    write = worked_out(target_of(chain))
     purge(chain)
-    with pytest.raises(drafts.MovedOn):
+    with pytest.raises(MovedOn):
         write()
     assert held(stored()) == []
 
@@ -87,11 +91,11 @@ def test_a_step_is_refused_also_where_only_the_surroundings_were_purged(
     file = {"env": f"{ONE} of ada@lovelace.org", "messages": [human("mail ada@lovelace.org"), ai("yes")]}
     send(client, ("r.json", json.dumps(file).encode()))
     chain = Chain.objects.get()
-    ground = ground_of(chain)
-    prepared = masking.prepare(ground.stored, MaskOptions())
+    target = target_of(chain)
+    write = taken(target, propose(target, MASK, MaskOptions()))
     purge(chain)
-    with pytest.raises(drafts.MovedOn):
-        masking.take(ground, chain.owner, prepared)
+    with pytest.raises(MovedOn):
+        write()
     assert held(stored()) == []
 
 
@@ -100,7 +104,7 @@ def test_a_purge_waits_for_a_step_that_is_being_written(chain: Chain) -> None:
 
     def step() -> None:
         with closing(connection), transaction.atomic():
-            edited(ground_of(chain))()
+            edited(target_of(chain))()
             written.set()
             go_on.wait(30)
 
@@ -166,7 +170,7 @@ def test_a_summary_under_way_is_dropped(chain: Chain, monkeypatch: Any) -> None:
 
     monkeypatch.setattr(writing, "writer_named", lambda name, endpoint: Slow())
     options = SummarizeOptions(use_qa=True, max_qa_sections=3)
-    run = runs.begin(ground_of(chain), chain.owner, options, "extractive")
+    run = runs.begin(target_of(chain), options, "extractive")
     assert run.job is not None
     run_job(run.job.pk)
     assert SummaryPiece.objects.exists()
@@ -175,15 +179,15 @@ def test_a_summary_under_way_is_dropped(chain: Chain, monkeypatch: Any) -> None:
 
 def test_deleting_the_chain_takes_what_was_typed_with_it(chain: Chain, monkeypatch: Any) -> None:
     monkeypatch.setattr("chainviz.purge.jobs.AT_ONCE", 0)
-    start_purge(chain, ONE, "", ())
+    start_purge(chain, ONE, "", (), by=chain.owner)
     services.delete_for_good(chain)
     assert held(stored()) == []
 
 
 def test_a_value_that_breaks_the_chain_changes_nothing(chain: Chain) -> None:
     before = stored(jobs=False)
-    job = start_purge(chain, "tool_calls", "", ())
+    job = start_purge(chain, "tool_calls", "", (), by=chain.owner)
     assert job.state == Job.State.FAILED
     assert stored(jobs=False) == before
     with pytest.raises(Refused):
-        start_purge(chain, "abc", "", ())
+        start_purge(chain, "abc", "", (), by=chain.owner)

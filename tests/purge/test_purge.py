@@ -15,6 +15,7 @@ from django.db import connection
 from django.test import Client
 
 from chainviz.chains.models import Chain
+from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.purge.vacuum import settle
@@ -24,11 +25,14 @@ from tests.chains.files import send
 from tests.drafts.pages import fields_of, send_form
 from tests.purge.canaries import CANARIES, COUNT, document, held, stored
 
+ORPHAN = "0" * 32
+"""Name of a waiting file that no upload knows."""
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 @pytest.fixture
 def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     """A chain with versions, an edit that adds canaries, an open draft, a job and a title that hold some."""
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    staging.path_of(ORPHAN).write_text(f"a killed upload with {CANARIES[0]}")
     send(client, ("run.json", document()))
     chain = Chain.objects.get()
     client.post(f"/c/{chain.pk}/rename/", {"title": f"About {CANARIES[1]}"})
@@ -99,6 +103,7 @@ def test_no_canary_is_left_anywhere(client: Client, chain: Chain, caplog: Any) -
     assert held(pages(client, chain)) == []
     assert held(files()) == []
     assert held(caplog.text.encode()) == []
+    assert not staging.is_there(ORPHAN)
     assert is_buried(old)
     chain.refresh_from_db()
     assert old.hex() != chain.sha256
@@ -121,6 +126,7 @@ def test_it_is_counted_first_and_the_title_sets_it_off(client: Client, chain: Ch
     assert fields_of(client.get(f"/c/{chain.pk}/purge/").content.decode())["values"] == [""], "nobody typed yet"
     page = purge(client, chain, act="look").content.decode()
     assert "Type the title to confirm" in page
+    assert "1 waiting or unfinished upload with such a value will be deleted" in page
     refused = purge(client, chain, title="About something else")
     assert refused.status_code == 422
     assert "This is not the title." in refused.content.decode()

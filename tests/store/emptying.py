@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.testcases import TransactionTestCase
 
-append_only = import_module("chainviz.store.migrations.0002_append_only")
+from chainviz.store.append_only import protect, unprotect
+
+AUDIT = ("auditrow",)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,10 +23,12 @@ def store_can_be_flushed() -> Iterator[None]:
             flush(self)
             return
         with connection.schema_editor() as editor:
-            append_only.unprotect(None, editor)
+            unprotect(editor)
+            unprotect(editor, AUDIT, "accounts_")
         flush(self)
         with connection.schema_editor() as editor:
-            append_only.protect(None, editor)
+            protect(editor)
+            protect(editor, AUDIT, "accounts_")
 
     TransactionTestCase._fixture_teardown = unprotected_flush  # type: ignore[method-assign]
     yield

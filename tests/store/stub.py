@@ -24,9 +24,12 @@ def parts(value: dict[str, Any]) -> tuple[Part, ...]:
 class Stub:
     name = "stub"
     label = "Stub"
+    writes = True
     slot_key = ""
     blocks_at = ()
     links = None
+    join = None
+    writes = True
 
     def message(self, role: str, source: tuple[Fragment, ...]) -> Message:
         return Message(role, parts(json.loads(source[0].text)), source=source)

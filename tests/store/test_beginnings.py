@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.documents import long_strings
-from chainviz.core.documents.long_strings import LongText, length_of, part_of
+from chainviz.core.documents.json import long_strings
+from chainviz.core.documents.json.long_strings import LongText, length_of, part_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader
 from chainviz.store.models import Version
 from tests.chains.making import ai, human, make_chain, make_chain_of, result
+from tests.shared_folder import SAMPLES
 
 pytestmark = pytest.mark.django_db
-SAMPLES = Path(__file__).parent.parent / "core/formats/samples"
 LONG = 'say "hi" to C:\\new é 😀 \ud83d \0\n' * 20
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from chainviz.core.documents.detect import survey
 from chainviz.core.documents.source import open_source
 from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
+from chainviz.core.formats.offers import look
 from chainviz.store.content import runs, uploads
 from chainviz.store.fsck import fsck
 from chainviz.store.models import Body, Draft, History, Message, OutlineBlock, Run, Upload, UploadChunk, Version
@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 def imported(file: Path, **how: Any) -> Version:
     with open_source(file) as source:
         return import_chain(
-            MessageList(source, survey(source).lists[0], get_format("openai_chat")), owner="me", **how
+            MessageList(source, look(source).lists[0], get_format("openai_chat")), owner="me", **how
         )
 
 

@@ -12,7 +12,7 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.outline import blocks
-from chainviz.store.query.windows import Folds, outline_window, window
+from chainviz.store.query.windows import Folds, window
 from tests.store.test_import import stored
 from tests.store.test_outline import MESSAGES
 
@@ -55,5 +55,3 @@ def test_window_is_a_cut_of_all_rows(data: Any, values: list[Any], is_open: bool
     for row in (*down.rows, *up.rows):
         shapes = chain.shapes()[row.start : row.start + len(row.shapes)]
         assert row.shapes == tuple(shapes)
-    sections = [row for row in rows if row[0].pair is None]
-    assert [(r.path, r.start, r.messages, r.size) for r in outline_window(chain)] == sections

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, override_settings
 from django.urls import path
 
+from chainviz.accounts.permissions import requires
 from chainviz.urls import handler400, handler403, handler404, handler500, urlpatterns  # noqa: F401
 
 pytestmark = pytest.mark.django_db
@@ -26,10 +27,12 @@ POLICY = {
 }
 
 
+@requires("public")
 def broken(request: HttpRequest) -> HttpResponse:
     raise RuntimeError("a bug")
 
 
+@requires("public")
 def takes_post(request: HttpRequest) -> HttpResponse:
     return HttpResponse(request.POST["text"])
 
@@ -62,6 +65,7 @@ def test_every_answer_has_the_headers(client: Client, request_it: Any, status: i
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Referrer-Policy"] == "no-referrer"
     assert response["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert response["Cache-Control"] == "no-store"
     assert b"<h1" in response.content
 
 
@@ -91,4 +95,4 @@ def test_an_address_that_only_takes_forms_has_a_page_for_those_who_look(client: 
     answer = client.get("/upload/")
 
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
-    assert "takes a form that another page sends" in answer.content.decode()
+    assert "This address only accepts form submissions" in answer.content.decode()

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
-from chainviz.chains.models import AuditEntry
+from chainviz.accounts.models import User
+from chainviz.chains.models import AuditEntry, AuditLog, Chain
 from chainviz.chains.render.numbers import count_text
+from chainviz.chains.versions.badges import badge_of
 from chainviz.store.content.codec import pack
 from chainviz.web.formatting.byte_text import byte_text
 
 
+@transaction.atomic
 def note(
-    chain: Any, who: Any, act: str, record: Any, *, version: int | None = None, draft: int | None = None
+    chain: Chain, who: User | None, act: str, record: Any, *, version: int | None = None, draft: int | None = None
 ) -> AuditEntry:
+    AuditLog.objects.get_or_create(chain_key=chain.pk)
+    AuditLog.objects.filter(chain_key=chain.pk).update(entries=F("entries") + 1)
     return AuditEntry.objects.create(
         chain_key=chain.pk, who=who, at=timezone.now(), act=act, version=version, draft_key=draft, packed=pack(record)
     )
@@ -36,7 +43,7 @@ def took_place(draft_key: int, step: int) -> None:
 
 
 def draft_saved(draft_key: int, version: int, steps: Sequence[str]) -> None:
-    """`steps`: operations of the draft that were saved, in order; an act that is none of them was undone before."""
+    """`steps`: operations of the draft that were saved, in order; other acts were undone before."""
     last: dict[int, int] = {}
     entries = list(AuditEntry.objects.filter(draft_key=draft_key).order_by("pk"))
     for entry in entries:
@@ -69,13 +76,10 @@ def whereabouts(entry: AuditEntry) -> str:
     return f"{of}, in a draft that was discarded" if "discarded" in became else f"{of}, in a draft that is open"
 
 
-WORDS = {"redact": ("redacted", "Redaction"), "mask": ("shield", "Secrets masked"), "purge": ("trash", "Purge")}
-
-
 def told(entry: AuditEntry) -> tuple[str, str, str]:
     """Icon, name and sentence of an entry."""
-    icon, name = WORDS.get(entry.act, ("info", entry.act))
-    return icon, name, str(_SENTENCES.get(entry.act, lambda record: "")(entry.record))
+    badge = badge_of(entry.act)
+    return badge.icon, badge.text, str(_SENTENCES.get(entry.act, lambda record: "")(entry.record))
 
 
 def _redacted(record: Any) -> str:

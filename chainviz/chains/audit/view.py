@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
+from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.audit.records import told, whereabouts
 from chainviz.chains.audit.rows import rows_of
@@ -20,6 +21,7 @@ ENTRIES = 50
 ROWS = 100
 
 
+@requires("audit")
 @require_safe
 def audit(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
@@ -34,6 +36,7 @@ def audit(request: HttpRequest, chain_id: int) -> HttpResponse:
     return render(request, "chains/audit/audit.html", context)
 
 
+@requires("audit")
 @require_safe
 def entry(request: HttpRequest, chain_id: int, entry_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
@@ -54,6 +57,7 @@ def entry(request: HttpRequest, chain_id: int, entry_id: int) -> HttpResponse:
     return response
 
 
+@requires("audit")
 @require_safe
 def decisions(request: HttpRequest, chain_id: int, entry_id: int) -> HttpResponse:
     """What was decided for each result or finding, a page of rows at a time."""

@@ -138,6 +138,11 @@ def render(items: Iterable[Group | Fold]) -> SafeString:
     return mark_safe("".join(_group(item) if isinstance(item, Group) else fold(item) for item in items))
 
 
+def render_rows(rows: Iterable[Row]) -> SafeString:
+    """Rows outside of a group."""
+    return mark_safe("".join(map(_row, rows)))
+
+
 def count_elements(item: Group | Fold) -> int:
     """How many elements `item` becomes, about: what a page's window is measured in."""
     if isinstance(item, Fold):

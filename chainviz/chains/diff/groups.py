@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Protocol
+from typing import Literal
 
+from chainviz.chains.diff.address import ChangeLinks, Links
 from chainviz.chains.diff.diff_html import Fact, Group, Label, Lines, Listed, More, Row, Said, line_elements
+from chainviz.chains.diff.part_rows import ROLE_NAMES, in_lines, label_of, part_rows
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL
-from chainviz.core.chain.paths import Path
+from chainviz.core.chain.messages import AI, TOOL
 from chainviz.core.diff import chains as core
-from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
+from chainviz.core.diff.lines import DiffRow, TextDiff
 from chainviz.core.diff.messages import MessageDiff, PartDiff, compare_messages
 from chainviz.core.diff.rows import Row as ChainRow
 from chainviz.core.diff.rows import Rows
 from chainviz.web.formatting.byte_text import byte_text
 
-OF_A_TEXT = 260
-"""Elements that the lines of one text may take on a page of many changes."""
 OF_A_GROUP = 620
-"""And those of all texts of one change."""
+"""Elements that all texts of one change may take on a page of many changes."""
 ALONE = 880
 """And those of a text on a page of its own."""
 MOST_LISTED = 12
@@ -38,33 +37,6 @@ WORDS = {
     "expanded": ("changed", "expand", "expanded"),
 }
 """By kind: state (colour), icon, word."""
-PART_ICONS = {
-    "text": "comment", "thinking": "reasoning", "image": "image", "binary": "file",
-    "tool_call": "tool", "tool_result": "tool", "opaque": "info",
-}  # fmt: skip
-RESTORABLE = {"text": "text", "tool_call": "arguments", "tool_result": "content"}
-"""By kind of part: its text that an edit can set."""
-ROLE_NAMES = {SYSTEM: "System", HUMAN: "Human", AI: "AI", TOOL: "Tool"}
-
-
-class Links(Protocol):
-    """Where a page of changes leads."""
-
-    @property
-    def page(self) -> str:
-        """The page of all changes itself."""
-
-    def before(self, path: Path) -> str: ...
-    def after(self, path: Path) -> str: ...
-    def edit(self, path: Path) -> str:
-        """ "" where the version after cannot be edited."""
-
-    def restore(self, message: int, part: int | None = None) -> str:
-        """What the page's form sends to bring back a part of the version before, or the nodes of one of its messages; ""
-        where the page has no such form."""
-
-    def lines(self, change: int, text: int, row: int) -> str:
-        """The page that shows one text of one change from a row on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +49,6 @@ class Compared:
     old_rows: Rows
     new_rows: Rows
     links: Links
-
-
-def number_of(path: Path) -> str:
-    """A node's place as pages show it: 2.3 is the third pair of section 2, §2 is that section and its header."""
-    return f"{path.section}.{path.pair}" if path.pair else f"§{path.section}"
 
 
 def title_of(row: ChainRow) -> tuple[str, str, bool]:
@@ -131,7 +98,7 @@ def build_group(compared: Compared, place: int, group: core.Group) -> Group:
         icon=icon,
         word=word,
         sizes=sizes_text(group.kind, group.old.measure.size, group.new.measure.size),
-        rows=_beside(tuple(_limited(_rows(compared, place, group), place, links))),
+        rows=_beside(tuple(_limited(_rows(compared, place, group), ChangeLinks(links, place)))),
         edit_href="" if group.new.is_empty else links.edit(side.first),
         restore="" if group.kind == "moved" or group.old.is_empty else links.restore(group.old.start),
     )
@@ -140,7 +107,7 @@ def build_group(compared: Compared, place: int, group: core.Group) -> Group:
 def _number(group: core.Group) -> str:
     old, new = _span(group.old), _span(group.new)
     if group.kind == "moved" and group.other:
-        other = number_of(group.other)
+        other = group.other.number
         return f"{old} → {other}" if group.new.is_empty else f"{other} → {new}"
     return old if not new else new if not old or old == new else f"{old} → {new}"
 
@@ -148,7 +115,7 @@ def _number(group: core.Group) -> str:
 def _span(side: core.Side) -> str:
     if side.first is None or side.last is None:
         return ""
-    first, last = number_of(side.first), number_of(side.last)
+    first, last = side.first.number, side.last.number
     return first if first == last else f"{first} – {last}"
 
 
@@ -159,27 +126,23 @@ def _several(group: core.Group) -> str:
     if group.kind == "split":
         return f"One message becomes {group.new.measure.messages}"
     if group.kind == "summarised":
-        return f"{count(group.old.measure.pairs, 'pair')} become one summary"
-    return f"One summary becomes {count(group.new.measure.pairs, 'pair')}" if group.kind == "expanded" else ""
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        return f"{count_text(group.old.measure.pairs, 'pair')} become one summary"
+    return f"One summary becomes {count_text(group.new.measure.pairs, 'pair')}" if group.kind == "expanded" else ""
 
 
 def _rows(compared: Compared, place: int, group: core.Group) -> Iterator[Row]:
     if group.kind == "moved" and group.other:
-        there = number_of(group.other)
+        there = group.other.number
         if group.new.is_empty:
-            yield Said("sort", f"It stands unchanged at {there} now.", compared.links.after(group.other))
+            yield Said("sort", f"Moved to {there}, unchanged.", compared.links.after(group.other))
         else:
-            yield Said("sort", f"It stood unchanged at {there} before.", compared.links.before(group.other))
+            yield Said("sort", f"Moved from {there}, unchanged.", compared.links.before(group.other))
         return
     yield from _message_rows(messages_of(compared, group), group, compared, place)
 
 
 def messages_of(compared: Compared, group: core.Group) -> tuple[MessageDiff, ...]:
-    """Message by message; of what a summary stands for (or came from it) only the other side, the rest is listed."""
+    """Compares message by message. For a summary only one side is shown in full, and the nodes it replaces are listed."""
     if group.kind == "summarised":
         return compare_messages((), compared.new.slice(group.new.start, group.new.stop), 0, group.new.start)
     if group.kind == "expanded":
@@ -199,101 +162,22 @@ def _message_rows(messages: Sequence[MessageDiff], group: core.Group, compared: 
         yield _listed(compared.new_rows, group.new, "after")
     changed = [message for message in messages if message.kind != "same"]
     if group.kind in ("merged", "split") and not changed:
-        yield Said("ok", "The texts stand word for word as before, only their messages differ.")
+        yield Said("ok", "Text unchanged; only the messages are divided differently.")
     is_plain = len(changed) == 1 and len(changed[0].parts) == 1 and changed[0].parts[0].part == "text"
-    number = 0
+    links, number = ChangeLinks(compared.links, place), 0
     for message in changed[:MOST_MESSAGES]:
         for field in message.fields:
             yield Fact(field.name, field.old, field.new)
         for part in message.parts:
             if part.kind == "same":
                 continue
-            yield from _part_rows(message, part, number, is_plain, compared.links, place)
+            yield from part_rows(message, part, number, is_plain, links)
             number += len(part.texts)
     if len(changed) > MOST_MESSAGES:
-        href = compared.links.lines(place, number, 0)
-        yield More(f"{len(changed) - MOST_MESSAGES:,} more messages of this node changed", href)
+        yield More(f"{len(changed) - MOST_MESSAGES:,} more messages of this node changed", links.lines(number, 0))
 
 
-def _part_rows(
-    message: MessageDiff, part: PartDiff, number: int, is_plain: bool, links: Links, place: int
-) -> Iterator[Row]:
-    for i, (name, text) in enumerate(part.texts):
-        restore = _restore_of(message, part, name, links)
-        if restore or not is_plain or name != "text":
-            yield replace(label_of(message, part, name, text, number + i), restore=restore)
-        if i == 0:
-            yield from _facts(part)
-        if text.note:
-            yield Said("info", text.note)
-        yield from text_rows(text, number + i, links, place)
-    if not part.texts:
-        yield label_of(message, part, "", None, number)
-        yield from _facts(part)
-
-
-def _restore_of(message: MessageDiff, part: PartDiff, name: str, links: Links) -> str:
-    if part.kind != "changed" or name != RESTORABLE.get(part.part):
-        return ""
-    if message.old is None or message.new is None or part.old_part is None or part.new_part is None:
-        return ""
-    return links.restore(message.old, part.old_part)
-
-
-def _facts(part: PartDiff) -> Iterator[Row]:
-    for field in part.fields:
-        yield Fact(field.name, field.old, field.new)
-    for fact in part.facts:
-        yield Said("info", fact)
-
-
-def label_of(message: MessageDiff, part: PartDiff, name: str, text: TextDiff | None, number: int = 0) -> Label:
-    what = {
-        "text": f"{ROLE_NAMES.get(message.role, message.role)} text",
-        "thinking": "Reasoning",
-        "tool_call": f"Call of {part.title}" if part.title else "Call",
-        "tool_result": f"Result of {part.title}" if part.title else "Result",
-        "image": "Image",
-        "binary": f"File {part.title}",
-        "opaque": f"Part of kind {part.title}",
-    }[part.part]
-    if name and name not in ("text", "content"):
-        what = f"{what} · {name}"
-    if text is not None and text.pretty:
-        what = f"{what} · laid out in lines"
-    before = None if part.old_part is None else what
-    after = None if part.new_part is None else what
-    icon = message.role if part.part == "text" and message.role in ROLE_NAMES else PART_ICONS[part.part]
-    return Label(icon, before, after, number)
-
-
-def text_rows(text: TextDiff, number: int, links: Links, place: int) -> Iterator[Row]:
-    """The first lines; `seen` counts as the text's own page does, which folds nothing."""
-    seen = shown = 0
-    waiting: list[DiffRow] = []
-    for row in text.rows():
-        if isinstance(row, Fold):
-            yield from _in_lines(waiting)
-            waiting = []
-            text_of_fold = f"… {count(row.lines, 'unchanged line')} · {byte_text(row.size)}"
-            yield More(text_of_fold, links.lines(place, number, seen), is_fold=True)
-            seen += row.lines
-            continue
-        if shown > OF_A_TEXT:
-            yield from _in_lines(waiting)
-            yield More("Show the rest of this text", links.lines(place, number, seen))
-            return
-        waiting.append(row)
-        seen, shown = seen + 1, shown + line_elements(row)
-    yield from _in_lines(waiting)
-
-
-def _in_lines(rows: list[DiffRow]) -> Iterator[Lines]:
-    for _, run in groupby(rows, key=lambda row: row.kind == "same"):
-        yield Lines(tuple(run))
-
-
-def _limited(rows: Iterator[Row], place: int, links: Links) -> Iterator[Row]:
+def _limited(rows: Iterator[Row], links: ChangeLinks) -> Iterator[Row]:
     """A change with many long texts ends with a link to its first text that does not fit."""
     elements = text = 0
     for row in rows:
@@ -302,24 +186,24 @@ def _limited(rows: Iterator[Row], place: int, links: Links) -> Iterator[Row]:
         if isinstance(row, Lines):
             elements += sum(map(line_elements, row.rows))
         if elements > OF_A_GROUP:
-            yield More("Show the rest of this change", links.lines(place, text, 0))
+            yield More("Show the rest of this change", links.lines(text, 0))
             return
         yield row
 
 
 def _beside(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """A summary stands beside the list of the nodes it stands for."""
+    """Puts a summary beside the list of the nodes it replaces."""
     return (replace(rows[0], beside=rows[1:]),) if rows and isinstance(rows[0], Listed) else rows
 
 
-def _listed(rows: Rows, side: core.Side, which: str) -> Listed:
+def _listed(rows: Rows, side: core.Side, which: Literal["before", "after"]) -> Listed:
     found = list(rows.rows(side.start, min(side.stop, side.start + 8 * MOST_LISTED)))[:MOST_LISTED]
-    nodes = [(number_of(row.path), title_of(row)[0], title_of(row)[1], byte_text(row.size)) for row in found]
+    nodes = [(row.path.number, title_of(row)[0], title_of(row)[1], byte_text(row.size)) for row in found]
     left = side.stop - found[-1].stop
     if left > 0:
-        nodes.append(("…", "system", f"and {count(left, 'message')} more", ""))
-    title = f"{count(side.measure.pairs, 'pair')} · {byte_text(side.measure.size)}"
-    return Listed("before" if which == "before" else "after", title, tuple(nodes))
+        nodes.append(("…", "system", f"and {count_text(left, 'message')} more", ""))
+    title = f"{count_text(side.measure.pairs, 'pair')} · {byte_text(side.measure.size)}"
+    return Listed(which, title, tuple(nodes))
 
 
 def build_alone(compared: Compared, place: int, group: core.Group, number: int, start: int) -> Group:
@@ -334,15 +218,15 @@ def build_alone(compared: Compared, place: int, group: core.Group, number: int, 
     start = min(start, max(len(all_rows) - 1, 0))
     stop = _full(all_rows, range(start, len(all_rows)))
     rows: list[Row] = [label_of(message, part, name, text)]
-    links = compared.links
+    links = ChangeLinks(compared.links, place)
     if start:
         earlier = _full(all_rows, range(start - 1, -1, -1)) + 1
-        rows.append(More("Earlier lines", links.lines(place, number, earlier)))
-    rows += _in_lines(all_rows[start:stop])
+        rows.append(More("Earlier lines", links.lines(number, earlier)))
+    rows += in_lines(all_rows[start:stop])
     if stop < len(all_rows):
-        rows.append(More(count(len(all_rows) - stop, "more line"), links.lines(place, number, stop)))
+        rows.append(More(count_text(len(all_rows) - stop, "more line"), links.lines(number, stop)))
     elif number + 1 < len(texts):
-        rows.append(More("The next text of this change", links.lines(place, number + 1, 0)))
+        rows.append(More("The next text of this change", links.lines(number + 1, 0)))
     return replace(whole, rows=tuple(rows))
 
 

@@ -9,19 +9,22 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
-from chainviz.chains.diff.compare import StoredRows, compare
+from chainviz.chains.diff.address import asked_of, query
+from chainviz.chains.diff.compare import compare
+from chainviz.chains.diff.folds import fold_fragment
 from chainviz.chains.diff.groups import Compared
-from chainviz.chains.diff.page import Measure, asked_of, diff_view, fold_fragment, measures, query
+from chainviz.chains.diff.measures import measures_of
+from chainviz.chains.diff.page import diff_view
+from chainviz.chains.diff.stored_rows import StoredRows
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.models import Snapshot, Version
-from chainviz.store.outline.build import outline_of
+from chainviz.store.models import Version
 from chainviz.web.htmx import wants_fragment
 
-BYTES_A_TOKEN = 4
-"""A rough estimate, the same on every page."""
 MOST_CHOICES = 200
 
 
@@ -34,6 +37,8 @@ class VersionLinks:
     after_number: int
     restores: bool = False
     """The page has the form that brings back texts of the version before."""
+    edits: bool = True
+    """The role of the person allows edits."""
 
     @property
     def page(self) -> str:
@@ -46,7 +51,7 @@ class VersionLinks:
         return self._at(self.after_number, path)
 
     def edit(self, path: Path) -> str:
-        return f"{reverse('drafts:edit', args=[self.chain.pk, path])}?v={self.after_number}"
+        return f"{reverse('drafts:edit', args=[self.chain.pk, path])}?v={self.after_number}" if self.edits else ""
 
     def restore(self, message: int, part: int | None = None) -> str:
         if not self.restores:
@@ -71,17 +76,7 @@ def compared_of(old: StoredChain, new: StoredChain, links: VersionLinks) -> Comp
     return Compared(compare(old, new), old, new, StoredRows(old), StoredRows(new), links)
 
 
-def measures_of(before: Snapshot, after: Snapshot) -> tuple[Measure, ...]:
-    old, new = outline_of(before), outline_of(after)
-    rows = [
-        ("Bytes", before.size, after.size, "bytes"),
-        ("Tokens (estimate)", before.size // BYTES_A_TOKEN, after.size // BYTES_A_TOKEN, "tokens"),
-        ("Messages", before.messages, after.messages, "count"),
-        ("Problems", old.errors + old.warnings, new.errors + new.warnings, "count"),
-    ]
-    return measures(rows)
-
-
+@requires("compare")
 @require_safe
 def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
@@ -90,7 +85,8 @@ def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpRe
         return redirect("chains:diff", chain.pk, *map(int, picked))
     old, new = _version(chain, before), _version(chain, after)
     asked = asked_of(request)
-    links = VersionLinks(chain, before, after, restores=before != chain.version)
+    edits = member_of(request).may("draft")
+    links = VersionLinks(chain, before, after, restores=edits and before != chain.version, edits=edits)
     compared = compared_of(StoredChain(old.snapshot), StoredChain(new.snapshot), links)
     if wants_fragment(request) and asked.fold is not None:
         fragment = fold_fragment(compared, asked)

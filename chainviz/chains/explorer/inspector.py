@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from chainviz.chains.explorer.row_views import row_view
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.numbers import bar_step, count_text, share_text
 from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.chains.usage import Facts, node_facts
+from chainviz.chains.verdicts import VerdictView, verdict_view, verdicts_by_provider
 from chainviz.core.chain.messages import AI
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import BodyPair
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.formats import read_only
+from chainviz.core.usage.estimate import tokenizer, tokens_of
 from chainviz.store.content.message_shapes import PartShape, StoredShape
 from chainviz.store.query.windows import WindowRow, window
 from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.formatting.token_estimate import token_text
-from chainviz.web.query_params import url_or_nothing
+from chainviz.web.formatting.token_estimate import token_text, tokens_text
 
 MOST_LISTED = 40
+MOST_COUNTED = 200_000
+"""Bytes of a node whose tokens are counted while its page is made."""
+MOST_MESSAGES = 200
+"""Of a larger pair only these are read; the page of observations lists all its results."""
+MOST_PARTS = 2_000
+"""Of a node with more parts calls are not matched here, and its tokens are estimated by its size."""
 PART_WORDS = {
     "text": "Text", "image": "Image", "binary": "File", "thinking": "Reasoning", "tool_call": "Call",
     "tool_result": "Result", "opaque": "Unknown part",
@@ -46,8 +55,7 @@ class CallId:
 @dataclass(frozen=True, slots=True)
 class ProviderWord:
     label: str
-    state: str
-    icon: str
+    verdict: VerdictView
     texts: tuple[str, ...]
 
 
@@ -58,15 +66,23 @@ class NodePage:
     role: str
     badge: str
     base_url: str
-    facts: tuple[tuple[str, str], ...]
+    facts: Facts
+    usage: Facts
+    """Recorded tokens; empty where its messages record none."""
     parts: tuple[PartSize, ...]
     parts_left: int
     calls: tuple[CallId, ...]
     calls_left: int
+    messages_left: int
+    """Messages of a large pair that were not read: its calls are not counted."""
     call_counts: tuple[int, int, int]
     """Completed, pending, unmatched."""
     problems: tuple[Problem, ...]
     providers: tuple[ProviderWord, ...]
+    parse_url: str = ""
+    """Where the text of its AI message is taken apart; "" where it has none."""
+    results_url: str = ""
+    """Where its results, and those behind it, are listed."""
     earlier_url: str = ""
     """What the node was in earlier versions; "" where a step never wrote any of it."""
 
@@ -76,10 +92,14 @@ def node_page(subject: Subject, path: Path) -> NodePage:
     chain.span(path)  # PathError where there is no such node
     row = window(chain, path.node, "down", 1).rows[0]
     view = row_view(row)
-    messages = [] if row.kind == "section" else chain.rows(row.start, row.start + row.messages)
+    read = 0 if row.kind == "section" else min(row.messages, MOST_MESSAGES)
+    messages = chain.rows(row.start, row.start + read)
+    messages_left = row.messages - read if read else 0
     shapes = [found.shape for found in messages]
-    parts = [(shape, part) for shape in shapes for part in shape.parts]
-    calls, counts = _calls(shapes) if row.kind == "pair" else ((), (0, 0, 0))
+    parts = list(islice(((shape, part) for shape in shapes for part in shape.parts), MOST_LISTED))
+    part_count = sum(len(shape.parts) for shape in shapes)
+    is_counted = row.kind == "pair" and not messages_left and part_count <= MOST_PARTS
+    calls, counts = _calls(shapes) if is_counted else ((), (0, 0, 0))
     return NodePage(
         path=str(row.path),
         title=_title(row, view.name),
@@ -87,13 +107,17 @@ def node_page(subject: Subject, path: Path) -> NodePage:
         badge=row.type.value if row.type else "",
         base_url=subject.base_url,
         facts=_facts(subject, row, shapes),
-        parts=tuple(_part_size(shape, part, row.size) for shape, part in parts[:MOST_LISTED]),
-        parts_left=max(0, len(parts) - MOST_LISTED),
+        usage=node_facts(row.usage),
+        parts=tuple(_part_size(shape, part, row.size) for shape, part in parts),
+        parts_left=part_count - len(parts),
         calls=calls[:MOST_LISTED],
         calls_left=max(0, len(calls) - MOST_LISTED),
+        messages_left=messages_left,
         call_counts=counts,
         problems=tuple(problem for problem in row.problems if not problem.provider)[:MOST_LISTED],
         providers=_providers(row),
+        parse_url=f"{subject.base_url}parse/{row.path}" if row.kind == "pair" and row.has_ai and _has_text(shapes[0]) else "",
+        results_url=f"{subject.base_url}observations?from={row.path}" if row.kind != "section" else "",
         earlier_url=earlier_address(subject, str(row.path)) if chain.bodies.are_written(messages) else "",
     )
 
@@ -101,8 +125,12 @@ def node_page(subject: Subject, path: Path) -> NodePage:
 def earlier_address(subject: Subject, path: str) -> str:
     """Of the newest content only: what is brought back goes there."""
     has_earlier = subject.is_head and (subject.chain.version > 1 or subject.draft_id is not None)
-    url = url_or_nothing("drafts:earlier", subject.chain.pk, path) if has_earlier else ""
-    return f"{url}?{subject.edit_query}" if url else ""
+    has_earlier = has_earlier and not read_only(subject.snapshot.format)
+    return subject.change_url("drafts:earlier", path) if has_earlier else ""
+
+
+def _has_text(shape: StoredShape) -> bool:
+    return any(part.kind == "text" and part.size for part in shape.parts)
 
 
 def _title(row: WindowRow, name: str) -> str:
@@ -113,11 +141,11 @@ def _title(row: WindowRow, name: str) -> str:
     return f"Pair {row.path.section}.{row.path.pair}"
 
 
-def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> tuple[tuple[str, str], ...]:
+def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> Facts:
     whole = subject.snapshot.size
     facts = [
         ("Size", byte_text(row.size)),
-        ("Tokens", token_text(row.size)),
+        ("Tokens", f"{_estimate(subject, row, shapes)} (estimate)"),
         ("Share of the chain", share_text(row.size, whole)),
     ]
     if row.messages == 1:
@@ -140,6 +168,15 @@ def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> tuple
     if notes:
         facts.append(("Ended because", ", ".join(dict.fromkeys(notes))))
     return tuple(facts)
+
+
+def _estimate(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> str:
+    """Counted by the tokenizer where one is installed and the node is small."""
+    parts = sum(len(shape.parts) for shape in shapes)
+    is_large = row.size > MOST_COUNTED or row.messages > MOST_MESSAGES or parts > MOST_PARTS
+    if row.kind == "section" or is_large or tokenizer() is None:
+        return token_text(row.size)
+    return f"≈ {tokens_text(tokens_of(subject.stored.slice(row.start, row.start + row.messages)))}"
 
 
 def _part_size(shape: StoredShape, part: PartShape, whole: int) -> PartSize:
@@ -168,13 +205,7 @@ def _calls(shapes: list[StoredShape]) -> tuple[tuple[CallId, ...], tuple[int, in
 
 def _providers(row: WindowRow) -> tuple[ProviderWord, ...]:
     said = []
-    for provider in PROVIDERS:
-        errors, warnings, _ = row.counts.get(provider.name, [0, 0, 0])
+    for provider, verdict in verdicts_by_provider(row.counts).items():
         texts = tuple(problem.text for problem in row.problems if problem.provider == provider.name)[:5]
-        if errors:
-            said.append(ProviderWord(provider.label, "problem", "failed", texts or (count_text(errors, "error"),)))
-        elif warnings:
-            said.append(ProviderWord(provider.label, "changed", "info", texts or (count_text(warnings, "warning"),)))
-        else:
-            said.append(ProviderWord(provider.label, "ok", "ok", texts))
+        said.append(ProviderWord(provider.label, verdict_view(verdict), texts))
     return tuple(said)

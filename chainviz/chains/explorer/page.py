@@ -14,10 +14,11 @@ from chainviz.chains.explorer.windows import WindowPage, around, reading_of, win
 from chainviz.chains.models import Chain
 from chainviz.chains.render.minimap import minimap_svg
 from chainviz.chains.render.numbers import count_text, share_text
+from chainviz.chains.usage import UsageView, usage_view
+from chainviz.chains.verdicts import VerdictView, own_and_others, verdict_view
 from chainviz.core.chain.paths import Path
-from chainviz.core.formats import FORMATS
+from chainviz.core.formats import FORMATS, read_only
 from chainviz.core.operations import OPERATIONS
-from chainviz.core.providers import PROVIDERS
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.query.windows import Window
@@ -38,9 +39,7 @@ class Action:
 class VerdictChip:
     name: str
     label: str
-    state: str
-    icon: str
-    text: str
+    view: VerdictView
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,13 @@ class ExplorerPage:
     problems_text: str
     verdicts: tuple[VerdictChip, ...]
     size: int
-    tokens: str
+    content_tokens: str
+    usage: UsageView
     messages_text: str
     actions: tuple[Action, ...]
+    read_only: str
+    """Why the chain cannot be changed; "" where it can."""
+    convert_url: str
     bytes_line: str
     minimap: SafeString
     window: WindowPage
@@ -83,8 +86,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
     """`found`: the window somebody asked for; `at`: the node in its sight, which is open."""
     chain, snapshot = subject.stored, subject.snapshot
     current = at.node if at is not None else None
-    if at is not None:
-        view = view.with_open(at)
+    view = view.with_open(at) if at is not None else view
     if found is None:
         found = around(chain, current or Path(1), view.folds)
     repair_url = repair_url_of(subject)
@@ -108,9 +110,12 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         problems_text=count_text(problems, "problem"),
         verdicts=_verdicts(subject),
         size=snapshot.size,
-        tokens=token_text(snapshot.size),
+        content_tokens=token_text(snapshot.size),
+        usage=usage_view(subject.outline, snapshot.size),
         messages_text=count_text(snapshot.messages, "message"),
         actions=_actions(subject, repair_url, problems),
+        read_only=read_only(snapshot.format),
+        convert_url=subject.change_url("drafts:operation", "convert"),
         bytes_line=_bytes_line(subject),
         minimap=mark_safe(minimap_svg(minimap_blocks(chain, _body_role(subject)), subject.base_url)),  # escaped by the renderer
         window=window_page(subject, view, reading_of(subject, view, repair_url), found),
@@ -125,14 +130,13 @@ def format_label(name: str) -> str:
 
 
 def repair_url_of(subject: Subject) -> str:
-    url = url_or_nothing("drafts:repair", subject.chain.pk)
-    return f"{url}?{subject.edit_query}" if url else ""
+    return "" if read_only(subject.snapshot.format) else subject.change_url("drafts:operation", "repair")
 
 
 def edit_address(subject: Subject) -> str:
-    """Where a node is edited; PATH stands for its path."""
-    url = url_or_nothing("drafts:edit", subject.chain.pk, "s1.p1")
-    return f"{url.replace('s1.p1', 'PATH')}?{subject.edit_query}" if url else ""
+    """Where a node is edited; PATH is to be replaced by its path. Empty where the format or the role allows no edit."""
+    url = "" if read_only(subject.snapshot.format) else subject.change_url("drafts:edit", "s1.p1")
+    return url.replace("s1.p1", "PATH")
 
 
 def edit_url_of(subject: Subject, path: Path) -> str:
@@ -144,33 +148,30 @@ def _problem_count(subject: Subject) -> int:
 
 
 def _verdicts(subject: Subject) -> tuple[VerdictChip, ...]:
-    counts = unpack(subject.outline.verdicts)
-    chips = []
-    for provider in PROVIDERS:
-        errors, warnings, _ = counts.get(provider.name, [0, 0, 0])
-        if errors:
-            said = ("problem", "failed", f"would reject it: {count_text(errors, 'error')}")
-        elif warnings:
-            said = ("changed", "info", f"takes it, with {count_text(warnings, 'warning')}")
-        else:
-            said = ("ok", "ok", "takes it as it is")
-        chips.append(VerdictChip(provider.name, provider.label, *said))
-    return tuple(chips)
+    """Of the chain's own providers; the last sums up all and has no name."""
+    own, all_said = own_and_others(unpack(subject.outline.verdicts), subject.snapshot.format)
+    chips = [VerdictChip(each.name, each.label, verdict_view(verdict)) for each, verdict in own.items()]
+    return (*chips, VerdictChip("", "", all_said))
 
 
-ICONS = {"convert": "convert", "redact": "redacted", "mask": "shield", "summarize": "summary", "compact": "compact"}
-"""Of operations; another one gets the icon for settings."""
+ELSEWHERE = ("repair", "edit", "observations")
+"""Operations that begin in another place: in front of the others, at a node, on the page of observations."""
 
 
 def _actions(subject: Subject, repair_url: str, problems: int) -> tuple[Action, ...]:
     actions = []
     if repair_url:
         actions.append(Action("Repair", "repaired", repair_url, problems))
+    fixed = read_only(subject.snapshot.format)
     for operation in OPERATIONS:
-        # repair stands above, and an edit begins at a node
-        url = "" if operation.name in ("repair", "edit") else url_or_nothing("drafts:operation", subject.chain.pk, operation.name)
+        is_here = operation.name == "convert" if fixed else operation.name not in ELSEWHERE
+        url = subject.change_url("drafts:operation", operation.name) if is_here else ""
         if url:
-            actions.append(Action(operation.label, ICONS.get(operation.name, "settings"), f"{url}?{subject.edit_query}"))
+            actions.append(Action(operation.label, operation.badge.icon, url))
+    actions.append(Action("Observations", "tool", f"{subject.base_url}observations"))
+    state_url = url_or_nothing("drafts:state", subject.chain.pk)
+    if state_url:
+        actions.append(Action("State", "panel", f"{state_url}?{subject.edit_query}"))
     actions.append(Action("Export", "export", f"{subject.base_url}export"))
     return tuple(actions)
 

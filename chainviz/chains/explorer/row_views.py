@@ -37,8 +37,8 @@ def row_view(row: WindowRow) -> Row:
 
 def _section(row: WindowRow) -> Row:
     first = row.first
-    name = _words(first) or "Untitled"
-    errors, warnings, _ = row.counts.get("", [0, 0, 0])
+    name = preview_words(first) or "Untitled"
+    errors, warnings, *_ = row.counts.get("", (0, 0))
     flag = None
     if errors or warnings:
         count = errors + warnings
@@ -48,20 +48,22 @@ def _section(row: WindowRow) -> Row:
 
 def titled(row: Row, human: StoredShape | None) -> Row:
     """A section is named by its human message, where it has one."""
-    return row if human is None or not human.preview else replace(row, name=_words(human))
+    return row if human is None or not human.preview else replace(row, name=preview_words(human))
 
 
-def _words(shape: StoredShape | None) -> str:
+def preview_words(shape: StoredShape | None) -> str:
     """Its preview, without the bytes of a picture."""
     return _DATA_URL.sub(r"[\1]", shape.preview) if shape else ""
 
 
 def _node(row: WindowRow) -> Row:
     first = row.first
-    preview = _words(first)
+    preview = preview_words(first)
     if row.kind == "header":
         human = first is None or first.role == HUMAN
         role, name = ("human", "Human") if human else ("system", "System")
+        if first is not None and first.is_user_action:
+            name = "Human calls a tool" if any(part.kind == "tool_call" for part in first.parts) else "Result for the human"
         return Row(row.path, "header", role, name, preview, row.size, row.start, 1, _flag(row))
     role, name, teaser = _pair_words(row)
     return Row(row.path, "pair", role, name, teaser, row.size, row.start, row.messages, _flag(row))
@@ -69,11 +71,11 @@ def _node(row: WindowRow) -> Row:
 
 def _pair_words(row: WindowRow) -> tuple[str, str, str]:
     first = row.first
-    preview = _words(first)
+    preview = preview_words(first)
     if not row.has_ai or first is None:
         return "tool", "No AI message", preview
     if row.type is PairType.SUMMARIZATION:
-        return "summary", "Summary", _words(row.shapes[1]) if len(row.shapes) > 1 else preview
+        return "summary", "Summary", preview_words(row.shapes[1]) if len(row.shapes) > 1 else preview
     if row.type is PairType.COMPLETION:
         if preview.startswith(SUMMARY_MARK):
             return "summary", "Summary", preview.removeprefix(SUMMARY_MARK).lstrip()
@@ -113,6 +115,7 @@ def _flag(row: WindowRow) -> Flag | None:
         return None
     worst = next((problem for problem in found if problem.severity == "error"), found[0])
     text = FLAGS.get(worst.rule, worst.rule.replace("-", " "))
-    if len(found) > 1:
-        text += f" +{len(found) - 1}"
+    count = sum(1 + problem.alike for problem in found)
+    if count > 1:
+        text += f" +{count - 1:,}"
     return Flag(text, "problem" if worst.severity == "error" else "changed")

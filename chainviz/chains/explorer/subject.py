@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from chainviz.accounts.permissions import OWNER, Permission
 from chainviz.chains.models import Chain
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Outline, Snapshot
 from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.reader import OutlineReader
+from chainviz.web.query_params import url_or_nothing
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,13 @@ class Subject:
     is_head: bool = True
     version: int | None = None
     draft_id: int | None = None
+    permissions: frozenset[Permission] = OWNER
+    """Of the person who looks at it: no page is offered that their role does not allow."""
+
+    def change_url(self, name: str, *args: object) -> str:
+        """Returns the address of a page that changes this content; "" for a person who may not."""
+        url = url_or_nothing(name, self.chain.pk, *args) if "draft" in self.permissions else ""
+        return f"{url}?{self.edit_query}" if url else ""
 
     @cached_property
     def outline(self) -> Outline:

@@ -15,7 +15,7 @@ from chainviz.chains.explorer.views import (
     find,
     node,
     problems,
-    replaced,
+    summarized_nodes,
 )
 from chainviz.chains.explorer.views import (
     chain as explorer,
@@ -24,6 +24,8 @@ from chainviz.chains.explorer.views import (
     inspector as inspect,
 )
 from chainviz.chains.exports import view as export
+from chainviz.chains.observations import view as observations
+from chainviz.chains.parse import view as parse
 from chainviz.core.errors import PathError
 
 SubjectView = Callable[..., HttpResponseBase]
@@ -54,10 +56,14 @@ def explorer_urls(subject_of: FindSubject, prefix: str = "") -> list[URLPattern]
         path("image/<str:where>", on(node.image, "where"), name=f"{prefix}image"),
         path("raw/<str:where>", on(node.raw, "where"), name=f"{prefix}raw"),
         path("inspect/<str:where>", on(inspect.inspect, "where"), name=f"{prefix}inspect"),
-        path("replaced/<str:where>", on(replaced.replaced, "where"), name=f"{prefix}replaced"),
+        path("replaced/<str:where>", on(summarized_nodes.replaced, "where"), name=f"{prefix}replaced"),
         path("find", on(find.find), name=f"{prefix}find"),
         path("problems", on(problems.problems), name=f"{prefix}problems"),
         path("problems/step", on(problems.step), name=f"{prefix}problem_step"),
         path("bytes", on(bytes.bytes_page), name=f"{prefix}bytes"),
+        path("observations", on(observations.observations), name=f"{prefix}observations"),
+        path("observations/media", on(observations.media), name=f"{prefix}observation_media"),
+        path("observations/text/<str:where>", on(observations.as_text, "where"), name=f"{prefix}observation_text"),
+        path("parse/<str:where>", on(parse.parse_message, "where"), name=f"{prefix}parse"),
         path("export", on(export.export), name=f"{prefix}export"),
     ]

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.explorer.replaced import replaced_line
 from chainviz.chains.explorer.row_views import row_view, titled
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.explorer.summarized_nodes import replaced_line
 from chainviz.chains.explorer.view_state import ViewState
-from chainviz.chains.render.node import ALL, Asked, PairNode, Parted, header_html, pair_html
+from chainviz.chains.render.large_pair import LARGE, large_pair_html
+from chainviz.chains.render.node import PairNode, Parted, header_html, pair_html
 from chainviz.chains.render.parts import Reading
 from chainviz.chains.render.rows import Row, outline_html, rows_html
+from chainviz.chains.render.steps import ALL, Asked
 from chainviz.core.chain.messages import AI, HUMAN, Message
 from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.dialects.attachments import attached
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.content.message_shapes import StoredShape
@@ -29,6 +33,8 @@ ABOVE = 6
 MOST_ELEMENTS = 420
 MOST_HTML = 400_000
 """A window ends early when its open nodes fill this much."""
+READ_NEXT = 12
+"""Messages of a large pair that are read together."""
 READ_TOGETHER = 3_000_000
 """Bytes of neighbouring open nodes that are read at once."""
 
@@ -48,7 +54,10 @@ class WindowPage:
 
 
 def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Reading:
-    return Reading(subject.base_url, view.as_written, repair_url)
+    def attachment(hash: str) -> str | None:
+        return attached(subject.stored.surroundings.texts(), hash)
+
+    return Reading(subject.base_url, view.as_written, repair_url, attachment)
 
 
 def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, *, keep_end: bool = False) -> WindowPage:
@@ -113,10 +122,13 @@ def outline_page(subject: Subject, found: Window) -> WindowPage:
 def body_html(chain: StoredChain, reading: Reading, path: Path, asked: Asked = ALL) -> str:
     """An opened node, or further pieces of it."""
     span = chain.span(path)
-    rows = chain.rows(span.start, span.stop)
+    is_large = len(span) > LARGE
+    rows = chain.rows(span.start, span.start + 1 if is_large else span.stop)
     replaced = replaced_line(chain, path, reading.base_url) if not asked.start and chain.bodies.are_written(rows[:1]) else ""
     if path.pair == 0:
         return replaced + header_html(reading, path, chain.bodies.begun(rows[:1])[0], asked)
+    if is_large:
+        return replaced + large_pair_html(reading, _large_pair(chain, path, span), asked)
     size = sum(row.shape.size for row in rows)
     messages = chain.bodies.begun(rows) if size <= READ_TOGETHER else None
     return replaced + pair_html(reading, _pair_node(chain, path, rows, messages), asked)
@@ -133,6 +145,33 @@ def _pair_node(chain: StoredChain, path: Path, rows: Sequence[StoredMessage], me
 
     known: Sequence[Parted] = shapes if messages is None else messages
     return PairNode(path, read(-1) if has_ai else None, known[skip:], read)
+
+
+class _Messages(Sequence[Message]):
+    """Messages that are read when they are asked for, READ_NEXT together."""
+
+    def __init__(self, chain: StoredChain, span: range) -> None:
+        self._chain = chain
+        self._span = span
+        self._read: dict[int, Message] = {}
+
+    def __len__(self) -> int:
+        return len(self._span)
+
+    def __getitem__(self, place: Any) -> Any:
+        index = self._span[place]
+        if index not in self._read:
+            stop = min(index + READ_NEXT, self._span.stop)
+            rows = self._chain.rows(index, stop)
+            self._read |= zip(range(index, stop), self._chain.bodies.begun(rows), strict=True)
+        return self._read[index]
+
+
+def _large_pair(chain: StoredChain, path: Path, span: range) -> PairNode:
+    messages = _Messages(chain, span)
+    has_ai = messages[0].role == AI
+    rest = _Messages(chain, span[1:]) if has_ai else messages
+    return PairNode(path, messages[0] if has_ai else None, rest, rest.__getitem__)
 
 
 def _titled(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:

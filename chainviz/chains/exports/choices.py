@@ -12,13 +12,15 @@ from chainviz.chains.exports.removed_values import rewrite_of
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.messages import Message
-from chainviz.core.documents.context import Rewrite
+from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError, Refused
-from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.formats import FORMATS, WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
 from chainviz.core.load import document_in
+from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import messages_of
 from chainviz.store.models import Snapshot, Upload, Version
 from chainviz.store.transfer import exports
@@ -65,9 +67,12 @@ class Export:
     def to(cls, subject: Subject, name: str) -> Export:
         """Refused, in a sentence, for a format nobody knows."""
         try:
-            return cls(subject, get_format(name or subject.snapshot.format))
+            export = cls(subject, get_format(name or subject.snapshot.format))
         except DocumentError as error:
             raise Refused(str(error)) from None
+        if not (export.is_own or export.format.writes):
+            raise Refused(f"A chain cannot be written as {export.format.label}; choose another format.")
+        return export
 
     @property
     def is_own(self) -> bool:
@@ -76,7 +81,8 @@ class Export:
     @property
     def choices(self) -> tuple[Format, ...]:
         """The chain's own format first."""
-        return tuple(sorted(FORMATS, key=lambda format: format.name != self.subject.snapshot.format))
+        own = get_format(self.subject.snapshot.format)
+        return (own, *(format for format in WRITTEN if format is not own))
 
     @cached_property
     def place(self) -> DocumentPlace | None:
@@ -100,15 +106,17 @@ class Export:
     def trial(self) -> Trial:
         if self.is_own:
             return Trial(self._own_size(), ())
-        losses = Losses(self.format)
-        taken = Beginning(messages_of(self.subject.snapshot))
-        size = sum(map(len, document_in(self.format, _judged(taken, losses))))
-        rest = self.subject.snapshot.messages - taken.count
+        snapshot = self.subject.snapshot
+        losses, fields = Losses(self.format), FieldsLeftOut(get_format(snapshot.format))
+        taken = Beginning(messages_of(snapshot))
+        size = sum(map(len, document_in(self.format, _judged(taken, losses, fields))))
+        around = document_left_out(StoredChain(snapshot)) if snapshot.stored <= LOOKED_AT else ()
+        rest = snapshot.messages - taken.count
         left_out = f"{count_text(rest, 'more message')} will be written without having been looked at." if rest else ""
-        return Trial(size, tuple(losses.sentences()), left_out)
+        return Trial(size, (*losses.sentences(), *fields.sentences(), *around), left_out)
 
     def _own_size(self) -> int:
-        """What stands around the messages is little where they are many."""
+        """The text around many messages is small in comparison."""
         snapshot = self.subject.snapshot
         return sum(map(len, exports.export(snapshot))) if snapshot.stored <= LOOKED_AT else snapshot.stored
 
@@ -123,13 +131,18 @@ class Export:
         if self.place is None:
             raise Refused("The file this chain came in is not kept.")
         own = exports.in_its_place(self.subject.snapshot, self.place, self.format, self.rewrite)
-        return exports.export_whole_file(self.place.upload, [own, *self._others()], self.rewrite)
+        return exports.export_whole_file(self.place.upload, [own, *self._others(own[0])], self.rewrite)
 
-    def _others(self) -> Iterable[tuple[Span, Iterator[bytes]]]:
+    def _others(self, own: Span) -> Iterable[tuple[Span, Iterator[bytes]]]:
+        """Of several chains of one document, such as the answers to one request, only the first is written."""
+        taken = {own}
         for _, snapshot in self._newest:
             place = place_of(snapshot)
             if place is not None and (place.is_of_upload or not get_format(snapshot.format).lines):
-                yield exports.in_its_place(snapshot, place, rewrite=self.rewrite)
+                span, content = exports.in_its_place(snapshot, place, rewrite=self.rewrite)
+                if span not in taken and (span.end <= own.start or own.end <= span.start):
+                    taken.add(span)
+                    yield span, content
 
     @cached_property
     def _newest(self) -> list[tuple[Chain, Snapshot]]:
@@ -162,12 +175,12 @@ class Export:
     def siblings(self) -> ChainQuerySet:
         """Other chains of the same file."""
         chain = self.subject.chain
-        same = Chain.objects.in_library().filter(owner=chain.owner_id, sha256=chain.sha256, is_branch=False)
+        same = Chain.objects.in_library().filter(team=chain.team_id, sha256=chain.sha256, is_branch=False)
         return same.exclude(pointer=chain.pointer)
 
     @property
     def unchanged_siblings(self) -> ChainQuerySet:
-        """Chains of the file that are lines now: in a file that is none of lines they stand as they were uploaded."""
+        """Chains of the file that are lines now: in a file of another kind they stay as they were uploaded."""
         lines = [format.name for format in FORMATS if format.lines]
         return self.siblings.filter(format__in=lines)
 
@@ -195,7 +208,8 @@ class Beginning:
             yield message
 
 
-def _judged(messages: Iterable[Message], losses: Losses) -> Iterator[Message]:
+def _judged(messages: Iterable[Message], losses: Losses, fields: FieldsLeftOut) -> Iterator[Message]:
     for message in messages:
         losses.add(message)
+        fields.add(message)
         yield message

@@ -1,4 +1,4 @@
-"""A chain as Markdown. What could be HTML, a picture or an end of its fence never stands free."""
+"""A chain as Markdown. Text that could be HTML, a picture or the end of its fence is always escaped."""
 
 from __future__ import annotations
 

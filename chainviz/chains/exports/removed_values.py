@@ -1,6 +1,6 @@
 """What was redacted or masked on the way to a content, and how text of its file beside it is written without it.
 
-Nothing of it is kept for that: it is what stood, before each step, where the step put placeholders.
+Nothing is stored for that: the values are read from the version before each step, at the places of its placeholders.
 """
 
 from __future__ import annotations
@@ -8,18 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.documents.context import Rewrite
+from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.documents.units import Pointer
+from chainviz.core.formats import get_format
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.redact import REDACT
 from chainviz.core.operations.redact.placeholder import DEFAULT
 from chainviz.core.operations.redact.surrounding_copies import Copies, removed_texts, texts_in
 from chainviz.core.secrets import Values
 from chainviz.core.secrets.part_texts import texts_of
+from chainviz.core.secrets.scan import is_outside, place_number
+from chainviz.core.secrets.unknown_fields import fields
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import messages_of
 from chainviz.store.lineage import rewritten_messages, steps_of
 from chainviz.store.models import Snapshot
-from chainviz.store.transfer.document_context import pieces_around
+from chainviz.store.transfer.document_context import context_of
 
 
 def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
@@ -41,21 +45,30 @@ def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
 
 
 def _masked(step: Snapshot, pairs: Sequence[tuple[Message, Message]]) -> Iterator[tuple[str, str]]:
-    """Values and their placeholders, read where the step says that they stood."""
+    """Values and their placeholders, read from the places that the step names."""
+    assert step.parent is not None
+    blocks_at = get_format(step.parent.format).blocks_at
     pieces: list[str] | None = None
     for placeholder, at, part, place, start, end in unpack(step.options).get("places", ()):
         if at >= 0:
-            held = dict(texts_of(pairs[at][0].parts[part])).get(place, "") if at < len(pairs) else ""
+            held = _held(pairs[at][0], part, place, blocks_at) if at < len(pairs) else ""
         else:
-            assert step.parent is not None
-            pieces = pieces_around(step.parent) if pieces is None else pieces
+            pieces = context_of(step.parent).texts() if pieces is None else pieces
             held = pieces[part] if part < len(pieces) else ""
         if held[start:end]:
             yield held[start:end], placeholder
 
 
+def _held(message: Message, part: int, place: str, blocks_at: Pointer) -> str:
+    """The text at a place of a message, which may be one of its unknown fields."""
+    if is_outside(place):
+        texts = [field.text for field in fields(message, blocks_at)]
+        return texts[place_number(place)] if place_number(place) < len(texts) else ""
+    return dict(texts_of(message.parts[part])).get(place, "")
+
+
 def _leave_out_what_is_back(snapshot: Snapshot, texts: dict[str, None], values: dict[str, str]) -> None:
-    """Restored, or kept where it stood a second time: then the chain itself holds it."""
+    """Restored, or kept in a second place: then the chain itself holds it."""
     for message in messages_of(snapshot):
         for text in texts_in(message):
             texts.pop(text, None)

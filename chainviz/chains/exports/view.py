@@ -14,12 +14,14 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods
 
+from chainviz.accounts.models import person_of
+from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.page import format_label
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.exports import FORMS
 from chainviz.chains.exports.choices import Export
 from chainviz.chains.exports.walk import Told
-from chainviz.chains.secrets.counts import is_long_around, start_scans, stop_scans, told_before
+from chainviz.chains.secrets.export_scan import start_scans, stop_scans, told_before
 from chainviz.core.errors import Refused
 from chainviz.store.models import Upload
 from chainviz.store.transfer import exports
@@ -27,12 +29,13 @@ from chainviz.web.htmx import wants_fragment
 from chainviz.web.responses import see_other
 
 
+@requires("export")
 @require_http_methods(["GET", "HEAD", "POST"])
 def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
     """Without `scope` the page that offers what there is; a form of it starts or stops the scans."""
     if request.method == "POST":
         upload = _to_scan(Export.to(subject, ""))
-        (stop_scans if request.POST.get("act") == "stop" else start_scans)(subject, upload, request.user)
+        (stop_scans if request.POST.get("act") == "stop" else start_scans)(subject, upload, person_of(request))
         return see_other(request.get_full_path())
     scope = request.GET.get("scope", "")
     try:
@@ -58,7 +61,7 @@ def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
 
 
 def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse:
-    told = told_before(chosen.subject, _to_scan(chosen), request.user)
+    told = told_before(chosen.subject, _to_scan(chosen), person_of(request))
     here = request.get_full_path()
     if wants_fragment(request) and not told.waits:
         return HttpResponse(status=204, headers={"HX-Redirect": here})
@@ -78,7 +81,7 @@ def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse
 
 def _to_scan(chosen: Export) -> Upload | None:
     """The upload, unless it is no more than this content and a little around it."""
-    is_same = chosen.subject.version == 1 and not chosen.is_part and not is_long_around(chosen.subject)
+    is_same = chosen.subject.version == 1 and not chosen.is_part
     return None if is_same else chosen.upload
 
 

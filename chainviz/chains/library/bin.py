@@ -8,6 +8,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from chainviz.accounts.audit.record import recorded_together
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
 from chainviz.chains import services
 from chainviz.chains.access import binned_chain_for
 from chainviz.chains.models import Chain
@@ -15,24 +18,29 @@ from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
 
+@requires("bin")
 @require_safe
 def bin(request: HttpRequest) -> HttpResponse:
-    chains = Chain.objects.visible_to(request.user).in_bin().order_by("-trashed_at")
+    chains = Chain.objects.visible_to(member_of(request)).in_bin().order_by("-trashed_at")
     return render(request, "chains/bin/bin.html", {"chains": chains})
 
 
+@requires("bin")
 @require_POST
+@recorded_together
 def to_bin(request: HttpRequest) -> HttpResponse:
-    chains = Chain.objects.visible_to(request.user).in_library().filter(pk__in=_asked(request))
+    chains = Chain.objects.visible_to(member_of(request)).in_library().filter(pk__in=_asked(request))
     moved = services.to_bin(chains)
     back = reverse("chains:library")
     return see_other(f"{back}?binned={'.'.join(map(str, moved))}" if moved else back)
 
 
+@requires("bin")
 @require_POST
+@recorded_together
 def from_bin(request: HttpRequest) -> HttpResponse:
     asked = _asked(request, "only") or _asked(request)
-    chains = Chain.objects.visible_to(request.user).in_bin().filter(pk__in=asked)
+    chains = Chain.objects.visible_to(member_of(request)).in_bin().filter(pk__in=asked)
     restored = services.from_bin(chains)
     if restored:
         what = f"“{restored[0].title}” is" if len(restored) == 1 else f"{len(restored)} chains are"
@@ -40,6 +48,7 @@ def from_bin(request: HttpRequest) -> HttpResponse:
     return see_other("chains:library")
 
 
+@requires("delete")
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = binned_chain_for(request, chain_id)
@@ -50,7 +59,7 @@ def delete(request: HttpRequest, chain_id: int) -> HttpResponse:
         error = f"That is not the title. Type “{chain.title}”, or keep the chain."
         return render(request, "chains/bin/delete.html", {"chain": chain, "typed": typed, "error": error}, status=422)
     services.delete_for_good(chain)
-    messages.success(request, f"“{chain.title}” is deleted for good.")
+    messages.success(request, f"“{chain.title}” is deleted for good.", extra_tags=f"{chain_id}:")
     return see_other("chains:bin")
 
 

@@ -1,4 +1,4 @@
-"""The library's table: which chains a person asked to see, in which order, and what stands in each row."""
+"""The library's table: which chains a person asked to see, in which order, and the cells of each row."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Q
+from django.db.models import F, Q
 from django.http import QueryDict
 
 from chainviz.chains.models import Chain, ChainQuerySet
-from chainviz.chains.verdicts import Verdict, verdicts_of
+from chainviz.chains.usage import RowUsage, row_usage
+from chainviz.chains.verdicts import VerdictView, short_verdicts
+from chainviz.store.outline.edition import RULES
 
 ROWS = 100
 COLUMNS = {
@@ -22,6 +24,7 @@ COLUMNS = {
     "pairs": "Pairs",
     "messages": "Messages",
     "size": "Size",
+    "tokens": "Tokens",
     "problems": "Problems",
     "version": "Version",
     "changed": "Last change",
@@ -29,11 +32,13 @@ COLUMNS = {
 WORDS = {"title", "format"}
 """Columns that are read from a to z; all others begin with the largest."""
 DEFAULT_ORDER = "-changed"
+NOT_JUDGED = VerdictView("quiet", "clock", "being checked again")
+"""The rules have changed since the chain was judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What stands in the address of the page."""
+    """The query of the page's address."""
 
     words: str = ""
     format: str = ""
@@ -76,7 +81,8 @@ class Row:
     format_label: str
     share: str
     """Length of the size bar, 0 to 100."""
-    verdicts: tuple[Verdict, ...]
+    usage: RowUsage
+    verdicts: tuple[VerdictView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +133,8 @@ def _ordered(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:
     sign = "-" if wanted.order.startswith("-") else ""
     column = {"changed": "changed_at"}.get(wanted.column, wanted.column)
     second = [f"{sign}warnings"] if column == "problems" else []
-    return chains.order_by(f"{sign}{column}", *second, "-pk")
+    first = F(column).desc(nulls_last=True) if sign else F(column).asc(nulls_last=True)
+    return chains.order_by(first, *second, "-pk")
 
 
 def _heading(column: str, wanted: Filter) -> Heading:
@@ -147,4 +154,9 @@ def _heading(column: str, wanted: Filter) -> Heading:
 def _row(chain: Chain, labels: Mapping[str, str], largest: int) -> Row:
     # Sizes differ by factors of thousands: a straight scale would show one bar and many dots.
     share = math.log1p(chain.size / 1000) / math.log1p(largest / 1000) * 100 if largest else 0
-    return Row(chain, labels.get(chain.format, chain.format), f"{share:.1f}", verdicts_of(chain.verdicts))
+    usage = row_usage(chain.usage or {}, chain.size)
+    return Row(chain, labels.get(chain.format, chain.format), f"{share:.1f}", usage, _verdicts(chain))
+
+
+def _verdicts(chain: Chain) -> tuple[VerdictView, ...]:
+    return short_verdicts(chain.verdicts, chain.format) if chain.rules == RULES else (NOT_JUDGED,)

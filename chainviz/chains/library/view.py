@@ -6,7 +6,10 @@ from django.db.models import Q, Sum
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST, require_safe
 
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
 from chainviz.chains.library.listing import Filter, Listing, listing, read_filter
+from chainviz.chains.library.pasted_error import suspects
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads.imports import RAW_TEXT
@@ -15,21 +18,23 @@ from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.responses import see_other
 
 
+@requires("read")
 @require_safe
 def library(request: HttpRequest) -> HttpResponse:
     return library_page(request)
 
 
+@requires("upload")
 @require_POST
 def samples(request: HttpRequest) -> HttpResponse:
-    load_samples(request.user)
+    load_samples(member_of(request))
     return see_other("chains:library")
 
 
 def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     """Also the answer to an upload that failed: the page with the reason on it."""
     labels = {each.name: each.label for each in FORMATS}
-    mine = Chain.objects.visible_to(request.user)
+    mine = Chain.objects.visible_to(member_of(request))
     kept = mine.in_library()
     wanted = read_filter(request.GET)
     shown = listing(kept, wanted, labels, request.GET.get("page", 1))
@@ -40,12 +45,13 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         "bytes": total["bytes"],
         "with_problems": kept.filter(Q(problems__gt=0) | Q(warnings__gt=0)).count(),
         "binned": mine.in_bin().count(),
-        "arrivals": Arrival.objects.visible_to(request.user).select_related("job", "chain").order_by("pk"),
+        "arrivals": Arrival.objects.visible_to(member_of(request)).select_related("job", "chain").order_by("pk"),
         "undo": _just_binned(request),
         "is_fragment": wants_fragment(request),
         "all_formats": sorted(labels.items(), key=lambda item: item[1].lower()),
         "format_words": ", ".join(each.label for each in FORMATS if each.name != RAW_TEXT),
         "filter_words": _in_words(wanted, labels),
+        "suspects": suspects(kept, request.GET.get("q", "").strip()),
         **_addresses(shown),
     }
     return page_or_fragment(
@@ -66,7 +72,7 @@ def _addresses(shown: Listing) -> dict[str, str]:
 def _just_binned(request: HttpRequest) -> list[Chain]:
     """Chains that the address says were just put into the bin, if they are still there: they can be taken back."""
     numbers = [int(each) for each in request.GET.get("binned", "").split(".") if each.isdecimal() and len(each) < 19]
-    return list(Chain.objects.visible_to(request.user).in_bin().filter(pk__in=numbers[:200])) if numbers else []
+    return list(Chain.objects.visible_to(member_of(request)).in_bin().filter(pk__in=numbers[:200])) if numbers else []
 
 
 def _in_words(wanted: Filter, labels: dict[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chainviz.core.documents.long_strings import breaks_in, length_of, part_of
+from chainviz.core.documents.json.long_strings import breaks_in, length_of, part_of
 
 FIRST_LINES, FIRST_BYTES = 400, 20_000
 STEP_LINES, STEP_BYTES = 4_000, 200_000

@@ -6,7 +6,7 @@ import json
 import re
 
 from chainviz.chains.render.visible_text import safe
-from chainviz.core.documents.long_strings import length_of
+from chainviz.core.documents.json.long_strings import length_of
 
 MOST_BYTES = 256_000
 MOST_TOKENS = 160

@@ -5,40 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.parts import Reading, call_html, part_html, result_html
+from chainviz.chains.render.steps import ALL, MOST_PIECES, Asked, Piece, step
 from chainviz.chains.render.visible_text import one_line, safe
 from chainviz.core.chain.messages import Message, Part, Shape, Text, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import BodyPair, PairType, match_results
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.templatetags.chainviz import icon
-
-MOST_PIECES = 12
-MOST_HTML = 90_000
-"""A step of an opened node ends after this many pieces or characters, whichever comes first."""
-
-
-class Piece(NamedTuple):
-    """What an opened node is made of."""
-
-    html: Callable[[], str]
-    shows: Sequence[tuple[int | None, int | None]] = ()
-    """Messages and parts, by their numbers in a path; None as the part: the whole message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Which pieces of a node: a step from `start` on, not beyond `until`, and the one that shows `part`."""
-
-    start: int = 0
-    until: int | None = None
-    part: Path | None = None
-
-
-ALL = Asked()
 
 
 class Parted(Shape, Protocol):
@@ -60,56 +37,20 @@ class PairNode:
 
 
 def header_html(reading: Reading, path: Path, message: Message, asked: Asked = ALL) -> str:
-    show = _spoken if len(message.parts) > 1 else part_html
+    show = spoken if len(message.parts) > 1 else part_html
     pieces = [
         Piece(partial(show, reading, _part(path, i), part), [(path.message, i)]) for i, part in enumerate(message.parts)
     ]
     label = safe(one_line(message.label, 60))
     head = "" if asked.start or not label else f'<p class="message-head"><span class="faint">the source calls this role {label}</span></p>'
-    return head + _step(reading, path, pieces or [Piece(lambda: '<p class="faint">This message has no parts.</p>')], asked)
+    return head + step(reading, path, pieces or [Piece(lambda: '<p class="faint">This message has no parts.</p>')], asked)
 
 
 def pair_html(reading: Reading, node: PairNode, asked: Asked = ALL) -> str:
     pair = BodyPair(node.ai, tuple(node.rest))
     if pair.type is PairType.SUMMARIZATION and node.ai is not None:
         return _summary_html(reading, node, asked)
-    return _step(reading, node.path, _pair_pieces(reading, node, pair), asked)
-
-
-def _step(reading: Reading, path: Path, pieces: Sequence[Piece], asked: Asked) -> str:
-    out: list[str] = []
-    end = min(len(pieces), asked.until or len(pieces))
-
-    def show(start: int) -> int:
-        """As much as a step may hold; where it ended."""
-        size, place = 0, start
-        while place < end and place - start < MOST_PIECES and size < MOST_HTML:
-            out.append(pieces[place].html())
-            size += len(out[-1])
-            place += 1
-        return place
-
-    place = show(asked.start)
-    sought = _sought(pieces, asked.part)
-    if sought is not None and sought >= place:
-        if sought > place:
-            out.append(_more(reading, path, f"Show the {count_text(sought - place, 'part')} between", place, sought))
-        place = show(sought)
-    if place < end:
-        out.append(_more(reading, path, f"Show more: {count_text(end - place, 'part')} left", place, asked.until))
-    return "".join(out)
-
-
-def _sought(pieces: Sequence[Piece], part: Path | None) -> int | None:
-    if part is None:
-        return None
-    wanted = (part.message, part.part), (part.message, None)
-    return next((i for i, piece in enumerate(pieces) if any(each in piece.shows for each in wanted)), None)
-
-
-def _more(reading: Reading, path: Path, words: str, start: int, until: int | None) -> str:
-    query = {"from": start} if until is None else {"from": start, "until": until}
-    return f'<a class="more" data-more href="{reading.url("node", path, **query)}">{icon("expand")}{words}</a>'
+    return step(reading, node.path, _pair_pieces(reading, node, pair), asked)
 
 
 def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Parted]) -> list[Piece]:
@@ -120,35 +61,35 @@ def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Parted]) -> li
         if found is not None:
             beside[call.part] = (found[0], found[1].part)
     if node.ai is not None:
-        pieces.append(Piece(partial(_message_head, node.ai, "ai", "AI")))
-        if not any(map(_is_seen, node.ai.parts)):
+        pieces.append(Piece(partial(message_head, node.ai, "ai", "AI")))
+        if not any(map(is_seen, node.ai.parts)):
             pieces.append(Piece(lambda: '<p class="faint">This message says nothing.</p>'))
         for i, part in enumerate(node.ai.parts):
             if isinstance(part, ToolCall):
                 answer = beside.get(i)
                 shows = [(0, i)] if answer is None else [(0, i), (answer[0] + 1, answer[1])]
-                pieces.append(Piece(partial(_exchange, reading, node, i, part, answer), shows))
-            elif _is_seen(part):
+                pieces.append(Piece(partial(exchange, reading, node, i, part, answer), shows))
+            elif is_seen(part):
                 path = _part(Path(node.path.section, node.path.pair, 0), i)
-                pieces.append(Piece(partial(_spoken, reading, path, part), [(0, i)]))
+                pieces.append(Piece(partial(spoken, reading, path, part), [(0, i)]))
     shown = set(beside.values())
     for place, shape in enumerate(node.rest):
         is_only_result = len(shape.parts) == len(shape.results) == 1
         if not (is_only_result and (place, 0) in shown):
-            pieces.append(Piece(partial(_left_over, reading, node, place, shown), [(place + 1, None)]))
+            pieces.append(Piece(partial(left_over, reading, node, place, shown), [(place + 1, None)]))
     return pieces
 
 
-def _is_seen(part: Part) -> bool:
+def is_seen(part: Part) -> bool:
     """An AI message that only calls often carries an empty text: nothing to read."""
     return not isinstance(part, Text) or bool(part.text) or part.reasoning is not None
 
 
-def _spoken(reading: Reading, path: Path, part: Part) -> str:
+def spoken(reading: Reading, path: Path, part: Part) -> str:
     return f'<div class="message" id="{path.dom_id}">{part_html(reading, path, part)}</div>'
 
 
-def _exchange(reading: Reading, node: PairNode, index: int, call: ToolCall, found: tuple[int, int] | None) -> str:
+def exchange(reading: Reading, node: PairNode, index: int, call: ToolCall, found: tuple[int, int] | None) -> str:
     left = call_html(reading, _part(Path(node.path.section, node.path.pair, 0), index), call)
     if found is None:
         return f'<div class="tool-call" data-state="problem">{left}{_no_result(reading)}</div>'
@@ -158,8 +99,8 @@ def _exchange(reading: Reading, node: PairNode, index: int, call: ToolCall, foun
     return f'<div class="tool-call">{left}{result_html(reading, path, result)}</div>'
 
 
-def _left_over(reading: Reading, node: PairNode, place: int, shown: set[tuple[int, int]]) -> str:
-    """The parts of a later message that stand beside no call."""
+def left_over(reading: Reading, node: PairNode, place: int, shown: set[tuple[int, int]]) -> str:
+    """The parts of a later message that answer no call."""
     message = node.read(place)
     path = Path(node.path.section, node.path.pair, place + 1)
     out: list[str] = []
@@ -170,13 +111,13 @@ def _left_over(reading: Reading, node: PairNode, place: int, shown: set[tuple[in
             result = result_html(reading, _part(path, i), part)
             out.append(f'<div class="tool-call" data-state="problem">{_no_call(reading, part)}{result}</div>')
         else:
-            out.append(_spoken(reading, _part(path, i), part))
+            out.append(spoken(reading, _part(path, i), part))
     if len(message.parts) > MOST_PIECES:
         out.append(f'<p class="faint">{count_text(len(message.parts) - MOST_PIECES, "more part")} in the raw source.</p>')
     if not out and message.parts:
         return ""
     role = message.role if message.role in ("tool", "ai", "human", "system") else "tool"
-    head = _message_head(message, role, message.label or message.role or "no role")
+    head = message_head(message, role, message.label or message.role or "no role")
     return head + ("".join(out) or '<p class="faint">This message has no parts.</p>')
 
 
@@ -199,7 +140,7 @@ def _no_call(reading: Reading, result: ToolResult) -> str:
     )
 
 
-def _message_head(message: Message, role: str, word: str) -> str:
+def message_head(message: Message, role: str, word: str) -> str:
     facts = [byte_text(message.size)]
     if message.label and message.label != word:
         facts.append(f"role {safe(one_line(message.label, 40))}")
@@ -218,10 +159,10 @@ def _summary_html(reading: Reading, node: PairNode, asked: Asked) -> str:
         for i, part in enumerate(message.parts):
             size += part.size
             words = Text(part.content) if isinstance(part, ToolResult) else part
-            pieces.append(Piece(partial(_spoken, reading, _part(path, i), words), [(place + 1, i)]))
+            pieces.append(Piece(partial(spoken, reading, _part(path, i), words), [(place + 1, i)]))
     if not pieces:
         pieces.append(Piece(lambda: _no_result(reading)))
-    body = _step(reading, node.path, pieces, asked)
+    body = step(reading, node.path, pieces, asked)
     if asked.start:
         return body
     call = node.ai.calls[0] if node.ai is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -25,6 +26,7 @@ from chainviz.core.chain.messages import (
     byte_size,
 )
 from chainviz.core.chain.paths import Path
+from chainviz.core.dialects.attachments import is_reference, references
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
@@ -38,6 +40,8 @@ class Reading:
     """Text as its source spells it, not as markdown, and JSON not laid out."""
     repair_url: str = ""
     """The page that offers fixes; "" where there is none."""
+    attachment: Callable[[str], str | None] = lambda hash: None
+    """The text of an attachment beside the messages, by its hash."""
 
     def url(self, view: str, path: Path, **query: object) -> str:
         words = {"text": "plain", **query} if self.as_written else query
@@ -67,7 +71,23 @@ def text_html(reading: Reading, path: Path, text: str) -> str:
         return '<p class="faint">Empty text</p>'
     shown = stretch(text)
     body = plain(shown.text) if reading.as_written or not shown.text.strip() else prose(shown.text)
-    return body + more_html(reading, path, shown)
+    return body + more_html(reading, path, shown) + attachments_html(reading, text)
+
+
+def attachments_html(reading: Reading, text: str) -> str:
+    """What the text refers to among the attachments of its document; open where it is nothing but a reference."""
+    found = [(hash, content) for hash in references(text) if (content := reading.attachment(hash)) is not None]
+    return "".join(_attachment(hash, content, is_open=is_reference(text)) for hash, content in found)
+
+
+def _attachment(hash: str, content: str, *, is_open: bool) -> str:
+    shown = stretch(content)
+    rest = f'<p class="faint">{byte_text(shown.left)} more in the raw source.</p>' if shown.left else ""
+    return (
+        f'<details class="reasoning"{" open" if is_open else ""}><summary>{icon("chevron", "chevron")}{icon("file")}Attachment '
+        f'{safe(hash[:8])} <span class="faint">{byte_text(byte_size(content))}, kept beside the messages</span></summary>'
+        f'<pre class="code" tabindex="0" hx-disable>{safe(shown.text)}</pre>{rest}</details>'
+    )
 
 
 def thinking_html(part: Thinking) -> str:
@@ -155,7 +175,7 @@ def opaque_html(reading: Reading, path: Path, part: Opaque) -> str:
 
 
 def _name_inside(text: str) -> str:
-    """What a file or a recording is called, or else how it is coded, wherever in the part that stands."""
+    """What a file or a recording is called, else its encoding, from any member of the part."""
     found = re.search(r'"(?:filename|file_name|title)"\s*:\s*"([^"\\]{1,200})"', text) or re.search(
         r'"(?:format|media_type|file_id)"\s*:\s*"([^"\\]{1,200})"', text
     )
@@ -185,7 +205,8 @@ def _code(reading: Reading, path: Path, text: str, empty: str) -> str:
     shown = stretch(text if laid_out is None else laid_out)
     body = safe(shown.text) if laid_out is None else paint(shown.text)
     fades = " fades" if shown.left else ""
-    return f'<pre class="code{fades}" tabindex="0" hx-disable>{body}</pre>' + more_html(reading, path, shown)
+    code = f'<pre class="code{fades}" tabindex="0" hx-disable>{body}</pre>'
+    return code + more_html(reading, path, shown) + attachments_html(reading, text)
 
 
 def more_html(reading: Reading, path: Path, shown: Stretch, until: int | None = None) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from chainviz.chains.render.numbers import bar_step, count_text, size_and_share
+from chainviz.chains.render.numbers import bar_step, count_text, share_text
 from chainviz.chains.render.visible_text import one_line, safe
 from chainviz.core.chain.paths import Path
 from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.token_estimate import token_text
 
 TEASER = 160
 OUTLINE_NAME = 60
@@ -63,7 +64,7 @@ def node_html(row: Row, base_url: str, whole: int) -> str:
         f'<a class="node-line" href="{base_url}node/{row.path}" aria-expanded="{expanded}">{number}'
         f'<b>{safe(one_line(row.name, 80))}</b>{flag_html(row.flag)}'
         f'<span class="teaser">{safe(one_line(row.teaser, TEASER))}</span>'
-        f'<span class="share" data-bar="{bar_step(row.size, whole)}">{size_and_share(row.size, whole)}</span></a>{row.body}</article>'
+        f'<span class="share" data-bar="{bar_step(row.size, whole)}">{sizes(row.size, whole)}</span></a>{row.body}</article>'
     )
 
 
@@ -77,8 +78,13 @@ def section_html(row: Row, base_url: str, whole: int) -> str:
         f'<a class="node-line" href="{base_url}rows?from={path}&amp;{query}={path}" aria-expanded="{expanded}">'
         f'<span class="section-number">§{path.section}</span><b>{safe(one_line(row.name, 120))}</b>{flag_html(row.flag)}'
         f'<span class="section-count">{count_text(row.count, "pair")}</span>'
-        f'<span class="share" data-bar="{bar_step(row.size, whole)}">{size_and_share(row.size, whole)}</span></a></section>'
+        f'<span class="share" data-bar="{bar_step(row.size, whole)}">{sizes(row.size, whole)}</span></a></section>'
     )
+
+
+def sizes(size: int, whole: int) -> str:
+    """Bytes, estimated tokens and the share of the chain."""
+    return f"<span>{byte_text(size)} <i>{token_text(size)}</i> · {share_text(size, whole)}</span>"
 
 
 def flag_html(flag: Flag | None) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
 
-from chainviz.accounts.models import local_owner
+from chainviz.accounts.models import Membership, local_member
 from chainviz.chains.samples import chart_review, coding_run
-from chainviz.chains.uploads.imports import import_offer, offers_of
+from chainviz.chains.uploads.imports import import_offer
 from chainviz.core.documents.source import open_source
+from chainviz.core.formats.offers import offers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ SAMPLES = (
 )
 
 
-def load_samples(owner: Any = None) -> None:
-    """Puts the samples into somebody's library, or back into it; those that are there stay as they are."""
+def load_samples(member: Membership | None = None) -> None:
+    """Puts the samples into a team's library, or back into it; those that are there stay as they are."""
     for sample in SAMPLES:
         with open_source(sample.build()) as source:
             for offer in offers_of(source):
                 chain = import_offer(
-                    owner or local_owner(), source, offer, file_name=sample.file_name, title=sample.title
+                    member or local_member(), source, offer, file_name=sample.file_name, title=sample.title
                 )
                 if chain.is_in_bin:
                     chain.trashed_at = None

@@ -29,7 +29,7 @@ WEIGH = (
     "signs: a longer hump, and ice left elsewhere, hence the climbing lower edge. The door is innocent: it is shut at 04:10."
 )
 
-MENDED = "The electrician refastened the sensor this morning. This is today. Is it good again?"
+REPAIRED = "The electrician refastened the sensor this morning. This is today. Is it good again?"
 
 
 def build() -> bytes:
@@ -56,7 +56,7 @@ def build() -> bytes:
                 "It ends by its time-out, no longer by the coil sensor. I think the sensor sits loose or has failed; I cannot see that from here.\n\n"
                 "The alarm stayed silent because it looks at the **mean of 60 minutes above 8 °C**, and the hump ends just below."
             )]},
-            {"role": "user", "content": [_text(MENDED), _image(_mended)]},
+            {"role": "user", "content": [_text(REPAIRED), _image(_repaired)]},
             {"role": "assistant", "content": [
                 {"type": "redacted_thinking", "data": base64.b64encode(bytes(range(7, 247, 5)) * 3).decode()},
                 _text("Yes, as far as one day can show: the hump at 04:10 is short again, and the lower edge is back at 2.4 °C. "
@@ -85,7 +85,7 @@ def _drifting(hour: float) -> float:
     return _steady(hour) + 1.3 * late + hump
 
 
-def _mended(hour: float) -> float:
+def _repaired(hour: float) -> float:
     return _steady(hour) + 0.7 * math.exp(-(((hour % 24) - 4.4) ** 2) / 0.5)
 
 

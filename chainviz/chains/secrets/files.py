@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from chainviz.accounts.models import User
 from chainviz.core.secrets import get_rule, scan_text
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
@@ -86,7 +87,7 @@ def _reported(context: JobContext, pieces: Iterable[bytes], size: int) -> Iterat
         context.report(done / max(1, size), f"{done:,} bytes of the file read")
 
 
-def start_file_scan(args: dict[str, int], owner: Any) -> Job:
+def start_file_scan(args: dict[str, int], owner: User) -> Job:
     return start_job(FILE, owner=owner, **args)
 
 

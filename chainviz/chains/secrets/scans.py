@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from chainviz.accounts.models import Membership, User
 from chainviz.chains.models import Chain
-from chainviz.chains.secrets.findings import MOST, Spot, mark_of, scan, scan_beside, scan_own, unpacked
+from chainviz.chains.secrets.findings import MOST, Spot, mark_of, scan, scan_own, unpacked
 from chainviz.core.errors import Refused
 from chainviz.core.secrets import Rule, own_rules
 from chainviz.jobs import lease
@@ -20,18 +21,15 @@ from chainviz.store.models import History, Snapshot
 SCAN = "scan-chain"
 OWN = "scan-own-patterns"
 LIBRARY = "scan-library"
-LOOKS = 2
+LOOKS = 3
 """Raise it when scans find more places: what was looked through before is looked through again."""
-INSIDE = 0.8
 NEWEST = 20
 
 
 def scan_content(context: JobContext, snapshot: int, edition: int, looks: int) -> list[Any]:
     """`edition`: after a purge there is something else to be found; `looks`: and by newer code."""
     chain = StoredChain(Snapshot.objects.get(pk=snapshot))
-    inside = scan(chain, lambda done, text: context.report(done * INSIDE, text))
-    outside = scan_beside(chain, lambda done, text: context.report(INSIDE + done * (1 - INSIDE), text))
-    return [spot.packed() for spot in islice((*inside, *outside), MOST)]
+    return [spot.packed() for spot in islice(scan(chain, context.report), MOST)]
 
 
 def scan_for_own(context: JobContext, snapshot: int, edition: int, looks: int, mark: str, patterns: str) -> list[Any]:
@@ -45,18 +43,18 @@ def scan_for_own(context: JobContext, snapshot: int, edition: int, looks: int, m
         Job.objects.filter(pk=context.job.pk).update(args={**context.job.args, "patterns": ""})
 
 
-def start_own_scan(snapshot: Snapshot, patterns: str, owner: Any) -> Job:
+def start_own_scan(snapshot: Snapshot, patterns: str, owner: User) -> Job:
     return start_job(OWN, owner=owner, **scan_args(snapshot), mark=mark_of(patterns), patterns=patterns)
 
 
-def own_scan_of(snapshot: Snapshot, patterns: str, user: Any) -> Job | None:
+def own_scan_of(snapshot: Snapshot, patterns: str, user: User) -> Job | None:
     """The person's newest look for these patterns in this content."""
     wanted = {**scan_args(snapshot), "mark": mark_of(patterns)}
     jobs = Job.objects.visible_to(user).filter(function=OWN).order_by("-pk")[:NEWEST]
     return next((job for job in jobs if job.args == {**wanted, "patterns": job.args["patterns"]}), None)
 
 
-def start_scan(snapshot: Snapshot, owner: Any) -> Job:
+def start_scan(snapshot: Snapshot, owner: User) -> Job:
     return start_job(SCAN, owner=owner, **scan_args(snapshot))
 
 
@@ -64,18 +62,18 @@ def scan_args(snapshot: Snapshot) -> dict[str, int]:
     return {"snapshot": snapshot.pk, "edition": snapshot.history.edition, "looks": LOOKS}
 
 
-def scan_of(job_id: int | None, snapshot: Snapshot, user: Any) -> Job | None:
+def scan_of(job_id: int | None, snapshot: Snapshot, user: User) -> Job | None:
     """The person's scan of exactly this content."""
     job = Job.objects.visible_to(user).filter(pk=job_id, function=SCAN).first() if job_id else None
     return job if job is not None and job.args == scan_args(snapshot) else None
 
 
-def latest_scan(snapshot: Snapshot, user: Any) -> Job | None:
+def latest_scan(snapshot: Snapshot, user: User) -> Job | None:
     done = Job.objects.visible_to(user).filter(function=SCAN, state=Job.State.DONE, args=scan_args(snapshot))
     return done.order_by("-pk").first()
 
 
-def scan_under_way(snapshot: Snapshot, user: Any) -> Job | None:
+def scan_under_way(snapshot: Snapshot, user: User) -> Job | None:
     unfinished = Job.objects.visible_to(user).filter(function=SCAN, state__in=[Job.State.QUEUED, Job.State.RUNNING])
     return unfinished.filter(args=scan_args(snapshot)).order_by("-pk").first()
 
@@ -84,15 +82,15 @@ def spots_of(job: Job, own: Sequence[Rule] = ()) -> list[Spot]:
     return unpacked(job.result or [], own)
 
 
-def stop_own_scan(snapshot: Snapshot, patterns: str, user: Any) -> None:
+def stop_own_scan(snapshot: Snapshot, patterns: str, user: User) -> None:
     job = own_scan_of(snapshot, patterns, user)
     if job is not None and not job.is_finished:
         lease.cancel(job)
 
 
-def scan_library(context: JobContext) -> list[Any]:
-    """A row a chain with findings: chain, version, findings by rule. The library is that of the job's owner."""
-    chains = list(Chain.objects.filter(owner=context.job.owner_id).in_library().order_by("-changed_at"))
+def scan_library(context: JobContext, team: int) -> list[Any]:
+    """A row a chain of the team's library with findings: chain, version, findings by rule."""
+    chains = list(Chain.objects.filter(team=team).in_library().order_by("-changed_at"))
     rows: list[Any] = []
     for i, chain in enumerate(chains):
         head = History.objects.select_related("head__snapshot").get(pk=chain.history).head
@@ -109,5 +107,10 @@ def scan_library(context: JobContext) -> list[Any]:
     return rows
 
 
-def start_library_scan(owner: Any) -> Job:
-    return start_job(LIBRARY, owner=owner)
+def start_library_scan(member: Membership) -> Job:
+    return start_job(LIBRARY, owner=member.user, team=member.team_id)
+
+
+def latest_library_scan(member: Membership) -> Job | None:
+    """Returns the newest one of the member's team, whoever started it."""
+    return Job.objects.filter(function=LIBRARY, args={"team": member.team_id}).order_by("-pk").first()

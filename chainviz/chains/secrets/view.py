@@ -7,8 +7,10 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
 from chainviz.chains.models import Chain
-from chainviz.chains.secrets.scans import LIBRARY, start_library_scan
+from chainviz.chains.secrets.scans import latest_library_scan, start_library_scan
 from chainviz.core.secrets import get_rule
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
@@ -19,14 +21,16 @@ from chainviz.web.responses import see_other
 MOST_RULES = 6
 
 
+@requires("read", to_post="draft")
 @require_http_methods(["GET", "HEAD", "POST"])
 def library_secrets(request: HttpRequest) -> HttpResponse:
-    job = Job.objects.visible_to(request.user).filter(function=LIBRARY).order_by("-pk").first()
+    member = member_of(request)
+    job = latest_library_scan(member)
     if request.method == "POST":
         if request.POST.get("act") == "stop" and job is not None:
             lease.cancel(job)
         elif job is None or job.is_finished:
-            start_library_scan(request.user)
+            start_library_scan(member)
         return see_other("chains:secrets")
     if wants_fragment(request) and (job is None or job.is_finished):
         return HttpResponse(status=204, headers={"HX-Redirect": reverse("chains:secrets")})
@@ -39,7 +43,8 @@ def _rows(request: HttpRequest, job: Job | None) -> list[dict[str, object]]:
     """The chains that are still there; one that was changed since says so."""
     if job is None or job.state != Job.State.DONE:
         return []
-    own = Chain.objects.visible_to(request.user).in_library().in_bulk([row[0] for row in job.result or []])
+    member = member_of(request)
+    own = Chain.objects.visible_to(member).in_library().in_bulk([row[0] for row in job.result or []])
     rows = []
     for key, version, counts in job.result or []:
         chain = own.get(key)
@@ -55,7 +60,7 @@ def _rows(request: HttpRequest, job: Job | None) -> list[dict[str, object]]:
                 "counts": known[:MOST_RULES],
                 "more": max(0, len(known) - MOST_RULES),
                 "total": sum(counts.values()),
-                "href": url_or_nothing("drafts:mask", chain.pk),
+                "href": url_or_nothing("drafts:operation", chain.pk, "mask") if member.may("draft") else "",
             }
         )
     return sorted(rows, key=lambda row: -int(str(row["total"])))

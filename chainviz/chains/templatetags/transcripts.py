@@ -1,10 +1,12 @@
-"""Text that stems from a transcript, in a template: `{{ problem.text|marks }}`."""
+"""Problems and text of a transcript in a template: `{{ problem.text|marks }}`, `{{ problem|without_fix }}`."""
 
 from __future__ import annotations
 
 from django import template
 
 from chainviz.chains.render.visible_text import marks
+from chainviz.core.providers.without_fix import reason_without_fix
 
 register = template.Library()
 register.filter("marks", marks)
+register.filter("without_fix", reason_without_fix)

@@ -10,61 +10,81 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
+from chainviz.accounts.models import Membership
 from chainviz.chains.models import Arrival
-from chainviz.chains.uploads import staging
-from chainviz.chains.uploads.imports import (
-    Offer,
-    import_offer,
-    known_chain,
-    offers_of,
-    raw_offer,
-    row_of,
-    salvaged_offers,
-)
+from chainviz.chains.uploads import staging, state_files
+from chainviz.chains.uploads.imports import import_offer, key_of, known_chain, raw_offer
+from chainviz.chains.uploads.offer_rows import rows_of, with_earlier_states
 from chainviz.chains.uploads.source_lines import excerpt
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.errors import DocumentError
+from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.progress import Progress
 from chainviz.jobs import lease, tasks
 from chainviz.jobs.tasks import JobContext, start_job
+from chainviz.store.full_disk import is_disk_full
 
 log = logging.getLogger(__name__)
 
 BIG = 8_000_000
 """Bytes from which a file is imported by a job instead of while the person waits."""
+MANY = 40_000
+"""JSON objects in a row from which it is, however small: 100,000 tiny messages take as long as 100 MB."""
 KEPT_FOR = timedelta(days=1)
 
 How = dict[str, Any]
 State = Arrival.State
 
 
-def receive(owner: Any, upload: UploadedFile[bytes], *, format: str = "") -> Arrival:
-    """Takes a file in as far as it goes at once; what is left is told by the arrival's state."""
-    forget_old(owner)
-    arrival = Arrival.objects.create(
-        owner=owner,
+def receive(member: Membership, upload: UploadedFile[bytes], *, format: str = "") -> Arrival:
+    """Takes a file in as far as it goes at once; the arrival's state says what is left to do."""
+    arrival = _arrived(member, upload, format)
+    take_in(arrival, {})
+    return arrival
+
+
+def receive_refused(member: Membership, upload: UploadedFile[bytes], error: DocumentError) -> Arrival:
+    """Keeps a file that was refused before it became a chain, with what a person can still do with it."""
+    arrival = _arrived(member, upload, "")
+    with open_source(staging.path_of(arrival.waiting)) as source:
+        _fail(arrival, error, source)
+    arrival.save(update_fields=["state", "failure"])
+    return arrival
+
+
+def _arrived(member: Membership, upload: UploadedFile[bytes], format: str) -> Arrival:
+    forget_old(member)
+    return Arrival.objects.create(
+        team=member.team,
+        owner=member.user,
         name=_short_name(upload.name or "pasted.json"),
         size=upload.size or 0,
         created_at=timezone.now(),
         waiting=staging.keep(upload),
         format=format,
     )
-    take_in(arrival, {})
-    return arrival
 
 
 def take_in(arrival: Arrival, how: How) -> None:
-    """Imports now, or by a job where that takes long. `how` says what a person decided: picks, text or salvage."""
+    """Imports now, or by a job where that takes long. `how` says what a person decided: picks, versions, text, salvage or
+    state."""
     arrival.state = State.IMPORTING
     arrival.failure = {}
-    if arrival.size <= BIG:
+    if not _is_long(arrival):
         _work_at_once(arrival, how)
         return
     arrival.save()
     job = start_job("import-file", owner=arrival.owner, arrival_id=arrival.pk, how=how)
     Arrival.objects.filter(pk=arrival.pk).update(job=job)
     arrival.job = job
+
+
+def _is_long(arrival: Arrival) -> bool:
+    if arrival.size > BIG:
+        return True
+    content = staging.path_of(arrival.waiting).read_bytes()
+    return content.count(b"},") + content.count(b"}\n") > MANY
 
 
 def take_in_job(context: JobContext, arrival_id: int, how: How) -> None:
@@ -81,6 +101,8 @@ def _work_at_once(arrival: Arrival, how: How) -> None:
     except tasks.Cancelled:
         pass
     except Exception as error:
+        if is_disk_full(error):
+            raise
         log.exception("%s could not be taken in", arrival)
         text = (
             f"This is a fault of chainviz, not of your file ({type(error).__name__}); the log of the server says more."
@@ -99,7 +121,7 @@ def work_on(arrival: Arrival, how: How) -> None:
                 _fail(arrival, error, source)
     except DocumentError as error:
         _fail(arrival, error, None)
-    # An update, not a save: whoever cancelled in the meantime has deleted the row.
+    # An update, not a save: a cancelled arrival has no row any more.
     Arrival.objects.filter(pk=arrival.pk).update(
         state=arrival.state, failure=arrival.failure, found=arrival.found, made=arrival.made, chain=arrival.chain
     )
@@ -112,7 +134,7 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
     arrival.made = 0
     for number, offer in enumerate(offers):
         arrival.chain = import_offer(
-            arrival.owner,
+            _member(arrival),
             source,
             offer,
             file_name=arrival.name,
@@ -122,6 +144,10 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
         arrival.state = State.DONE
     if len(offers) > 1:
         arrival.chain = None
+
+
+def _member(arrival: Arrival) -> Membership:
+    return Membership.objects.select_related("team", "user").get(team=arrival.team_id, user=arrival.owner_id)
 
 
 def _is_gone(arrival: Arrival) -> bool:
@@ -146,19 +172,25 @@ def _wanted(arrival: Arrival, source: Source, how: How) -> list[Offer]:
     if how.get("as") == "text":
         return [raw_offer(source)]
     if how.get("as") == "salvage":
-        return salvaged_offers(source, arrival.format)
+        return offers_of(source, arrival.format, salvage=True)
     offers = offers_of(source, arrival.format)
+    if how.get("as") == "state":
+        return state_files.accepted(source, offers)
     if "picks" in how:
         picked = set(how["picks"])
-        return [offer.read_as(how.get("format", "")) for offer in offers if offer.key in picked]
-    known = [known_chain(arrival.owner, source, offer) for offer in offers]
+        read = [offer.read_as(how.get("format", "")) for offer in offers]
+        read = with_earlier_states(read, arrival.found) if how.get("versions") else read
+        return [offer for offer in read if key_of(offer) in picked]
+    member = _member(arrival)
+    known = [known_chain(member, source, offer) for offer in offers]
     if len(offers) == 1 and known[0] is not None:
         arrival.state, arrival.chain = State.KNOWN, known[0]
         return []
+    state_files.check_state(source, offers)
     if len(offers) == 1 and offers[0].is_certain:
         return offers
     arrival.state = State.CHOOSING
-    arrival.found = [row_of(source, offer, chain, arrival.name) for offer, chain in zip(offers, known, strict=True)]
+    arrival.found = rows_of(source, offers, known, arrival.name)
     return []
 
 
@@ -169,8 +201,9 @@ def _fail(arrival: Arrival, error: DocumentError, source: Source | None) -> None
         "lines": excerpt(source.read, error.offset, error.line) if source is not None else [],
         "salvage": error.salvage,
         "as_text": error.raw and arrival.size <= RAW_LIMIT,
+        **state_files.failure_of(error, source),
     }
-    if not (error.salvage or arrival.failure["as_text"]):
+    if not (error.salvage or arrival.failure["as_text"] or arrival.failure["checks"]):
         let_go(arrival)
 
 
@@ -189,11 +222,16 @@ def let_go(arrival: Arrival) -> None:
     Arrival.objects.filter(pk=arrival.pk).update(waiting="")
 
 
-def forget_old(owner: Any) -> None:
-    for arrival in Arrival.objects.visible_to(owner).filter(created_at__lt=timezone.now() - KEPT_FOR):
+def forget_old(member: Membership) -> None:
+    for arrival in Arrival.objects.visible_to(member).filter(created_at__lt=timezone.now() - KEPT_FOR):
         forget(arrival)
 
 
 def _short_name(name: str) -> str:
     clean = lease.storable(PurePath(name.replace("\\", "/")).name) or "upload"
     return clean if len(clean) <= 120 else f"{clean[:80]}…{clean[-30:]}"
+
+
+def clear_orphans(age: timedelta = KEPT_FOR) -> None:
+    """Deletes waiting bytes older than `age` that no arrival names: a chore of the worker, and of a server that starts."""
+    staging.delete_orphans(set(Arrival.objects.exclude(waiting="").values_list("waiting", flat=True)), age)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from django.urls import reverse
 
+from chainviz.accounts.models import Membership
 from chainviz.chains.models import Chain
-from chainviz.chains.uploads.imports import import_offer, known_chain, offers_of
+from chainviz.chains.uploads.imports import import_offer, known_chain
 from chainviz.core.documents.source import open_source
 from chainviz.core.errors import DocumentError
+from chainviz.core.formats.offers import offers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +26,22 @@ class TakenFile:
         """Half a sentence that leads on."""
         if len(self.chains) > 1:
             here = (
-                "" if self.fresh == len(self.chains) else f", {len(self.chains) - self.fresh} of them were here already"
+                "" if self.fresh == len(self.chains) else f", {len(self.chains) - self.fresh} of them already uploaded"
             )
             return f"{len(self.chains)} chains{here}: {site}"
         chain = self.chains[0]
         if chain.is_in_bin:
-            return f"it lies in the bin: {site}{reverse('chains:bin')[1:]}"
+            return f"in the bin: {site}{reverse('chains:bin')[1:]}"
         place = f"{site}{reverse('chains:chain', args=[chain.pk])[1:]}"
-        return place if self.fresh else f"it is here already, now at version {chain.version}: {place}"
+        return place if self.fresh else f"already uploaded, now at version {chain.version}: {place}"
 
 
-def look_into(path: Path, format: str = "") -> None:
-    """DocumentError, naming the file, where no chain can be read from it."""
-    try:
-        with open_source(path) as source:
-            offers_of(source, format)
-    except DocumentError as error:
-        raise _named(path, error) from None
-
-
-def take_file(owner: Any, path: Path, format: str = "") -> TakenFile:
+def take_file(member: Membership, path: Path, format: str = "") -> TakenFile:
     try:
         with open_source(path) as source:
             offers = offers_of(source, format)
-            fresh = sum(known_chain(owner, source, offer) is None for offer in offers)
-            chains = tuple(import_offer(owner, source, offer, file_name=path.name) for offer in offers)
+            fresh = sum(known_chain(member, source, offer) is None for offer in offers)
+            chains = tuple(import_offer(member, source, offer, file_name=path.name) for offer in offers)
     except DocumentError as error:
         raise _named(path, error) from None
     return TakenFile(chains, fresh)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import secrets
 import shutil
+import time
+from collections.abc import Container
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -24,13 +27,21 @@ def keep(upload: UploadedFile[bytes]) -> str:
     """Takes the bytes over and gives back the name they wait under; a big upload is moved, not copied."""
     name = secrets.token_hex(16)
     target = folder() / name
+    try:
+        _write(upload, target)
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
+    return name
+
+
+def _write(upload: UploadedFile[bytes], target: Path) -> None:
     if isinstance(upload, TemporaryUploadedFile):
         shutil.move(upload.temporary_file_path(), target)
-        return name
+        return
     with target.open("wb") as file:
         for chunk in upload.chunks():
             file.write(chunk)
-    return name
 
 
 def path_of(name: str) -> Path:
@@ -45,6 +56,20 @@ def forget(name: str) -> None:
     if name:
         path_of(name).unlink(missing_ok=True)
         _note_of(name).unlink(missing_ok=True)
+
+
+def delete_orphans(names: Container[str], age: timedelta) -> None:
+    """Deletes files older than `age` that wait under none of these names: their upload was killed, or its row is gone."""
+    before = time.time() - age.total_seconds()
+    for path in folder().iterdir():
+        if path.name.partition(".")[0] not in names and path.stat().st_mtime < before:
+            path.unlink(missing_ok=True)
+
+
+def orphans(names: Container[str]) -> list[str]:
+    """Returns the names under which files wait that nobody knows."""
+    waiting = {path.name.partition(".")[0] for path in folder().iterdir()}
+    return sorted(name for name in waiting if name not in names)
 
 
 def note_progress(name: str, share: float, message: str) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
 from chainviz.chains.access import arrival_for
 from chainviz.chains.library.view import library_page
 from chainviz.chains.models import Arrival, Chain
-from chainviz.chains.uploads import arrivals
+from chainviz.chains.uploads import arrivals, staging
 from chainviz.chains.uploads.imports import file_notes, format_label
 from chainviz.core.formats import FORMATS
 from chainviz.web.formatting.relative_time import day_text
@@ -23,11 +25,12 @@ from chainviz.web.responses import see_other
 State = Arrival.State
 
 
+@requires("upload")
 @require_POST
 def upload(request: HttpRequest) -> HttpResponse:
     chosen = request.POST.get("format", "")
     format = chosen if any(each.name == chosen for each in FORMATS) else ""
-    received = [arrivals.receive(request.user, file, format=format) for file in _files(request)]
+    received = [arrivals.receive(member_of(request), file, format=format) for file in _files(request)]
     if len(received) == 1:
         return _answer(request, received[0])
     for arrival in received:
@@ -83,7 +86,7 @@ def _tell_oddities(request: HttpRequest, chain: Chain) -> None:
 
 def _known(arrival: Arrival, chain: Chain) -> str:
     uploaded = day_text(chain.created_at, timezone.now())
-    said = f"{arrival.name} is here already: uploaded on {uploaded}, now at version {chain.version}."
+    said = f"{arrival.name} is already uploaded: on {uploaded}, now at version {chain.version}."
     if arrival.format in ("", chain.format):
         return said
     return f"{said} It was read as {format_label(chain.format)}; delete it for good to read it as another format."
@@ -99,6 +102,7 @@ def _row(request: HttpRequest, arrival: Arrival) -> HttpResponse:
     return response
 
 
+@requires("upload")
 @require_safe
 def arrival(request: HttpRequest, arrival_id: int) -> HttpResponse:
     found = arrival_for(request, arrival_id)
@@ -112,20 +116,33 @@ def arrival(request: HttpRequest, arrival_id: int) -> HttpResponse:
     return render(request, "chains/uploads/arrival.html", {"arrival": found})
 
 
+@requires("upload")
+@require_safe
+def original(request: HttpRequest, arrival_id: int) -> HttpResponseBase:
+    """The bytes as they were uploaded, while they wait."""
+    found = arrival_for(request, arrival_id)
+    if not staging.is_there(found.waiting):
+        raise Http404
+    response = FileResponse(staging.path_of(found.waiting).open("rb"), as_attachment=True, filename=found.name)
+    response.headers["Content-Type"] = "application/octet-stream"
+    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return response
+
+
+@requires("upload")
 @require_POST
 def forget(request: HttpRequest, arrival_id: int) -> HttpResponse:
-    found = Arrival.objects.visible_to(request.user).filter(pk=arrival_id).first()
-    if found is not None:
-        arrivals.forget(found)
+    arrivals.forget(arrival_for(request, arrival_id))
     return HttpResponse("") if wants_fragment(request) else see_other("chains:library")
 
 
+@requires("upload")
 @require_POST
 def keep(request: HttpRequest, arrival_id: int) -> HttpResponse:
-    """Takes a file that failed after all: as raw text, or the messages before the fault."""
+    """Takes a file that failed after all: as raw text, the messages before the fault, or a state with a problem."""
     found = arrival_for(request, arrival_id)
     how = request.POST.get("how", "")
-    if not found.waiting or how not in {"text", "salvage", "again"}:
+    if not found.waiting or how not in {"text", "salvage", "state", "again"}:
         return see_other("chains:library")
     arrivals.take_in(found, {"as": how})
     return _answer(request, found)

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.utils import timezone
 
+from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.chains.usage import recorded_usage
 from chainviz.core.chain.messages import Message, text_of
-from chainviz.core.providers import PROVIDERS
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Version
 from chainviz.store.outline.build import outline_of
 
 FIRST_WORDS = 90
-HEAD = ("version", "format", "sections", "pairs", "messages", "size", "problems", "warnings", "verdicts")
+HEAD = (
+    "version", "format", "sections", "pairs", "messages", "size", "problems", "warnings", "verdicts", "usage", "tokens", "rules",
+)  # fmt: skip
 """What `copy_head` writes."""
 
 
-def store_name(user: Any) -> str:
-    """How the store names a person: it keeps the word and asks nothing."""
+def store_name(user: User) -> str:
+    """How the store names a person."""
     return f"user:{user.pk}"
 
 
-def head_moved(chain: Chain, version: Version, by: Any) -> None:
+def head_moved(chain: Chain, version: Version, by: User) -> None:
     """A new version was saved: the library shows it from now on."""
     copy_head(chain, version)
     chain.changed_at = timezone.now()
@@ -44,8 +45,11 @@ def copy_head(chain: Chain, version: Version) -> None:
     chain.size = snapshot.size
     chain.problems = outline.errors
     chain.warnings = outline.warnings
-    found = unpack(outline.verdicts)
-    chain.verdicts = {provider.name: found.get(provider.name, (0,))[0] for provider in PROVIDERS}
+    chain.verdicts = unpack(outline.verdicts)
+    usage = recorded_usage(outline)
+    chain.usage = {model: list(each) for model, each in usage.by_model.items()} or None
+    chain.tokens = usage.total.input + usage.total.output if usage.is_recorded else None
+    chain.rules = outline.rules
 
 
 def first_words(message: Message) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from chainviz.chains.models import Chain
+from chainviz.chains.versions.badges import badge_of
+from chainviz.core.operations.contract import Badge
 from chainviz.store.models import Snapshot, Version
 from chainviz.web.formatting.byte_text import byte_text
 
@@ -13,33 +16,11 @@ SHOWN = 100
 Steps = dict[int | None, tuple[int | None, str]]
 """By snapshot: its parent, and the operation that made it."""
 
-LOOKS = {
-    "": ("Upload", "upload", "quiet"),
-    "repair": ("Repair", "repaired", "repaired"),
-    "edit": ("Edit", "edit", "changed"),
-    "summarize": ("Summarize", "summary", "summarised"),
-    "redact": ("Redact", "redacted", "redacted"),
-    "mask": ("Mask", "shield", "redacted"),
-    "copy": ("Branch", "share", "open"),
-    "convert": ("Convert", "convert", "changed"),
-    "restore": ("Restore", "restore", "open"),
-}
-"""Word, icon and state colour of an operation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A badge that says how a version was made."""
-
-    label: str
-    icon: str
-    state: str
-
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
     version: Version
-    marks: tuple[Mark, ...]
+    marks: tuple[Badge, ...]
     what: str
     size: int
     share: str
@@ -64,36 +45,40 @@ def version_rows(chain: Chain, names: dict[str, str], before: int | None = None)
     if before is not None:
         versions = versions.filter(number__lt=before)
     found = list(versions[: SHOWN + 1])
-    steps = _steps_between(chain, found)
     largest = max((version.snapshot.size for version in found), default=0)
+    listing = _Listing(chain, names, _steps_between(chain, found), largest)
     rows = []
     for place, version in enumerate(found[:SHOWN]):
         older = found[place + 1] if place + 1 < len(found) else None
-        rows.append(_row(chain, version, older, steps, largest, names))
+        rows.append(_row(version, older, listing))
     return rows
 
 
-def _row(
-    chain: Chain,
-    version: Version,
-    older: Version | None,
-    steps: Steps,
-    largest: int,
-    names: dict[str, str],
-) -> VersionRow:
+class _Listing(NamedTuple):
+    """What all rows share."""
+
+    chain: Chain
+    names: dict[str, str]
+    """Of people, by the author that a version keeps."""
+    steps: Steps
+    largest: int
+    """Bytes of the largest version."""
+
+
+def _row(version: Version, older: Version | None, listing: _Listing) -> VersionRow:
     size = version.snapshot.size
     delta, state = _delta(version.snapshot, older.snapshot if older else None)
-    operations = dict.fromkeys(_operations(version, older, steps))
+    operations = dict.fromkeys(_operations(version, older, listing.steps))
     return VersionRow(
         version=version,
-        marks=tuple(Mark(*LOOKS.get(name, (name.capitalize(), "edit", "changed"))) for name in operations),
+        marks=tuple(map(badge_of, operations)),
         what=_what(version.snapshot, older.snapshot if older else None),
         size=size,
-        share=f"{100 * size / largest:.1f}" if largest else "0",
+        share=f"{100 * size / listing.largest:.1f}" if listing.largest else "0",
         delta=delta,
         delta_state=state,
-        who=names.get(version.author, ""),
-        is_head=version.number == chain.version,
+        who=listing.names.get(version.author, ""),
+        is_head=version.number == listing.chain.version,
         is_first=version.number == 1,
     )
 

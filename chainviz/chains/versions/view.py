@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from chainviz.accounts.audit.record import recorded_together
+from chainviz.accounts.models import User, member_of, person_of
+from chainviz.accounts.permissions import requires
 from chainviz.chains import services
 from chainviz.chains.access import chain_for
 from chainviz.chains.models import Chain
 from chainviz.chains.versions.heads import store_name
 from chainviz.chains.versions.history import version_rows
+from chainviz.chains.versions.step_report import report_of
 from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
 from chainviz.store.errors import Conflict
+from chainviz.store.history.versions import steps_of
 from chainviz.store.models import Upload, Version
 from chainviz.web.responses import see_other
 
 
+@requires("read")
 @require_safe
 def versions(request: HttpRequest, chain_id: int) -> HttpResponse:
     return _page(request, chain_for(request, chain_id))
 
 
+@requires("read")
+@require_safe
+def report(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
+    """What the steps of a version did, as each of them said."""
+    chain = chain_for(request, chain_id)
+    version = _version(chain, number)
+    reports = [report_of(step) for step in steps_of(version) if step.operation]
+    return render(request, "chains/versions/report.html", {"chain": chain, "version": version, "reports": reports})
+
+
+@requires("compare")
 @require_safe
 def compare(request: HttpRequest, chain_id: int) -> HttpResponse:
     """From two ticked boxes to the page that compares them."""
@@ -37,22 +53,25 @@ def compare(request: HttpRequest, chain_id: int) -> HttpResponse:
     return see_other(reverse("chains:diff", args=[chain.pk, picked[0], picked[1]]))
 
 
+@requires("save")
 @require_POST
+@recorded_together
 def restore(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
     try:
-        services.restore(chain, _version(chain, number), by=request.user)
+        services.restore(chain, _version(chain, number), by=person_of(request))
         messages.success(request, f"Version {number} is back, as version {chain.version}.")
     except Conflict:
         messages.error(request, "A new version was saved at the same moment. Look at it, then restore again.")
     return see_other("chains:versions", chain.pk)
 
 
+@requires("save")
 @require_POST
 def branch(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
     try:
-        made = services.branch(chain, _version(chain, number), by=request.user)
+        made = services.branch(chain, _version(chain, number), by=person_of(request))
     except Refused as refused:
         messages.error(request, str(refused))
         return see_other("chains:versions", chain.pk)
@@ -60,7 +79,9 @@ def branch(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
     return see_other("chains:versions", made.pk)
 
 
+@requires("save")
 @require_POST
+@recorded_together
 def rename(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
     title = request.POST.get("title", "")
@@ -80,7 +101,7 @@ def _page(request: HttpRequest, chain: Chain, **more: object) -> HttpResponse:
     asked = request.GET.get("before", "")
     before = int(asked) if asked.isdecimal() and len(asked) < 9 else None
     rows = version_rows(chain, _names(request), before)
-    upload = Upload.objects.filter(owner=store_name(chain.owner), sha256=chain.sha256).first()
+    upload = Upload.objects.filter(owner=chain.team.store_name, sha256=chain.sha256).first()
     context = {
         "chain": chain,
         "rows": rows,
@@ -88,7 +109,7 @@ def _page(request: HttpRequest, chain: Chain, **more: object) -> HttpResponse:
         "newest": before is None,
         "upload": upload,
         "formats": [(each.name, each.label) for each in FORMATS],
-        "shares_file": Chain.objects.visible_to(request.user).filter(sha256=chain.sha256).count() > 1,
+        "shares_file": Chain.objects.visible_to(member_of(request)).filter(sha256=chain.sha256).count() > 1,
         **more,
     }
     failed = "title_error" in more or "compare_error" in more
@@ -98,6 +119,6 @@ def _page(request: HttpRequest, chain: Chain, **more: object) -> HttpResponse:
 def _names(request: HttpRequest) -> dict[str, str]:
     """Names by the word the store keeps for a person."""
     return {
-        store_name(user): "You" if user == request.user else user.get_full_name() or user.get_username()
-        for user in get_user_model().objects.all()
+        store_name(user): "You" if user == request.user else user.display_name
+        for user in User.objects.filter(memberships__team=member_of(request).team_id)
     }

@@ -43,23 +43,23 @@ def is_json_object(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class FixedJSON:
     """Arguments that are JSON. `replaced` means that the old text is not in them and must be kept elsewhere."""
 
     text: str
     how: How
 
 
-def mend(text: str) -> Mended:
+def fix_json(text: str) -> FixedJSON:
     if is_json(text):
-        return Mended(text, "valid")
+        return FixedJSON(text, "valid")
     if not text.strip():
-        return Mended(EMPTY, "empty")
+        return FixedJSON(EMPTY, "empty")
     escaped = escape_control_characters(text)
     if is_json(escaped):
-        return Mended(escaped, "escaped")
+        return FixedJSON(escaped, "escaped")
     closed = close(escaped)
-    return Mended(EMPTY, "replaced") if closed is None else Mended(closed, "closed")
+    return FixedJSON(EMPTY, "replaced") if closed is None else FixedJSON(closed, "closed")
 
 
 def sanitize(text: str) -> str:

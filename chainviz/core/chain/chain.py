@@ -10,6 +10,7 @@ from typing import Protocol
 from chainviz.core.chain.messages import Message, Shape
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.surroundings import NO_SURROUNDINGS, Surroundings
 from chainviz.core.chain.tree import ChainAST, span
 
 
@@ -27,6 +28,13 @@ class Chain(Protocol):
     def shapes(self) -> Sequence[Shape]:
         """All messages without their bodies: cheap, but as long as the chain."""
 
+    def roles(self, start: int, stop: int) -> Sequence[str]:
+        """The roles of messages `start : stop`; no body is read."""
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What the document holds beside the messages."""
+
     @property
     def tree(self) -> ChainAST[Shape]:
         """The tree over `shapes`; as long as the chain."""
@@ -41,6 +49,7 @@ class MemoryChain:
 
     messages: tuple[Message, ...]
     format: str = "neutral"
+    surroundings: Surroundings = NO_SURROUNDINGS
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -53,6 +62,9 @@ class MemoryChain:
 
     def shapes(self) -> Sequence[Shape]:
         return self.messages
+
+    def roles(self, start: int, stop: int) -> Sequence[str]:
+        return [message.role for message in self.messages[max(0, start) : stop]]
 
     @cached_property
     def tree(self) -> ChainAST[Message]:
@@ -69,6 +81,10 @@ class Splice:
     start: int
     removed: int
     messages: tuple[Message, ...] = ()
+
+    @property
+    def added(self) -> int:
+        return len(self.messages)
 
 
 def apply_splices(messages: Sequence[Message], changes: Iterable[Splice]) -> tuple[Message, ...]:

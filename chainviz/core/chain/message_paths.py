@@ -1,4 +1,4 @@
-"""The paths of all messages of a tree or section, for whoever walks the whole of it."""
+"""The paths of all messages of a tree or section, for code that walks all of it."""
 
 from __future__ import annotations
 

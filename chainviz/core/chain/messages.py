@@ -193,6 +193,9 @@ class Shape(Protocol):
     @property
     def results(self) -> tuple[CallRef, ...]:
         """Tool results, if the role is tool; else empty."""
+    @property
+    def is_user_action(self) -> bool:
+        """A human message that calls tools or holds their results, as in tau2's dual control."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +230,10 @@ class Message:
             ])
         object.__setattr__(self, "calls", calls)
         object.__setattr__(self, "results", results)
+
+    @property
+    def is_user_action(self) -> bool:
+        return self.role == HUMAN and any(type(part) in (ToolCall, ToolResult) for part in self.parts)
 
 
 def is_blank(part: Part) -> bool:

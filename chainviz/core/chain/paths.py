@@ -34,6 +34,11 @@ class Path:
         return str(self).replace(".", "-")
 
     @property
+    def number(self) -> str:
+        """The node's place as pages show it: 2.3 is the third pair of section 2, §2 is that section and its header."""
+        return f"{self.section}.{self.pair}" if self.pair else f"§{self.section}"
+
+    @property
     def node(self) -> Path:
         """The row that shows this path: its section, header message or pair."""
         if self.pair is None:

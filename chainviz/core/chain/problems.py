@@ -17,7 +17,9 @@ from chainviz.core.chain.tree import BodyPair, ChainAST, PairType, Section
 
 M = TypeVar("M", bound=Shape)
 
-Severity = Literal["error", "warning", "info"]
+Severity = Literal["error", "warning", "info", "unchecked"]
+"""unchecked: something was not understood, so nobody can say (only of a provider's rules)."""
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "unchecked")
 
 TERMINAL_TOOLS = frozenset({"submit", "exit", "finish", "final_answer", "attempt_completion", "task_complete"})
 """Tools a run ends with: the harness stops there, so the call never gets a result and no repair should invent one."""
@@ -43,10 +45,12 @@ class Problem:
     text: str
     """One sentence for a person, with the place in words."""
     fixes: tuple[str, ...] = ()
-    """Names of the fixes in operations/repair that would mend it, best first."""
+    """Names of the fixes in operations/repair that solve it, best first."""
     provider: str = ""
     source: str = ""
     """Where a provider's rule is documented or was observed."""
+    alike: int = 0
+    """Further problems of this rule in the same node, which are counted and not listed (store/outline/folding.py)."""
 
 
 def place_in_words(path: Path, message: int) -> str:
@@ -101,17 +105,22 @@ def _first_message() -> Problem:
 
 
 def _header_problems(section: Section[M], number: int, index: int) -> Iterator[Problem]:
-    before = ""
+    before: M | None = None
     for i, message in enumerate(section.header):
         path = Path(number, 0, i)
         if message.role == SYSTEM and index + i > 0:
             text = f"{place_in_words(path, index + i)} is a system message in the middle of the chain; only the first message may be one."
             fixes = ("note-system", "system-to-start", "drop-message")
             yield Problem("mid-system", "error", path, index + i, None, text, fixes)
-        elif message.role == HUMAN == before:
+        elif before is not None and are_two_turns(before, message):
             text = f"{place_in_words(path, index + i)} is a human message directly after another human message."
             yield Problem("double-human", "error", path, index + i, None, text, ("merge-human",))
-        before = message.role
+        before = message
+
+
+def are_two_turns(before: Shape, message: Shape) -> bool:
+    """Whether a human message directly follows another one; a user who calls tools has several messages a turn."""
+    return message.role == HUMAN == before.role and not (message.is_user_action or before.is_user_action)
 
 
 def _opening_problem(section: Section[M], index: int) -> Iterator[Problem]:
@@ -241,11 +250,3 @@ def _result_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Prob
                     f"{where} holds the result of call “{result.id}”, which the AI message of its pair does not make."
                 )
                 yield Problem("unmatched-result", "error", at, index + i, result.part, text, UNMATCHED_FIXES)
-
-
-def counts(problems: Iterator[Problem] | list[Problem]) -> dict[Severity, int]:
-    """How many problems of each severity."""
-    found: dict[Severity, int] = {"error": 0, "warning": 0, "info": 0}
-    for problem in problems:
-        found[problem.severity] += 1
-    return found

@@ -11,24 +11,30 @@ FAKE_SIGNATURE = "skip_thought_signature_validator"
 """What Gemini accepts instead of the signature of a call that it did not make itself."""
 
 
-def has_tool_calls(message: Message) -> bool:
-    """Whether any part is a tool call with a function."""
-    return any(isinstance(part, ToolCall) and part.has_function for part in message.parts)
-
-
 def contains_tool_call_reasoning(messages: Iterable[Message]) -> bool:
     """Whether any tool call carries reasoning, be it empty; reasoning on texts does not count."""
     return any(isinstance(part, ToolCall) and part.reasoning is not None for m in messages for part in m.parts)
 
 
 def thinks(message: Message) -> bool:
-    """Whether reasoning stands in a place of its own."""
+    """Whether reasoning is a part of its own."""
     return any(isinstance(part, Thinking) for part in message.parts)
 
 
 def acts_unthinking(message: Message) -> bool:
     """Whether it calls tools and does not begin with reasoning."""
     return bool(message.calls) and not isinstance(message.parts[0], Thinking)
+
+
+def acts_unsigned(message: Message) -> bool:
+    """Whether it calls tools, and neither its first call nor a thought before it is signed (Gemini 3 wants one of both)."""
+    if not message.calls:
+        return False
+    first = message.calls[0].part
+    call = message.parts[first]
+    assert isinstance(call, ToolCall)
+    signed = call.reasoning is not None and bool(call.reasoning.signature)
+    return not signed and not any(isinstance(part, Thinking) and part.signature for part in message.parts[:first])
 
 
 def is_unsigned(part: Part) -> bool:

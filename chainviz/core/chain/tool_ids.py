@@ -112,7 +112,7 @@ def _spell(token: Token, source: random.Random, name: str) -> str:
 
 
 def _expected_bytes(tokens: Iterable[Token], name: str) -> Iterator[tuple[bytes, str]]:
-    """For each byte of a valid id: which bytes may stand there, and the words for it."""
+    """For each byte of a valid id: which bytes are allowed, and the words for it."""
     for token in tokens:
         if isinstance(token, Random):
             characters, shown = CHARSETS[token.charset]

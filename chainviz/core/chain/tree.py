@@ -35,7 +35,7 @@ class ToolCalls:
 
 @dataclass(frozen=True)
 class BodyPair(Generic[M]):
-    """An AI message and what follows it. `ai` is None where messages that need one stand without it."""
+    """An AI message and what follows it. `ai` is None where messages that need one lack it."""
 
     ai: M | None
     rest: tuple[M, ...] = ()

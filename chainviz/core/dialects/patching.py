@@ -7,10 +7,10 @@ import binascii
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from chainviz.core.chain.messages import Binary, Image, Message, Part, Reasoning, Text, Thinking, ToolCall
-from chainviz.core.documents import json_edit
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.units import Pointer
 
 
 def matched(old: Sequence[Part], new: Sequence[Part]) -> list[int | None]:
@@ -29,10 +29,6 @@ def matched(old: Sequence[Part], new: Sequence[Part]) -> list[int | None]:
                 claims[place] = origin
                 taken.add(origin)
     return claims
-
-
-def with_origins(parts: Sequence[Part]) -> tuple[Part, ...]:
-    return tuple(replace(part, origin=place) for place, part in enumerate(parts))
 
 
 _FIRST = re.compile(r'\{(\s*\n\s*)"')
@@ -120,3 +116,14 @@ def reasoning_of(message: Message) -> list[Reasoning]:
 
 def image_of(part: Image | Binary) -> Image:
     return part if isinstance(part, Image) else Image(data_url(part.mime, part.content))
+
+
+def text_or_json(value: object, unit: str, at: Pointer) -> str:
+    """A leaf that holds a text or any JSON: the text, or the JSON as the unit spells it; "" where it is absent."""
+    return value if isinstance(value, str) else json_edit.raw_at(unit, at) or ""
+
+
+def spelled_like_before(text: str, before: str, speller: Speller) -> str:
+    """The new text of such a leaf: JSON where the leaf held JSON and `text` is JSON, else a string."""
+    was_json = bool(before) and not before.startswith('"')
+    return text if was_json and is_json(text) and not text.lstrip().startswith('"') else speller.quote(text)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from chainviz.core.chain.messages import Fragment, Message
-from chainviz.core.documents.json_edit import parse
+from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Unit
 
 Make = Callable[[Any, str, tuple[Fragment, ...]], Message]

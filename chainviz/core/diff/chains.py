@@ -138,17 +138,17 @@ class _Comparison:
         return Equal(old + first, new + first, last - first) if last > first else None
 
     def _common_starts(self, old: int, new: int, length: int) -> int:
-        a, b = self.old_rows.place(old), self.new_rows.place(new)
-        if a.start == old and b.start == new:
+        (a_start, a_stop), (b_start, b_stop) = self.old_rows.span(old), self.new_rows.span(new)
+        if a_start == old and b_start == new:
             return 0
-        return max(a.stop - old if a.start < old else 0, b.stop - new if b.start < new else 0)
+        return max(a_stop - old if a_start < old else 0, b_stop - new if b_start < new else 0)
 
     def _common_ends(self, old: int, new: int, length: int) -> int:
-        a, b = self.old_rows.place(old + length - 1), self.new_rows.place(new + length - 1)
-        if a.stop == old + length and b.stop == new + length:
+        (a_start, a_stop), (b_start, b_stop) = self.old_rows.span(old + length - 1), self.new_rows.span(new + length - 1)
+        if a_stop == old + length and b_stop == new + length:
             return length
         return min(
-            a.start - old if a.stop > old + length else length, b.start - new if b.stop > new + length else length
+            a_start - old if a_stop > old + length else length, b_start - new if b_stop > new + length else length
         )
 
     def _between(self, gap: Gap) -> Iterator[Equal | RowGap]:

@@ -37,7 +37,7 @@ class Group:
     old: Side
     new: Side
     other: Path | None = None
-    """Of moved rows: where the first of them is in the other version. They stand twice in the list, once on each side."""
+    """Of moved rows: where the first of them is in the other version. They are twice in the list, once on each side."""
 
     @property
     def anchor(self) -> str:
@@ -66,7 +66,7 @@ class RowGap:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Rows that stand unchanged in another place, by their first message: the row there."""
+    """Rows that are unchanged in another place, by their first message: the row there."""
 
     to: dict[int, Row]
     origin: dict[int, Row]

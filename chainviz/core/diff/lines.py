@@ -117,7 +117,7 @@ class TextDiff:
 
 
 def _paired(old: list[str], new: list[str], gap: Gap) -> Iterator[tuple[int | None, int | None]]:
-    """Which changed line stands beside which: the most alike in order, and between those one after the other."""
+    """Pairs of changed lines: the most alike in order, and between those one after the other."""
     i, k = gap.old_start, gap.new_start
     for old_match, new_match in [*_alike_lines(old, new, gap), (gap.old_stop, gap.new_stop)]:
         while i < old_match or k < new_match:

@@ -87,6 +87,21 @@ def _apply(rules: Sequence[Rule], old: Sequence[Row], new: Sequence[Row], readin
     return found
 
 
+def _same_pairs(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """As many pairs on both sides, which make the same calls in the same order: nothing was merged or split, so no content
+    needs to be read."""
+
+    def calls(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+        return [row.call_ids if row.is_pair else () for row in rows]
+
+    made = calls(old)
+    return _one_by_one(len(old)) if all(made) and made == calls(new) else []
+
+
+def _one_by_one(count: int) -> list[Match]:
+    return [Match(i, i + 1, i, i + 1) for i in range(count)]
+
+
 def _merges(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
     """Neighbouring rows whose contents, one after the other, are the contents of one new row."""
     runs = _joined_runs(old, new, reading.old, reading.new)
@@ -108,14 +123,16 @@ def _joined_runs(
     runs: list[tuple[int, int, int]] = []
     if len(many) * len(few) > MOST_CELLS:
         return runs
+    sizes = [row.size for row in many]
     start = 0
     for k, one in enumerate(few):
         found = next(
             (
                 (first, stop, k)
                 for first in range(start, len(many) - 1)
-                for stop in _stops_of_size(many, first, one)
-                if _essence([read_many(row) for row in many[first:stop]]) == _essence([read_few(one)])
+                for stop in _stops_of_size(many, sizes, first, one)
+                if _ids(many[first:stop]) == _ids([one])
+                and _essence([read_many(row) for row in many[first:stop]]) == _essence([read_few(one)])
             ),
             None,
         )
@@ -125,17 +142,24 @@ def _joined_runs(
     return runs
 
 
-def _stops_of_size(many: Sequence[Row], first: int, one: Row) -> Iterator[int]:
+def _stops_of_size(many: Sequence[Row], sizes: Sequence[int], first: int, one: Row) -> Iterator[int]:
     """Where runs of two or more neighbours of one kind end that have about the size of `one`."""
-    total, size = many[first].size, one.size
-    if many[first].kind != one.kind:
+    total, size = sizes[first], one.size
+    if total > size or many[first].kind != one.kind:
         return
     for i in range(first + 1, min(first + MOST_MERGED, len(many))):
-        if many[i].kind != one.kind or many[i].start != many[i - 1].stop or total > size:
+        if total > size or many[i].start != many[i - 1].stop or many[i].kind != one.kind:
             return
-        total += many[i].size
+        total += sizes[i]
         if abs(size - total) <= JOINT * (i - first):
             yield i + 1
+
+
+def _ids(rows: Sequence[Row]) -> list[str]:
+    """The ids of all calls and results, in an order that does not depend on the cut into messages."""
+    shapes = [shape for row in rows for shape in row.shapes]
+    calls = [call.id for shape in shapes for call in shape.calls]
+    return sorted([*calls, *(result.id for shape in shapes for result in shape.results)])
 
 
 def _essence(rows: Sequence[Sequence[Message]]) -> tuple[str, tuple[object, ...]]:
@@ -209,7 +233,7 @@ def _words(messages: Sequence[Message]) -> Counter[str]:
 
 
 def _summaries(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Everything that stood where now one summary stands."""
+    """Everything that one summary has replaced."""
     found = _summary_places(new, old)
     return [Match(0, len(old), found, found + 1, "summarised")] if found >= 0 else []
 
@@ -232,7 +256,7 @@ def _same_places(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> li
     """As many rows of the same kinds in the same order."""
     if [row.kind for row in old] != [row.kind for row in new]:
         return []
-    return [Match(i, i + 1, i, i + 1) for i in range(len(old))]
+    return _one_by_one(len(old))
 
 
 def _headers(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
@@ -245,5 +269,6 @@ def _headers(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[M
 
 
 RULES: tuple[Rule, ...] = (
-    _merges, _splits, _same_calls, _same_kinds, _headers, _same_kinds, _like, _summaries, _expansions, _same_places,
+    _same_pairs, _merges, _splits, _same_calls, _same_kinds, _headers, _same_kinds, _like, _summaries, _expansions,
+    _same_places,
 )  # fmt: skip

@@ -120,7 +120,7 @@ def _identity_of_part(part: Part) -> Hashable:
 
 
 def _beside(old: Sequence[Any], new: Sequence[Any], keys: list[Any]) -> Iterator[tuple[int | None, int | None]]:
-    """Which item stands beside which: equal ones, then in each gap those with equal first key, then second, and so on."""
+    """Pairs of items: equal ones, then in each gap those with equal first key, then second, and so on."""
 
     def inside(gap: Gap, left: list[Any]) -> Iterator[tuple[int | None, int | None]]:
         olds, news = old[gap.old_start : gap.old_stop], new[gap.new_start : gap.new_stop]

@@ -74,6 +74,9 @@ class Rows(Protocol):
     def starts(self, start: int, stop: int) -> Sequence[int]:
         """First messages of the rows among the messages `start:stop`."""
 
+    def span(self, message: int) -> tuple[int, int]:
+        """Start and stop of the row that holds this message."""
+
     def place(self, message: int) -> Place:
         """Of the row that holds this message; nothing of its content is looked at."""
 
@@ -121,6 +124,10 @@ class ShapeRows:
 
     def starts(self, start: int, stop: int) -> list[int]:
         return self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, stop)]
+
+    def span(self, message: int) -> tuple[int, int]:
+        i = bisect_right(self._starts, message)
+        return self._starts[i - 1], self._starts[i] if i < len(self._starts) else len(self._shapes)
 
     def place(self, message: int) -> Place:
         return self._place(bisect_right(self._starts, message) - 1)

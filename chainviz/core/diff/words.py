@@ -20,7 +20,7 @@ class Span(NamedTuple):
     text: str
     marked: bool
     skipped: int = 0
-    """This many characters stand here and are not shown; then `text` is empty."""
+    """This many characters are left out here; then `text` is empty."""
 
 
 Spans = tuple[Span, ...]

@@ -7,23 +7,25 @@ messages that interleave in the file interleave again. Neighbouring fragments of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain as link
 
 from chainviz.core.chain.messages import NEW, SLOT, Fragment
-from chainviz.core.documents import json_edit
-from chainviz.core.documents.context import Rewrite, between
-from chainviz.core.documents.json_scan import to_bytes
+from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.documents.document_context import between
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.scan import to_bytes
 from chainviz.core.documents.links import Linker, Links
 from chainviz.core.documents.units import CarriedSpan, Envelope, Pointer, Read, Span
+from chainviz.core.documents.written_lists import ListWriter, Piece, by_list, single, with_leads
 
 _BREAK = re.compile(r"\s*[\r\n]\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Untouched:
-    """Neighbouring units that stand as they stood, carried ones between them included: one stretch of the upload."""
+    """Neighbouring units in their old places, carried ones between them included: one stretch of the upload."""
 
     ordinal: int
     """Of the first unit."""
@@ -36,32 +38,50 @@ class Untouched:
 
 
 Source = Fragment | Untouched
+Join = Callable[[Sequence[Fragment]], str]
+"""The unit again from the fragments that messages own of it. A negative block is one whose result half is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitForm:
+    """What the units of a document are like. With links or a join of its own a format has no stretches among its sources."""
+
+    blocks_at: Pointer = ()
+    """Where in a unit the blocks lie; () where it is plain text."""
+    links: Links | None = None
+    join: Join | None = None
+    """None: the blocks of each fragment in order."""
 
 
 def assemble(
     envelope: Envelope,
     sources: Iterable[tuple[Source, ...]],
     read: Read,
-    blocks_at: Pointer = (),
-    links: Links | None = None,
+    form: UnitForm = UnitForm(),
 ) -> Iterator[bytes]:
-    """The chain's own document. `sources` are those of the messages in chain order; the rest is the format's.
-
-    With `links` every unit is read, so there are no stretches among the sources.
-    """
+    """The chain's own document. `sources` are those of the messages in chain order; the rest is the format's."""
     slots, rest = _leading_slots(iter(sources))
-    head, tail = _shell(envelope, slots, read)
+    head, tail = _shell(envelope, _one_slot(slots, form.blocks_at), read)
     yield from head
-    found = _joined(_in_file_order(rest), blocks_at)
-    if envelope.lines and blocks_at:
+    if envelope.lists is not None:
+        rest = by_list(rest, envelope.lists)
+    found = _joined(_in_file_order(rest), form)
+    if envelope.lines and form.blocks_at:
         found = map(_on_one_line, found)
     pieces = _carry(envelope, found, read)
-    units = _with_leads(envelope, _linked(pieces, Linker(links)) if links else pieces)
-    if envelope.single:
-        yield from _single(map(b"".join, units))
+    if envelope.lists is not None:
+        yield from ListWriter(envelope, envelope.lists, read).written(pieces)
     else:
-        yield from link.from_iterable(units)
+        if form.links:
+            pieces = _linked(pieces, Linker(form.links))
+        units = (link([to_bytes(lead)], piece.content) for lead, piece in with_leads(envelope, pieces))
+        yield from single(map(b"".join, units)) if envelope.single else link.from_iterable(units)
     yield from tail
+
+
+def units_of(sources: Iterable[tuple[Fragment, ...]], form: UnitForm) -> Iterator[str]:
+    """The text of each unit of the messages, in file order, without what surrounds them."""
+    return (unit.text for unit in _joined(_in_file_order(iter(sources)), form) if isinstance(unit, Fragment))
 
 
 def _on_one_line(fragment: Source) -> Source:
@@ -107,41 +127,71 @@ def _in_file_order(sources: Iterator[tuple[Source, ...]]) -> Iterator[Source]:
     yield from (fragment for _, fragment in waiting)
 
 
-def _joined(fragments: Iterator[Source], blocks_at: Pointer) -> Iterator[Source]:
+def _joined(fragments: Iterator[Source], form: UnitForm) -> Iterator[Source]:
     group: list[Fragment] = []
     for fragment in fragments:
-        part = fragment if isinstance(fragment, Fragment) and fragment.blocks is not None else None
-        if group and (part is None or not part.ordinal == group[0].ordinal >= 0):
-            yield _join(group, blocks_at)
+        if group and not (isinstance(fragment, Fragment) and _belongs(fragment, group, form)):
+            yield _join(group, form)
             group = []
-        if part is None:
-            yield fragment
+        if isinstance(fragment, Fragment) and (form.join or fragment.blocks is not None):
+            group.append(fragment)
         else:
-            group.append(part)
+            yield fragment
     if group:
-        yield _join(group, blocks_at)
+        yield _join(group, form)
 
 
-def _join(group: list[Fragment], blocks_at: Pointer) -> Fragment:
-    """One unit again: the shell of the first, the blocks of each in order."""
+def _belongs(fragment: Fragment, group: Sequence[Fragment], form: UnitForm) -> bool:
+    """Whether a fragment is of the same unit; a new result is written into the unit that holds its call."""
+    if fragment.blocks is None:
+        return False
+    if fragment.ordinal == NEW and form.join is not None and fragment.blocks and fragment.blocks[0] < 0:
+        return True
+    last = group[-1]
+    is_same = fragment.ordinal >= 0 or (fragment.text == last.text and follows(fragment.blocks, last.blocks))
+    return fragment.ordinal == group[0].ordinal and is_same
+
+
+def follows(blocks: tuple[int, ...], before: tuple[int, ...] | None) -> bool:
+    """Whether these blocks of a new unit, which has no place in its document yet, may be of the same unit as those before."""
+    return bool(before) and bool(blocks) and blocks[0] > before[-1]  # type: ignore[index]
+
+
+def _join(group: list[Fragment], form: UnitForm) -> Fragment:
+    """One unit again."""
+    first = group[0]
+    if len(group) == 1 and first.blocks is None:
+        return first
+    text = form.join(group) if form.join else joined_blocks(group, form.blocks_at)
+    return replace(first, text=text, blocks=None)
+
+
+def joined_blocks(group: Sequence[Fragment], blocks_at: Pointer) -> str:
+    """The shell of the first fragment with the blocks of each in order."""
     first = group[0]
     if all(fragment.text == first.text for fragment in group):
-        places = [index for fragment in group for index in fragment.blocks or ()]
-        return replace(first, text=with_blocks(first.text, blocks_at, places), blocks=None)
+        return with_blocks(first.text, blocks_at, [index for fragment in group for index in fragment.blocks or ()])
     items: list[str] = []
     for fragment in group:
         blocks = json_edit.load_array(json_edit.raw_at(fragment.text, blocks_at) or "[]")
         items += [blocks.raw(index) for index in fragment.blocks or ()]
-    shell = json_edit.load_array(json_edit.raw_at(first.text, blocks_at) or "[]")
+    return with_items(first.text, blocks_at, items)
+
+
+def with_items(text: str, blocks_at: Pointer, items: Sequence[str]) -> str:
+    """The unit with these blocks, in the spacing of those it has."""
+    shell = json_edit.load_array(json_edit.raw_at(text, blocks_at) or "[]")
     shell.rebuild([*range(min(len(shell), len(items)))])
     for index, item in enumerate(items[: len(shell)]):
         shell.set(index, item)
     shell.rebuild([*range(len(shell)), *items[len(shell) :]])
-    return replace(first, text=json_edit.replace_at(first.text, blocks_at, str(shell)), blocks=None)
+    return json_edit.replace_at(text, blocks_at, str(shell))
 
 
 def with_blocks(text: str, blocks_at: Pointer, places: list[int]) -> str:
-    """The unit with only these of its blocks, in this order."""
+    """The unit with only these of its blocks, in this order; a unit without a list is one block."""
+    if not (json_edit.raw_at(text, blocks_at) or "").startswith("["):
+        return text
     blocks = json_edit.load_array(json_edit.raw_at(text, blocks_at) or "[]")
     if places == list(range(len(blocks))):
         return text
@@ -149,17 +199,7 @@ def with_blocks(text: str, blocks_at: Pointer, places: list[int]) -> str:
     return json_edit.replace_at(text, blocks_at, str(blocks))
 
 
-@dataclass(slots=True)
-class _Piece:
-    """One unit, or some that lie behind one another in the upload."""
-
-    ordinal: int
-    last: int
-    lead: str
-    content: Iterable[bytes]
-
-
-def _carry(envelope: Envelope, fragments: Iterator[Source], read: Read) -> Iterator[_Piece]:
+def _carry(envelope: Envelope, fragments: Iterator[Source], read: Read) -> Iterator[Piece]:
     """Units of messages with the carried units back in their places."""
     carried, place = envelope.carried, 0
     for fragment in fragments:
@@ -167,17 +207,17 @@ def _carry(envelope: Envelope, fragments: Iterator[Source], read: Read) -> Itera
             yield _carried(carried[place], read)
             place += 1
         if isinstance(fragment, Fragment):
-            yield _Piece(fragment.ordinal, fragment.ordinal, fragment.lead, [to_bytes(fragment.text)])
+            yield Piece(fragment.ordinal, fragment.ordinal, fragment.lead, [to_bytes(fragment.text)])
             continue
         written = [one for one in carried[:place] if one.ordinal > fragment.ordinal]
-        yield _Piece(fragment.ordinal, fragment.last, fragment.lead, _without(written, fragment, read))
+        yield Piece(fragment.ordinal, fragment.last, fragment.lead, _without(written, fragment, read))
         while place < len(carried) and carried[place].ordinal < fragment.last:
             place += 1
     for one in carried[place:]:
         yield _carried(one, read)
 
 
-def _linked(pieces: Iterator[_Piece], linker: Linker) -> Iterator[_Piece]:
+def _linked(pieces: Iterator[Piece], linker: Linker) -> Iterator[Piece]:
     for piece in pieces:
         text = b"".join(piece.content).decode("utf-8", "surrogateescape")
         yield replace(piece, content=[to_bytes(linker.linked(piece.ordinal, text))])
@@ -193,83 +233,56 @@ def _without(written: Iterable[CarriedSpan], units: Untouched, read: Read) -> It
     yield from _pieces(Span(start, units.end), read)
 
 
-def _carried(span: CarriedSpan, read: Read) -> _Piece:
+def _carried(span: CarriedSpan, read: Read) -> Piece:
     lead = read(span.start - span.lead, span.start).decode("utf-8", "surrogateescape")
-    return _Piece(span.ordinal, span.ordinal, lead, [read(span.start, span.end)])
+    return Piece(span.ordinal, span.ordinal, lead, [read(span.start, span.end)], is_carried=True)
 
 
-def _with_leads(envelope: Envelope, pieces: Iterator[_Piece]) -> Iterator[Iterable[bytes]]:
-    """Each unit behind its separator: its own where it stands where it stood, else one that fits its new place."""
-    before: int | None = None
-    for piece in pieces:
-        stays = piece.ordinal >= 0 and piece.ordinal - 1 == (NEW if before is None else before)
-        if stays:
-            lead = piece.lead
-        elif before is None:
-            lead = envelope.first_lead
-        else:
-            lead = _inner_lead(envelope, piece)
-        before = piece.last if piece.last >= 0 else _NOWHERE
-        yield link([to_bytes(lead)], piece.content)
-
-
-_NOWHERE = -10
-
-
-def _inner_lead(envelope: Envelope, piece: _Piece) -> str:
-    mark, usual = ("\n", "\n") if envelope.lines else (",", ", ")
-    for lead in (piece.lead if piece.ordinal >= 0 else "", envelope.lead):
-        if mark in lead:
-            return lead
-    return usual
-
-
-def _single(units: Iterator[bytes]) -> Iterator[bytes]:
-    """One message where the document has one; none is null and several are a list."""
-    first = next(units, b"null")
-    second = next(units, None)
-    if second is None:
-        yield first
-        return
-    yield b"["
-    yield first
-    yield second
-    yield from units
-    yield b"]"
-
-
-def _shell(envelope: Envelope, slots: list[Fragment], read: Read) -> tuple[Iterable[bytes], Iterable[bytes]]:
-    """What lies before and behind the units, with the slot as it now is."""
+def _shell(envelope: Envelope, value: str | None, read: Read) -> tuple[Iterable[bytes], Iterable[bytes]]:
+    """What lies before and behind the units, with the slot's value as it now is."""
     region, content = envelope.region, envelope.content
     head, tail = Span(region.start, content.start), Span(content.end, region.end)
     if envelope.region == envelope.content == Span(0, 0) and not envelope.lines:
         return [b"["], [b"\n]\n"]
     old = envelope.slot
-    value = _slot_value(slots)
     same = (old is None and value is None) or (
-        old is not None and value is not None and len(slots) == 1 and to_bytes(value) == read(old.start, old.end)
+        old is not None and value is not None and to_bytes(value) == read(old.start, old.end)
     )
     if same or not envelope.slot_key or not envelope.inside:
         return _pieces(head, read), _pieces(tail, read)
+    if envelope.lists is not None and old is not None:
+        # the lists part the document: the value changes in its place
+        new = to_bytes(value if value is not None else '""')
+        return [_with_slot(head, old, new, read)], [_with_slot(tail, old, new, read)]
     text = b"".join([*_pieces(head, read), *_pieces(tail, read)]).decode("utf-8", "surrogateescape")
     mark = text[:1] if text.startswith("\ufeff") else ""
     before, behind = _set_slot(text[len(mark) :], envelope, value)
     return [to_bytes(mark + before)], [to_bytes(behind)]
 
 
-def _slot_value(slots: list[Fragment]) -> str | None:
-    """The slot's new text. Several messages in one slot become one list of their blocks."""
+def _with_slot(span: Span, slot: Span, value: bytes, read: Read) -> bytes:
+    """A stretch of the document with the slot's value in it replaced, if it lies there."""
+    if not span.start <= slot.start <= slot.end <= span.end:
+        return read(span.start, span.end)
+    return read(span.start, slot.start) + value + read(slot.end, span.end)
+
+
+def _one_slot(slots: list[Fragment], blocks_at: Pointer) -> str | None:
+    """The slot's new value. Several messages in one slot become one list of their blocks; a slot that is an object holds
+    its list where a unit does."""
     if len(slots) < 2:
         return slots[0].text if slots else None
     blocks: list[str] = []
     for slot in slots:
-        if slot.text.lstrip().startswith("["):
-            array = json_edit.load_array(slot.text)
+        raw = json_edit.raw_at(slot.text, blocks_at) or "[]" if slot.text.startswith("{") else slot.text.strip()
+        if raw.startswith("["):
+            array = json_edit.load_array(raw)
             places = range(len(array)) if slot.blocks is None else slot.blocks
             blocks += [array.raw(index) for index in places]
         else:
-            blocks.append('{"type": "text", "text": ' + slot.text.strip() + "}")
-    return f"[{', '.join(blocks)}]"
+            blocks.append('{"type": "text", "text": ' + raw + "}")
+    joined = f"[{', '.join(blocks)}]"
+    return json_edit.replace_at(slots[0].text, blocks_at, joined) if slots[0].text.startswith("{") else joined
 
 
 def _set_slot(shell: str, envelope: Envelope, value: str | None) -> tuple[str, str]:

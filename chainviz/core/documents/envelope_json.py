@@ -1,4 +1,4 @@
-"""An envelope as JSON and back, for whoever stores it."""
+"""An envelope as JSON and back, for the store."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from chainviz.core.documents.units import CarriedSpan, Envelope, Span
+from chainviz.core.documents.units import CarriedSpan, Envelope, Lists, Span
 
 
 def to_json(envelope: Envelope) -> str:
     values = asdict(envelope)
-    values["carried"] = [[c.ordinal, c.lead, c.start, c.end] for c in envelope.carried]
+    values["carried"] = _from_spans(envelope.carried)
+    if envelope.lists is not None:
+        values["lists"]["spelled"] = _from_spans(envelope.lists.spelled)
     return json.dumps(values, separators=(",", ":"))
 
 
@@ -23,5 +25,17 @@ def from_json(text: str) -> Envelope:
         values["home"] = tuple(Span(**span) for span in values["home"])
     for key in ("pointer", "inside", "warnings"):
         values[key] = tuple(values[key])
-    values["carried"] = tuple(CarriedSpan(*item) for item in values["carried"])
+    values["not_understood"] = tuple(values.get("not_understood", ()))
+    values["carried"] = _to_spans(values["carried"])
+    if values.get("lists") is not None:
+        spelled = _to_spans(values["lists"].pop("spelled"))
+        values["lists"] = Lists(**{key: tuple(items) for key, items in values["lists"].items()}, spelled=spelled)
     return Envelope(**values)
+
+
+def _from_spans(spans: tuple[CarriedSpan, ...]) -> list[list[int]]:
+    return [[span.ordinal, span.lead, span.start, span.end] for span in spans]
+
+
+def _to_spans(items: list[list[int]]) -> tuple[CarriedSpan, ...]:
+    return tuple(CarriedSpan(*item) for item in items)

@@ -1,4 +1,4 @@
-"""Units that name the unit they follow, as a Claude Code line names its parent: named anew where an edit parted them.
+"""Units that name the unit they follow, as a Claude Code line names its parent: renamed where an edit separated them.
 
 A line whose parent is gone follows the line before it; a new or moved line follows the one before it too, and what
 followed that one follows the new line. Everything else keeps its parent, so branches of a session stay branches.
@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 
 from chainviz.core.chain.messages import NEW
-from chainviz.core.documents import json_edit
+from chainviz.core.documents.json import edit as json_edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,40 +36,52 @@ class Linker:
         self._written: set[str] = set()
         self._before = self._highest = NEW
         self._has_gaps = False
-        self._anchor = self._latest = ""
-        """Ids of the last unit that stands where it stood, and of the last one."""
+        self._anchors: dict[bool, str] = {}
+        self._latest_of: dict[bool, str] = {}
+        """Ids of the last unit that keeps its place, and of the last one: in side chains (True) and elsewhere."""
+        self._heirs: dict[tuple[bool, str], str] = {}
+        """The last new unit after one that keeps its place: what followed that one, in each branch, follows this one."""
 
     def linked(self, ordinal: int, text: str) -> str:
-        own, parent, is_linked = self._ids(text)
+        own, parent, is_linked, aside = self._ids(text)
+        anchor, latest = self._anchors.get(aside, ""), self._latest_of.get(aside, "")
         stands = ordinal > self._highest
         self._has_gaps = self._has_gaps or ordinal != self._before + 1
         self._before, self._highest = ordinal, max(ordinal, self._highest)
         if is_linked:
             if not stands:
                 if ordinal == NEW or own in self._written:
-                    own = uuid_of(f"{self._latest} {own}")
+                    own = uuid_of(f"{latest} {own}")
                     text = json_edit.replace_at(text, (self._links.own,), json_edit.quote(own))
-                text = self._after_latest(text)
-            elif parent == self._anchor != self._latest or (parent and self._has_gaps and parent not in self._written):
-                text = self._after_latest(text)
-            self._latest = own
-            self._anchor = own if stands else self._anchor
+                text = self._after(latest, text)
+                self._heirs[aside, anchor] = own
+            elif heir := self._heir(aside, parent):
+                text = self._after(heir, text)
+            elif parent and self._has_gaps and parent not in self._written and (latest or not aside):
+                text = self._after(latest, text)
+            self._latest_of[aside] = own
+            self._anchors[aside] = own if stands else anchor
         self._written.add(own)
         return text
 
-    def _after_latest(self, text: str) -> str:
-        parent = json_edit.quote(self._latest) if self._latest else "null"
+    def _heir(self, aside: bool, parent: str) -> str:
+        """A unit without a parent begins the chain, or later goes on behind a compaction."""
+        key = aside, parent
+        return self._heirs.get(key, "") if parent else self._heirs.pop(key, "")
+
+    def _after(self, latest: str, text: str) -> str:
+        parent = json_edit.quote(latest) if latest else "null"
         return json_edit.replace_at(text, (self._links.parent,), parent)
 
-    def _ids(self, text: str) -> tuple[str, str, bool]:
-        """A unit's own id and its parent's, "" for none; whether it belongs to the chain of parents."""
+    def _ids(self, text: str) -> tuple[str, str, bool, bool]:
+        """A unit's own id and its parent's, "" for none; whether it has a parent, and whether it is of a side chain."""
         links = self._links
         try:
             value = json_edit.parse(text)
         except (ValueError, RecursionError):
             value = None
         if type(value) is not dict or not isinstance(value.get(links.own), str):
-            return "", "", False
+            return "", "", False, False
         parent = value.get(links.parent)
-        is_linked = links.parent in value and value.get(links.aside) is not True
-        return value[links.own], parent if isinstance(parent, str) else "", is_linked
+        aside = value.get(links.aside) is True
+        return value[links.own], parent if isinstance(parent, str) else "", links.parent in value, aside

@@ -8,12 +8,14 @@ from __future__ import annotations
 import codecs
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from chainviz.core.documents.eval_archive import EVAL, MAGIC, unpacked
+from chainviz.core.documents.wrapped_text import HEAD, MOST, WRAPPED, may_be_wrapped, read_wrapped
 from chainviz.core.errors import DocumentError
 
 CHUNK = 1 << 20
@@ -32,7 +34,7 @@ _BINARY = (
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF8", "a GIF image"),
     (b"%PDF-", "a PDF document"),
-    (b"PK\x03\x04", "a zip archive"),
+    (MAGIC, "a zip archive"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
     (b"SQLite format 3\x00", "an SQLite database"),
@@ -41,6 +43,11 @@ _BINARY = (
 
 class Source:
     """An upload. Use as a context manager; offsets count bytes of its UTF-8 form."""
+
+    names: tuple[str, ...] = ()
+    """Of the documents that were taken out of it."""
+    notice: str = ""
+    """What a person should know of how it was read, a sentence."""
 
     def __init__(self, file: IO[bytes], size: int, *, encoding: str, original_size: int, sha256: str | None) -> None:
         self._file = file
@@ -65,13 +72,22 @@ class Source:
         return self._file.read(max(0, end - start))
 
     def text(self, start: int, end: int) -> str:
-        """Bytes that are no UTF-8 become surrogate escapes."""
+        """Bytes that are not UTF-8 become surrogate escapes."""
         return self.read(start, end).decode("utf-8", "surrogateescape")
 
     def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
         """The whole UTF-8 form in pieces of `size` bytes."""
         for start in range(0, self.size, size):
             yield self.read(start, min(start + size, self.size))
+
+    @property
+    def text_encoding(self) -> str:
+        """Of the documents in it: those that were taken out of something are UTF-8."""
+        return "utf-8" if self.is_archive else self.encoding
+
+    @property
+    def is_archive(self) -> bool:
+        return self.encoding in (EVAL, WRAPPED)
 
     @cached_property
     def sha256(self) -> str:
@@ -121,9 +137,17 @@ def open_source(origin: Path | str | bytes) -> Source:
 def _as_utf8(file: IO[bytes], size: int) -> Source:
     file.seek(0)
     head = file.read(4096)
+    text = unpacked(file) if head.startswith(MAGIC) else None
+    if text is not None:
+        return _unpacked(file, size, text, EVAL)
     encoding = _encoding(head)
     if encoding == "utf-8":
         _refuse_binary(head)
+        file.seek(0)
+        if size <= MOST and may_be_wrapped(file.read(HEAD)) and (found := read_wrapped(file)):
+            source = _unpacked(file, size, found[0], WRAPPED)
+            source.names, source.notice = tuple(name for name, _ in found[1].documents), found[1].notice
+            return source
         return Source(file, size, encoding=encoding, original_size=size, sha256=None)
     converted: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=1 << 24)  # noqa: SIM115
     digest = hashlib.sha256()
@@ -142,6 +166,15 @@ def _as_utf8(file: IO[bytes], size: int) -> Source:
         ) from None
     file.close()
     return Source(converted, converted.tell(), encoding=encoding, original_size=size, sha256=digest.hexdigest())
+
+
+def _unpacked(file: IO[bytes], size: int, text: IO[bytes], encoding: str) -> Source:
+    digest = hashlib.sha256()
+    file.seek(0)
+    while chunk := file.read(CHUNK):
+        digest.update(chunk)
+    file.close()
+    return Source(text, text.tell(), encoding=encoding, original_size=size, sha256=digest.hexdigest())
 
 
 def _encoding(head: bytes) -> str:
@@ -164,14 +197,3 @@ def _refuse_binary(head: bytes) -> None:
             raise DocumentError(f"This is {what}, not a transcript; {hint}.")
     if not head.strip(b"\0") and head:
         raise DocumentError("The file is full of zero bytes: its content was lost before it was uploaded.")
-
-
-def written(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """UTF-8 chunks in the encoding of the upload they stand for."""
-    if encoding == "utf-8":
-        yield from chunks
-        return
-    decoder = codecs.getincrementaldecoder("utf-8")("surrogatepass")
-    for chunk in chunks:
-        yield decoder.decode(chunk).encode(encoding, "surrogatepass")
-    yield decoder.decode(b"", final=True).encode(encoding, "surrogatepass")

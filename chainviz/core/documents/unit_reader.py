@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from chainviz.core.chain.messages import SLOT
-from chainviz.core.documents import json_edit
-from chainviz.core.documents.json_scan import Oddities, Window, byte_length, decoder, fault, in_words  # fmt: skip
-from chainviz.core.documents.json_values import Broken, Values
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.decode import Broken, Values
+from chainviz.core.documents.json.scan import Oddities, Window, byte_length, decoder, fault, in_words  # fmt: skip
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import CarriedSpan, Envelope, FoundList, Span, Unit
 
@@ -34,13 +35,15 @@ class UnitReader:
     """Iterate once for the units; then `envelope` is complete."""
 
     def __init__(
-        self, source: Source, found: FoundList, slot_key: str = "", *, salvage: bool = False, shell: bool = True
+        self, source: Source, found: FoundList, slot_keys: Sequence[str] = (), *, salvage: bool = False, shell: bool = True
     ) -> None:
+        """`slot_keys` are the spellings of the slot's key; where the document has none, the first is written."""
         self.source = source
         self.found = found
         self.warnings: list[str] = list(found.warnings)
         self.carried: list[CarriedSpan] = []
-        self._slot_key = slot_key if found.inside else ""
+        self._slot_keys = slot_keys if found.inside else ()
+        self._slot_key = self._slot_keys[0] if self._slot_keys else ""
         self._salvage = salvage
         self._has_shell = shell and not salvage
         self._odd = Oddities()
@@ -67,9 +70,10 @@ class UnitReader:
             carried=tuple(self.carried),
             slot_key=self._slot_key,
             slot=self._slot,
-            encoding=self.source.encoding,
+            encoding=self.source.text_encoding,
             bom=self.source.bom,
             warnings=(*self.warnings, *extra),
+            not_understood=found.not_understood,
         )
 
     def carry(self, unit: Unit) -> None:
@@ -115,7 +119,11 @@ class UnitReader:
         if not self._slot_key:
             return
         shell = (head + tail)[mark:]
-        place = json_edit.span_of(shell, (*found.inside[:-1], self._slot_key))
+        spans: dict[str, tuple[int, int] | None] = {}
+        with suppress(ValueError, RecursionError):  # a bare control character may hide another fault
+            spans = {key: json_edit.span_of(shell, (*found.inside[:-1], key)) for key in self._slot_keys}
+        self._slot_key = next((key for key in spans if spans[key]), self._slot_key)
+        place = spans.get(self._slot_key)
         if place is None:
             return
         raw = shell[place[0] : place[1]]
@@ -136,7 +144,7 @@ class UnitReader:
                 offset += self.found.end - self.found.start
             if "control character" not in error.msg:
                 fault(self.source, offset, in_words(error.msg), self._whole_messages())
-            self.warn(offset, in_words(error.msg))
+            self._odd.see_bare(shell[mark:position], offset)
         except ValueError:
             pass
         except RecursionError:
@@ -220,41 +228,45 @@ class UnitReader:
                     return
                 position = 0
                 continue
-            carried = False
+            what = ""
             try:
-                if bad > MANY_BROKEN:
-                    value, end, begin_now = self._values.alone(window, begin, position, scan)
-                else:
-                    value, end, begin_now = self._values.read(window, begin, position, scan)
+                read = self._values.alone if bad > MANY_BROKEN else self._values.read
+                value, end, begin_now = read(window, begin, position, scan)
             except Broken as broken:
-                value, carried = None, True
+                value, what = None, broken.what
                 position = position if broken.begin == begin else 0
                 begin = broken.begin
                 begin_now, end = self._line_end(window, begin, position)
-                what = broken.what
             if begin_now != begin:
                 position, begin = 0, begin_now
             lead, body = window.text[position:begin], window.text[begin:end]
             start = offset + len(lead)
             offset = start + self._length(body)
             position = end
-            if not ordinal:
-                self._first_lead = lead
-            elif "\n" in lead:
-                self._leads[lead] += 1
-            else:
-                self.warn(start, "a second value stands on the same line")
+            self._count_lead(lead, start, is_first=not ordinal)
             self._end = offset
             unit = Unit(ordinal, lead, body, value, start)
             ordinal += 1
-            if carried:
+            if what:
                 bad += 1
-                del self._odd.seen[:]
-                self.warn(start, f"{what}; the line is kept as it is, outside the chain")
-                self.carry(unit)
+                self._carry_broken(unit, what)
                 continue
             self._report(start)
             yield unit
+
+    def _count_lead(self, lead: str, start: int, *, is_first: bool) -> None:
+        """Notes the white space before a line; `start` is the offset of its value."""
+        if is_first:
+            self._first_lead = lead
+        elif "\n" in lead:
+            self._leads[lead] += 1
+        else:
+            self.warn(start, "a second value is on the same line")
+
+    def _carry_broken(self, unit: Unit, what: str) -> None:
+        del self._odd.seen[:]
+        self.warn(unit.start, f"{what}; the line is kept as it is, outside the chain")
+        self.carry(unit)
 
     def _line_end(self, window: Window, begin: int, keep: int) -> tuple[int, int]:
         """Where the broken line begins now and where it ends, its line break left out."""
@@ -274,12 +286,12 @@ class UnitReader:
         try:
             return len(body.encode())
         except UnicodeEncodeError:
-            self._odd.seen.append("bytes that are no UTF-8 stand here; they are kept, and shown as broken characters")
+            self._odd.seen.append("bytes that are not valid UTF-8; they are kept, and shown as broken characters")
             return byte_length(body)
 
     def _report(self, offset: int) -> None:
         for what in dict.fromkeys(self._odd.seen):
-            self.warn(offset, what)
+            self.warn(self._odd.places.pop(what, offset), what)
         del self._odd.seen[:]
 
     def warn(self, offset: int, what: str) -> None:
@@ -288,8 +300,3 @@ class UnitReader:
             return
         line, column = self.source.place(offset)
         self.warnings.append(f"Line {line}, column {column}: {what}.")
-
-
-def read_units(source: Source, found: FoundList, slot_key: str = "", *, salvage: bool = False) -> UnitReader:
-    return UnitReader(source, found, slot_key, salvage=salvage)
-

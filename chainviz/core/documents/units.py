@@ -5,8 +5,8 @@ All offsets are bytes of the upload as UTF-8 (a UTF-16 upload is kept as UTF-8 a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from chainviz.core.chain.messages import Fragment
@@ -41,15 +41,48 @@ class Span:
     end: int
 
 
+LIST_STEP = 1 << 40
+"""Ordinals of the units of one list; the next list of the same chain counts on from the next multiple."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListSpan:
+    """One of the lists (or single messages) that make up a chain."""
+
+    start: int
+    """Byte offset of what lies between its brackets; in the text of `string`, where there is one."""
+    end: int
+    number: int = 0
+    """Its place among the lists of the chain in file order."""
+    single: bool = False
+    string: Span | None = None
+    """The JSON string that spells the list, without its quotation marks."""
+
+
 @dataclass(frozen=True, slots=True)
 class CarriedSpan:
-    """A carried unit: a line or element that is no message and is written back in place."""
+    """A carried unit: a line or element that is no message, or what lies between two lists of a chain; it is written
+    back in place."""
 
     ordinal: int
     lead: int
     """Length of its lead in bytes; the lead lies just before `start`."""
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The lists of a chain, by their numbers (ListSpan.number)."""
+
+    order: tuple[int, ...]
+    """All of them in chain order."""
+    singles: tuple[int, ...] = ()
+    """Those that are one message."""
+    quoted: tuple[int, ...] = ()
+    """Those that lie inside a JSON string."""
+    spelled: tuple[CarriedSpan, ...] = ()
+    """Units inside strings as the upload spells them, by ordinal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +113,37 @@ class Envelope:
     encoding: str = "utf-8"
     bom: bool = False
     warnings: tuple[str, ...] = ()
-    """What was odd while reading, a sentence each: duplicate keys, NaN, lines that are no JSON."""
+    """What was odd while reading, a sentence each: duplicate keys, NaN, lines that are not JSON."""
+    not_understood: tuple[str, ...] = ()
+    """Those of `warnings` about fields that carry tools or instructions: providers cannot be fully checked (issue 8)."""
     home: tuple[Span, Span] | None = None
-    """Region and content in the upload, of a document whose surroundings were written anew and lie elsewhere since."""
+    """Region and content in the upload, of a document whose surroundings were rewritten and are stored elsewhere."""
+    lists: Lists | None = None
+    """Of a chain that lies in several lists, or inside strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Messages as nodes of a tree, in an object: `{key: {id: {member: message}}}`."""
+
+    key: str
+    member: str
+    path: Callable[[dict[str, Any]], Sequence[str]]
+    """The ids of the nodes that make up the chain, in chain order, of the object that holds the tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextMember:
+    """A member of a document that may hold one message as a plain string."""
+
+    key: str
+    beside: tuple[str, ...]
+    """Members of which the document has at least one."""
+
+    @property
+    def name(self) -> str:
+        """What a sequence calls it: a list under the same key is another thing."""
+        return f"{self.key} as text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +156,8 @@ class Sample:
     key: str = ""
     """The member's name under which the list lies; "" for a bare list."""
     lines: bool = False
+    document: dict[str, Any] = field(default_factory=dict)
+    """Members of the chain's own document, the lists of messages in it emptied; {} where it is too large to look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +178,26 @@ class FoundList:
     single: bool = False
     raw: bool = False
     """It is plain text: one unit, which its format divides."""
+    lists: tuple[ListSpan, ...] = ()
+    """In chain order, where the chain lies in several lists or inside strings; () for the one list at start:end."""
+    only: frozenset[int] | None = None
+    """Where the units begin that belong to the chain, in bytes; the others are carried. None: all of them do."""
+    key: str = ""
+    """The name of the first list, where the pointer does not end with it (an attribute)."""
     sample: Sample = Sample((), {})
     warnings: tuple[str, ...] = ()
     """What was odd about the file, a sentence each; the envelope has them too."""
+    not_understood: tuple[str, ...] = ()
+    """Envelope.not_understood."""
+
+
+    @property
+    def around(self) -> tuple[Span, ...]:
+        """What of the region lies beside the lists."""
+        taken = sorted((each.string or Span(each.start, each.end) for each in self.lists), key=lambda span: span.start)
+        taken = taken or [Span(self.start, self.end)]
+        starts = (self.region.start, *(span.end for span in taken))
+        return tuple(map(Span, starts, (*(span.start for span in taken), self.region.end)))
 
 
 EMPTY_ENVELOPE = Envelope(Span(0, 0), Span(0, 0), (), lead=",\n  ", first_lead="\n  ")

@@ -1,30 +1,114 @@
-"""Every transcript format, in the order in which equal confidence is decided."""
+"""Every transcript format, in the order in which equal confidence is decided.
+
+One file a format, which is why the folder is wide. What they share, in reading order: `contract` (what a format is asked),
+`chat_format`, `block_format`, `leaf_format` and `mixed_format` (bases of formats), `reader`, `stylist` (new messages in the way of their
+neighbours), `conversion`, `offers` (what a file can be read as), `unsupported`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from chainviz.core.dialects.stream_chunks import ANTHROPIC, CHAT, GEMINI, RESPONSES
+from chainviz.core.documents.detection.recognition import Recognition
 from chainviz.core.documents.units import Sample
 from chainviz.core.errors import DocumentError
+from chainviz.core.formats.aider import Aider
 from chainviz.core.formats.anthropic import Anthropic
+from chainviz.core.formats.atif import ATIF
+from chainviz.core.formats.bedrock_converse import BedrockConverse
+from chainviz.core.formats.chatgpt import ChatGPT
+from chainviz.core.formats.claude_ai import ClaudeAI
 from chainviz.core.formats.claude_code import ClaudeCode
-from chainviz.core.formats.contract import Format
+from chainviz.core.formats.codex_rollout import CodexRollout
+from chainviz.core.formats.cohere import Cohere
+from chainviz.core.formats.cohere_v1 import CohereV1
+from chainviz.core.formats.contract import Format, refusal
+from chainviz.core.formats.few_shot import FewShot
+from chainviz.core.formats.gemini import Gemini
+from chainviz.core.formats.gemini_interactions import GeminiInteractions
 from chainviz.core.formats.goaitools_state import GoaitoolsState
+from chainviz.core.formats.hf_chat import HFChat
+from chainviz.core.formats.inspect_log import Inspect
+from chainviz.core.formats.langchain import LangChain
 from chainviz.core.formats.langchaingo import LangchainGo
+from chainviz.core.formats.langfuse import Langfuse
+from chainviz.core.formats.langsmith import LangSmith
+from chainviz.core.formats.mistral import Mistral
 from chainviz.core.formats.neutral import Neutral
+from chainviz.core.formats.ollama import Ollama
 from chainviz.core.formats.openai_chat import OpenAIChat
+from chainviz.core.formats.openai_responses import OpenAIResponses
+from chainviz.core.formats.openhands import OpenHands
+from chainviz.core.formats.openinference import OpenInference
+from chainviz.core.formats.otel_genai import OTelGenAI
+from chainviz.core.formats.pi_session import PiSession
+from chainviz.core.formats.pydantic_ai import PydanticAI
 from chainviz.core.formats.raw import Raw
 from chainviz.core.formats.react_log import ReactLog
+from chainviz.core.formats.role_text import RoleText
+from chainviz.core.formats.sharegpt import ShareGPT
+from chainviz.core.formats.stream import Stream
+from chainviz.core.formats.swe_agent import SWEAgent
+from chainviz.core.formats.swe_agent_yaml import SWEAgentYAML
+from chainviz.core.formats.vercel_model import VercelModel
+from chainviz.core.formats.vercel_ui import VercelUI
 
 FORMATS: tuple[Format, ...] = (
     OpenAIChat(),
     Anthropic(),
+    OpenAIResponses(),
+    Gemini(),
+    GeminiInteractions(),
+    BedrockConverse(),
+    Mistral(),
+    Ollama(),
+    Cohere(),
+    CohereV1(),
+    HFChat(),
+    SWEAgent(),
     LangchainGo(),
     Neutral(),
+    LangChain(),
+    VercelUI(),
+    VercelModel(),
+    PydanticAI(),
+    Inspect(),
+    PiSession(),
+    ATIF(),
+    OpenHands(),
     ClaudeCode(),
+    CodexRollout(),
+    ClaudeAI(),
+    ChatGPT(),
     GoaitoolsState(OpenAIChat(), "openai"),
     GoaitoolsState(Anthropic(), "anthropic", "goaitools_state_anthropic"),
+    LangSmith(LangChain(), Anthropic(), OpenAIChat()),
+    Langfuse(LangChain(), Anthropic(), OpenAIChat()),
+    ShareGPT(),
+    OTelGenAI(),
+    OpenInference(),
+    Stream(OpenAIChat(), CHAT),
+    Stream(OpenAIResponses(), RESPONSES),
+    Stream(Anthropic(), ANTHROPIC),
+    Stream(Gemini(), GEMINI),
     ReactLog(),
+    SWEAgentYAML(SWEAgent()),
+    FewShot(),
+    Aider(),
+    RoleText(),
     Raw(),
 )
+
+
+WRITTEN: tuple[Format, ...] = tuple(format for format in FORMATS if format.writes)
+"""What a chain can be converted to."""
+
+
+def read_only(name: str) -> str:
+    """Why a chain in this format cannot be changed; "" where it can."""
+    format = get_format(name)
+    return "" if format.writes else refusal(format)
 
 
 def get_format(name: str) -> Format:
@@ -33,6 +117,27 @@ def get_format(name: str) -> Format:
             return format
     names = ", ".join(format.name for format in FORMATS)
     raise DocumentError(f"There is no format “{name[:40]}”; choose one of {names}.")
+
+
+def recognition_of(formats: Sequence[Format]) -> Recognition:
+    """How messages of any of the formats are recognised."""
+
+    def is_message(value: object) -> bool:
+        return any(format.is_message(value) for format in formats)
+
+    hints = dict.fromkeys(hint for format in formats for hint in format.hints)
+    answers = frozenset(keys for format in formats for keys in format.answers)
+    sequences = dict.fromkeys(sequence for format in formats for sequence in format.sequences)
+    slots = dict.fromkeys(
+        (key, format.list_key) for format in formats if format.slot_key for key in (format.slot_key, *format.slot_aliases)
+    )
+    copies = tuple(keys for format in formats for keys in format.copies)
+    texts = tuple(member for format in formats for member in format.texts)
+    trees = tuple(format.tree for format in formats if format.tree)
+    return Recognition(tuple(hints), is_message, answers, tuple(sequences), copies, tuple(slots), trees, texts)
+
+
+RECOGNITION = recognition_of(FORMATS)
 
 
 def detect(sample: Sample) -> list[tuple[Format, float]]:

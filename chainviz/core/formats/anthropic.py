@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from chainviz.core.chain.messages import AI, NEW, SLOT, SYSTEM, Fragment, Message, Role, Text
-from chainviz.core.dialects.anthropic_read import ROLES, WORDS, read_blocks, role_runs
-from chainviz.core.dialects.anthropic_units import patched_fragments, read_fragments, value_at, with_member
-from chainviz.core.dialects.anthropic_write import losses, new_content
+from chainviz.core.chain.messages import AI, SLOT, SYSTEM, Fragment, Message, Role, Text
+from chainviz.core.dialects.blocks.anthropic_read import ROLES, WORDS, read_blocks, role_runs
+from chainviz.core.dialects.blocks.anthropic_write import losses, new_content, patched_content
+from chainviz.core.dialects.blocks.block_units import Blocks, Content, read_fragments, value_at
 from chainviz.core.dialects.patching import Speller
-from chainviz.core.documents.json_edit import parse
+from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
-from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.block_format import BlockFormat
+from chainviz.core.formats.contract import Style
 
 _PROOFS = frozenset(
     ("tool_use", "tool_result", "redacted_thinking", "server_tool_use", "web_search_tool_result", "search_result",
@@ -23,13 +24,27 @@ _OTHERS = (None, "input_text", "output_text", "tool-call", "tool-result", "image
 _THEIR_ROLES = frozenset(("tool", "function", "developer", "model", "human", "ai"))
 _AGAINST = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "parts")
 
+_BLOCKS = Blocks(("content",), read_blocks, patched_content)
 
-class Anthropic(Format):
+
+class Anthropic(BlockFormat):
     name = "anthropic"
     label = "Anthropic Messages"
+    tested_with = "anthropic 2.12"
     slot_key = "system"
     template = '{"messages": [\n]}\n'
-    blocks_at = ("content",)
+    blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
+    hints = ("role",)
+    answers = ((), ("response",), ("response", "body"))
+    sequences = (
+        (("request", "messages"), ("response",)),
+        (("request", "body", "messages"), ("response", "body")),
+    )
+
+    def is_message(self, value: object) -> bool:
+        if not isinstance(value, dict) or not isinstance(value.get("role"), str) or "messages" in value:
+            return False
+        return value["role"] in ROLES
 
     def confidence(self, sample: Sample) -> float:
         score = 0.0
@@ -54,11 +69,11 @@ class Anthropic(Format):
             value = unit.value
             if unit.ordinal == SLOT and type(value) in (str, list):
                 source = (Fragment(SLOT, "", unit.text, None, unit.start),)
-                yield Message(SYSTEM, tuple(read_blocks(value, unit.text, (), SYSTEM, None)), source=source)
+                yield Message(SYSTEM, tuple(read_blocks(Content(value, unit.text), SYSTEM)), source=source)
             elif type(value) is dict and type(value.get("role")) is str:
                 content = value.get("content")
                 for role, blocks in role_runs(value["role"], content):
-                    parts = read_blocks(content, unit.text, self.blocks_at, role, blocks)
+                    parts = read_blocks(Content(content, unit.text, self.blocks_at, blocks), role)
                     source = (unit.fragment(blocks),)
                     yield Message(role, tuple(parts), source=source, note=_note(value))
             elif unit.ordinal != SLOT:
@@ -71,39 +86,16 @@ class Anthropic(Format):
             role = SYSTEM
         elif first.blocks is None:
             role = role_runs(value["role"], value.get("content"))[0][0] if value.get("content") != [] else role
-        parts = [part for parts in read_fragments(source, self.blocks_at, role) for part in parts]
+        parts = [part for parts in read_fragments(source, _BLOCKS, role) for part in parts]
         return Message(role, tuple(parts), source=source, note=_note(value))
 
-    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        if not message.source:
-            return (self._new(message, style),)
-        source = message.source[:1]
-        slot = source[0].ordinal == SLOT
-        old = self.message(message.role, source)
-        if old == message:
-            return source
-        if slot and message.role != SYSTEM:
-            return (self._new(message, style),)
-        one = Message(message.role, message.parts, source=source)
-        fragments = patched_fragments(one, self.blocks_at, style.ascii, old.role)
-        word = WORDS.get(message.role, message.role)
-        if not slot and word != WORDS.get(old.role, old.role):
-            fragments = tuple(with_member(item, ("role",), Speller(item.text, True).quote(word)) for item in fragments)
-        return fragments
-
-    def _new(self, message: Message, style: Style) -> Fragment:
-        speller = Speller(style.near, style.ascii)
+    def content(self, message: Message, style: Style, speller: Speller) -> str:
         near = value_at(parse(style.near), self.blocks_at) if style.near else None
         only = message.parts[0] if len(message.parts) == 1 else None
         as_text = isinstance(only, Text) and (only.reasoning is None or only.reasoning.is_empty or message.role != AI)
         if isinstance(only, Text) and as_text and not isinstance(near, list):
-            content = speller.quote(only.text)
-        else:
-            content = new_content(message.parts, speller)
-        if message.role == SYSTEM and style.slot:
-            return Fragment(SLOT, "", content)
-        role = speller.quote(WORDS.get(message.role, message.role))
-        return Fragment(NEW, "", speller.unit({"role": role, "content": content}))
+            return speller.quote(only.text)
+        return new_content(message.parts, speller)
 
     def losses(self, message: Message) -> tuple[str, ...]:
         return losses(message.parts)

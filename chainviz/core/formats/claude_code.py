@@ -1,56 +1,80 @@
 """Claude Code session logs: lines (or `loglines`) around Anthropic messages.
 
-An assistant message is spread over several lines with one id, and results may lie between them. Sub-agents' lines,
-snapshots, summaries and system lines are carried. Nearest forms: a system message is written as a user's; a new line
+An assistant message is spread over several lines with one id, and results may lie between them. Snapshots, summaries and
+system lines are carried. Branches and sub-agents are chains of their own; a list without them is as its first line is.
+
+Nearest forms: a system message is written as a user's; a new line
 takes what its neighbour says of the session, and its ids when the document is put together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolResult
-from chainviz.core.dialects.anthropic_read import WORDS, read_blocks, role_runs
-from chainviz.core.dialects.anthropic_units import patched_fragments, read_fragments, with_member
-from chainviz.core.dialects.anthropic_write import losses, new_content
+from chainviz.core.dialects.blocks.anthropic_read import WORDS, read_blocks, role_runs
+from chainviz.core.dialects.blocks.anthropic_write import losses, new_content, patched_content
+from chainviz.core.dialects.blocks.block_units import Blocks, Content, patched_fragments, read_fragments, with_member
+from chainviz.core.dialects.frameworks.session_threads import threads_of
 from chainviz.core.dialects.patching import Speller
-from chainviz.core.documents import json_edit
-from chainviz.core.documents.json_edit import parse
+from chainviz.core.documents.detection.sample import take_sample
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.links import Links, uuid_of
-from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.units import FoundList, Pointer, Sample, Span, Unit
 from chainviz.core.formats.contract import Format, Style
 
 _SESSION = ("sessionId", "session_id", "parentUuid")
-_SHARED = ("isSidechain", "userType", "cwd", "sessionId", "session_id", "version", "gitBranch")
+_SHARED = ("isSidechain", "agentId", "parent_tool_use_id", "userType", "cwd", "sessionId", "session_id", "version", "gitBranch")
+_TURNS = ("user", "assistant")
 _AT: Pointer = ("message", "content")
+_BLOCKS = Blocks(_AT, read_blocks, patched_content)
 
 
 class ClaudeCode(Format):
     name = "claude_code"
     label = "Claude Code session"
+    tested_with = "Claude Code 1.0, 2.0"
     blocks_at = _AT
     links = Links("uuid", "parentUuid", "isSidechain")
     lines = True
+    hints = ("message",)
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, dict) and value.get("type") in _TURNS and isinstance(value.get("message"), dict)
 
     def confidence(self, sample: Sample) -> float:
         for value in sample.values:
             if not isinstance(value, dict) or not isinstance(value.get("type"), str) or "payload" in value:
                 continue
             message = value.get("message")
-            if isinstance(message, dict) and value["type"] in ("user", "assistant") and isinstance(message.get("role"), str):
+            if isinstance(message, dict) and value["type"] in _TURNS and isinstance(message.get("role"), str):
                 return 0.97 if any(key in value for key in _SESSION) else 0.8
             if value["type"] == "system" and value.get("subtype") == "init" and "session_id" in value:
                 return 0.9
         return 0.0
 
+    def find(self, source: Source) -> tuple[FoundList, ...]:
+        """Each thread of a session that has several; all of them are lines of the same document."""
+        whole = FoundList((), "", Span(0, source.size), 3 if source.bom else 0, source.size, lines=True)
+        found = []
+        for thread in threads_of(source):
+            pointer = tuple(step for step in thread.key if step)
+            found.append(replace(whole, pointer=pointer, title=thread.title, only=thread.starts))
+        return tuple(replace(each, sample=take_sample(source, each)) for each in found)
+
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         turn = _Turn()
+        aside: bool | None = None
         for unit in units:
             value = unit.value
-            if not _is_message(value):
+            if not _is_turn(value) or aside not in (None, _is_aside(value)):
                 yield unit
                 continue
+            aside = _is_aside(value)
             inner = value["message"]
             if value["type"] == "assistant":
                 if not turn.takes(inner.get("id")):
@@ -70,7 +94,7 @@ class ClaudeCode(Format):
         inner = value["message"]
         if source[0].blocks is None and inner.get("content") != []:
             role = AI if value["type"] == "assistant" else role_runs("user", inner.get("content"))[0][0]
-        parts = [part for parts in read_fragments(source, _AT, role) for part in parts]
+        parts = [part for parts in read_fragments(source, _BLOCKS, role) for part in parts]
         last = parse(source[-1].text)["message"] if len(source) > 1 else inner
         return Message(role, tuple(parts), source=source, label=_label(value), note=_note(last))
 
@@ -82,7 +106,7 @@ class ClaudeCode(Format):
         if old == message:
             return source
         word = WORDS.get(message.role, message.role) if message.role != SYSTEM else "user"
-        fragments = patched_fragments(message, _AT, style.ascii, old.role)
+        fragments = patched_fragments(message, _BLOCKS, style.ascii, old.role)
         if word != WORDS.get(old.role, old.role):
             quoted = Speller("", True).quote(word)
             fragments = tuple(
@@ -97,14 +121,13 @@ class ClaudeCode(Format):
         return (*losses(message.parts), *(() if known else (f"a message of the role {message.role[:40]} becomes a user's",)))
 
 
-def _is_message(value: Any) -> bool:
-    return (
-        type(value) is dict
-        and value.get("type") in ("user", "assistant")
-        and type(value.get("message")) is dict
-        and value.get("isSidechain") is not True
-        and not value.get("parent_tool_use_id")
-    )
+def _is_turn(value: Any) -> bool:
+    return type(value) is dict and value.get("type") in _TURNS and type(value.get("message")) is dict
+
+
+def _is_aside(value: dict[str, Any]) -> bool:
+    """Whether a line is a sub-agent's."""
+    return value.get("isSidechain") is True or bool(value.get("parent_tool_use_id"))
 
 
 def _label(value: dict[str, Any]) -> str:
@@ -122,7 +145,7 @@ def _user_messages(unit: Unit, inner: dict[str, Any]) -> Iterator[Message]:
     content = inner.get("content")
     for role, blocks in role_runs("user", content):
         source = (unit.fragment(blocks),)
-        parts = read_blocks(content, unit.text, _AT, role, blocks)
+        parts = read_blocks(Content(content, unit.text, _AT, blocks), role)
         yield Message(role, tuple(parts), source=source, label=_label(unit.value), note=_note(inner))
 
 
@@ -146,7 +169,7 @@ class _Turn:
 
     def add(self, unit: Unit, inner: dict[str, Any]) -> None:
         self._id = inner.get("id")
-        self._parts += read_blocks(inner.get("content"), unit.text, _AT, AI, None, len(self._parts))
+        self._parts += read_blocks(Content(inner.get("content"), unit.text, _AT, first=len(self._parts)), AI)
         if not self._source:
             self._label = _label(unit.value)
         self._source.append(unit.fragment())
@@ -165,7 +188,7 @@ def _without_copy(fragment: Fragment) -> Fragment:
     unit = json_edit.load_object(fragment.text)
     if "toolUseResult" not in unit:
         return fragment
-    parts = read_fragments((fragment,), _AT, TOOL)[0]
+    parts = read_fragments((fragment,), _BLOCKS, TOOL)[0]
     texts = [part.content for part in parts if isinstance(part, ToolResult)]
     unit.set("toolUseResult", Speller(fragment.text, True).quote("\n".join(texts)))
     return Fragment(fragment.ordinal, fragment.lead, str(unit), fragment.blocks)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from chainviz.core.chain.messages import Fragment, Message
+from chainviz.core.documents.assemble import Join, UnitForm
+from chainviz.core.documents.detection.recognition import Keys
 from chainviz.core.documents.links import Links
 from chainviz.core.documents.source import Source
-from chainviz.core.documents.units import FoundList, Pointer, Sample, Unit
+from chainviz.core.documents.units import FoundList, Pointer, Sample, TextMember, Tree, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +26,32 @@ class Style:
     slot: bool = False
     """A leading system message belongs into the slot beside the list."""
     number: int = 0
-    """The message's place in a document that is written anew, for ids that must not repeat."""
+    """The message's place in a document that is rewritten, for ids that must not repeat."""
 
 
 class Format(Protocol):
     name: str
     label: str
+    tested_with: str
+    """The tools, with their versions, whose files or types it was tried on."""
     slot_key: str = ""
     """Key of a top-level system beside the list ("" = this format has none). Its value comes as Unit(ordinal=SLOT)."""
 
+    slot_aliases: tuple[str, ...] = ()
+    """Other spellings of the slot's key, which documents keep."""
+
     template: str = ""
-    """A new document with an empty list under `messages`; "" = a bare list."""
+    """A new document with one empty list, the messages'; "" = a bare list."""
+
+    def new_document(self, stored: int) -> str:
+        """The template for so many messages. What is before the list does not depend on their number."""
+        return self.template
+
+    @property
+    def list_key(self) -> str:
+        """The key of the list in a new document; "" for a bare list."""
+        members = json.loads(self.template).items() if self.template else ()
+        return next((key for key, value in members if value == []), "")
 
     blocks_at: Pointer
     """Where in a unit the content blocks lie that Fragment.blocks counts; () where a unit is plain text, no JSON."""
@@ -41,14 +59,58 @@ class Format(Protocol):
     links: Links | None = None
     """How a unit names the one it follows, in formats where it does."""
 
+    join: Join | None = None
+    """How a unit is put together of the fragments that messages own of it; None: the blocks of each in order."""
+
     lines: bool = False
     """A new document of this format is JSON Lines (or plain lines), not one list."""
 
     packs: bool = True
     """A tool message may hold several results; else each has a message of its own."""
 
+    user_tools: bool = False
+    """A human message may call tools and hold their results, as in tau2's dual control."""
+
+    late_system: str = ""
+    """What becomes of a system message that does not open the chain; "" where it stays one."""
+
+    writes: bool = True
+    """Messages of this format can be changed and written; else it is read, exported as it came, and converted."""
+
+    hints: tuple[str, ...] = ()
+    """Keys of which every message of this format has at least one: what a scan looks for before it decodes anything.
+    () for a format that is not JSON."""
+
+    answers: tuple[Keys, ...] = ()
+    """Where a document holds a single message, by its last keys without the indexes of lists:
+    `("choices", "message")`; () where the document itself is the message."""
+
+    sequences: tuple[tuple[Keys, ...], ...] = ()
+    """Members of one object that make up one chain, in chain order, each a list or one message:
+    `(("input",), ("output",))`. An attribute `{"key": K, "value": …}` counts as the member K; a member may also lie in a
+    JSON string."""
+
+    texts: tuple[TextMember, ...] = ()
+    """Members of the document that may hold a message as a plain string; `sequences` calls them by their names."""
+
+    tree: Tree | None = None
+    """Where the messages of a chain are nodes of a tree."""
+
+    copies: tuple[Keys, ...] = ()
+    """Members in which all lists repeat what another list of the document holds, by their keys: they are no chains where
+    there is another one."""
+
+    def is_message(self, value: object) -> bool:
+        """Whether a decoded member of a list (or a line) looks like a message, or a unit, of this format.
+
+        `value` may be cut off: of a very long message only the first members are known. A list is offered where one of
+        its first three objects is a message to any format; `confidence` then says which format it is.
+        """
+        return False
+
     def find(self, source: Source) -> tuple[FoundList, ...]:
-        """The lists of a document that is not JSON; () where it is none of this format. JSON is found for all formats."""
+        """The chains of a document that is not JSON, or that several chains share; () for every other one. In JSON, lists
+        are found by `hints` and `is_message`."""
         return ()
 
     def confidence(self, sample: Sample) -> float:
@@ -64,11 +126,20 @@ class Format(Protocol):
         """The fragments of `message`.
 
         With source: only leaves that differ are patched (parts are matched by `origin`), ordinals, lead, unknown fields,
-        key order and number spelling stay. Without: built anew with ordinal NEW. `message(role, write(m)) == m`.
+        key order and number spelling stay. Without: built with ordinal NEW. `message(role, write(m)) == m`.
         """
 
     def losses(self, message: Message) -> tuple[str, ...]:
         """What the format has no place for when `message` is written without source, a sentence each."""
 
 
-__all__ = ["Format", "Sample", "Style"]
+def unit_form(format: Format) -> UnitForm:
+    return UnitForm(format.blocks_at, format.links, format.join)
+
+
+def refusal(format: Format) -> str:
+    """Why nothing is written into a document of a format that is read only."""
+    return f"{format.label} is read only: convert the chain to another format, and change that."
+
+
+__all__ = ["Format", "Sample", "Style", "refusal", "unit_form"]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from chainviz.core.chain.messages import SYSTEM, Fragment, Message, Part, ToolResult
+from chainviz.core.chain.messages import SYSTEM, Fragment, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.formats.contract import Format, Style
 
 
@@ -17,7 +17,7 @@ def without_source(message: Message) -> Message:
 
 def moved(format: Format, message: Message) -> tuple[Message, ...]:
     """The message as the format keeps it: results that it does not pack have a message each, other parts stay in front."""
-    bare = without_source(message)
+    bare = without_source(message if format.user_tools else as_said(message))
     if format.packs or len(bare.results) < 2:
         return (bare,)
     groups: list[list[Part]] = [[]]
@@ -28,13 +28,21 @@ def moved(format: Format, message: Message) -> tuple[Message, ...]:
     return tuple(replace(bare, parts=tuple(parts)) for parts in groups)
 
 
-def as_held(format: Format, message: Message) -> Message:
-    """What can be read again of a message without source that the format has written."""
-    return format.message(message.role, format.write(message, Style()))
+def as_said(message: Message) -> Message:
+    """A user's own tool calls and results as texts; every other message as it is."""
+    if not message.is_user_action:
+        return message
+    return replace(message, parts=tuple(_said(part) for part in message.parts))
+
+
+def _said(part: Part) -> Part:
+    if isinstance(part, ToolCall):
+        return Text(f"[calls {part.name} {part.arguments}]")
+    return Text(part.content) if isinstance(part, ToolResult) else part
 
 
 def sources_in(format: Format, messages: Iterable[Message], *, has_slot: bool) -> Iterator[tuple[Fragment, ...]]:
-    """Each message as the format writes it anew; leading system messages go into the slot, if the document has one."""
+    """Each message as the format writes a new one; leading system messages go into the slot, if the document has one."""
     leading = has_slot
     for number, one in enumerate(one for message in messages for one in moved(format, message)):
         leading = leading and one.role == SYSTEM
@@ -47,13 +55,20 @@ class Losses:
     def __init__(self, format: Format) -> None:
         self.format = format
         self._count = 0
+        self._opens = True
         self._counted: Counter[str] = Counter()
         self._first: dict[str, int] = {}
 
     def add(self, message: Message) -> None:
         """The next message that moves."""
         self._count += 1
-        for loss in dict.fromkeys(loss for one in moved(self.format, message) for loss in self.format.losses(one)):
+        lost = [loss for one in moved(self.format, message) for loss in self.format.losses(one)]
+        self._opens = self._opens and message.role == SYSTEM
+        if message.is_user_action and not self.format.user_tools:
+            lost.append("tool calls of the user and their results become texts")
+        if message.role == SYSTEM and not self._opens and self.format.late_system:
+            lost.append(self.format.late_system)
+        for loss in dict.fromkeys(lost):
             self._counted[loss] += 1
             self._first.setdefault(loss, self._count)
 

@@ -18,6 +18,7 @@ MEMBERS = frozenset(("version", "provider", "processed_length"))
 
 
 class GoaitoolsState(Format):
+    tested_with = "state version 1"
     def __init__(self, dialect: Format, provider: str, name: str = "goaitools_state") -> None:
         self.dialect = dialect
         self.provider = provider
@@ -25,7 +26,15 @@ class GoaitoolsState(Format):
         self.label = f"goaitools state ({provider})"
         self.blocks_at = dialect.blocks_at
         self.packs = dialect.packs
-        self.template = f'{{"version": 1, "provider": "{provider}", "processed_length": 0, "messages": [\n]}}\n'
+        self.hints = dialect.hints
+        self.template = self.new_document(0)
+
+    def new_document(self, stored: int) -> str:
+        """A state that is written has processed what it stores (seed 3, Processed Length)."""
+        return f'{{"version": 1, "provider": "{self.provider}", "messages": [\n], "processed_length": {stored}}}\n'
+
+    def is_message(self, value: object) -> bool:
+        return self.dialect.is_message(value)
 
     def confidence(self, sample: Sample) -> float:
         """The messages of a foreign or unknown provider are taken for the first dialect's."""
@@ -50,6 +59,6 @@ class GoaitoolsState(Format):
 
 
 def _is_state(beside: Mapping[str, Any]) -> bool:
-    """Version and processed_length, or version and provider with nothing else beside them."""
+    """processed_length, or version and provider with nothing else beside them."""
     keys = beside.keys()
-    return "version" in keys and ("processed_length" in keys or ("provider" in keys and keys <= MEMBERS))
+    return "processed_length" in keys or ({"version", "provider"} <= keys <= MEMBERS)

@@ -23,11 +23,11 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.parts_list import patched_parts
+from chainviz.core.dialects.parts_list import ElementWriter, patched_parts
 from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object, reasoning_of
 from chainviz.core.dialects.whole_units import read_again, read_units
-from chainviz.core.documents import json_edit
-from chainviz.core.documents.json_edit import Object
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.edit import Object
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import Format, Style
 
@@ -39,12 +39,17 @@ _AT: Pointer = ("parts",)
 class LangchainGo(Format):
     name = "langchaingo"
     label = "langchaingo / PentAGI"
+    tested_with = "langchaingo 0.1.14, PentAGI"
     blocks_at = _AT
+    hints = ("role",)
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, dict) and isinstance(value.get("role"), str) and ("text" in value or "parts" in value)
 
     def confidence(self, sample: Sample) -> float:
         score = 0.0
         for value in sample.values:
-            if not isinstance(value, dict) or value.get("role") not in _ROLES or "content" in value:
+            if not self.is_message(value) or value["role"] not in _ROLES or "content" in value:
                 continue
             parts = value.get("parts")
             items = [item for item in parts if isinstance(item, dict)] if isinstance(parts, list) else []
@@ -112,7 +117,7 @@ def _plain(parts: tuple[Part, ...]) -> Text | None:
 
 def _set_parts(unit: Object, old: tuple[Part, ...], new: tuple[Part, ...], speller: Speller) -> None:
     if isinstance(unit.get("parts"), list):
-        raw = patched_parts(unit.raw("parts"), old, _hung(new), _element, _changed, speller)
+        raw = patched_parts(unit.raw("parts"), old, _hung(new), ElementWriter(_element, _changed), speller)
         unit.set("parts", raw)
         return
     only = _plain(new)

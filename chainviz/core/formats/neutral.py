@@ -28,10 +28,10 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.parts_list import patched_parts
+from chainviz.core.dialects.parts_list import ElementWriter, patched_parts
 from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object
 from chainviz.core.dialects.whole_units import has_role, read_again, read_units
-from chainviz.core.documents import json_edit
+from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import Format, Style
 
@@ -45,7 +45,13 @@ _STRANGE_ROLE = 0.3
 class Neutral(Format):
     name = "neutral"
     label = "chainviz JSON"
+    tested_with = "this version"
     blocks_at = _AT
+    user_tools = True
+    hints = ("role", "parts")
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, dict) and isinstance(value.get("role"), str) and isinstance(value.get("parts"), list)
 
     def confidence(self, sample: Sample) -> float:
         score = 0.0
@@ -60,10 +66,10 @@ class Neutral(Format):
                 kind = item.get("type") if isinstance(item, dict) else None
                 if not isinstance(kind, str) or isinstance(item.get(kind), dict):
                     return 0.0
-                if kind in _OWN:
+                if kind in _OWN or kind == "opaque":
                     score = max(score, 0.95 if value["role"] in (SYSTEM, HUMAN, AI, TOOL) else _STRANGE_ROLE)
-            if not value["parts"] and value["role"] in (HUMAN, AI):
-                score = max(score, 0.4)
+            if value["role"] in (SYSTEM, HUMAN, AI, TOOL):
+                score = max(score, 0.4 if value["role"] in (HUMAN, AI) else _STRANGE_ROLE)
         return score
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
@@ -87,7 +93,7 @@ class Neutral(Format):
             unit.set("role", speller.quote(message.role))
         if message.parts != old.parts:
             raw = unit.raw("parts") if isinstance(unit.get("parts"), list) else "[]"
-            unit.set("parts", patched_parts(raw, old.parts, message.parts, _element, _changed, speller))
+            unit.set("parts", patched_parts(raw, old.parts, message.parts, ElementWriter(_element, _changed), speller))
         return (Fragment(first.ordinal, first.lead, str(unit)),)
 
     def losses(self, message: Message) -> tuple[str, ...]:
@@ -198,10 +204,16 @@ def _reasoning_text(reasoning: Reasoning | None, speller: Speller) -> str:
 
 def _element(part: Part, speller: Speller) -> str:
     if isinstance(part, Opaque):
-        if is_object(part.text) and _word(json_edit.parse(part.text), "type") not in _OWN - {"cache_control"}:
+        if is_object(part.text) and _stays(json_edit.parse(part.text)):
             return part.text
         return speller.object({"type": '"opaque"', "kind": speller.quote(part.kind), "text": speller.quote(part.text)})
     return speller.object(_members(part, speller))
+
+
+def _stays(item: dict[str, Any]) -> bool:
+    """Whether a part of another format may stand among ours: it names its type as ours do, and none of ours."""
+    kind = _word(item, "type")
+    return bool(kind) and kind not in _OWN - {"cache_control"} and not isinstance(item.get(kind), dict)
 
 
 def _changed(raw: str, old: Part, new: Part, speller: Speller) -> str:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from chainviz.core.chain.messages import NEW, TOOL, Binary, Fragment, Message, Opaque, Role, ToolResult
-from chainviz.core.dialects.openai_patch import patched
-from chainviz.core.dialects.openai_read import ROLES, read_message
-from chainviz.core.dialects.openai_write import OWN_KINDS, message_text
-from chainviz.core.dialects.patching import Speller, reasoning_of
-from chainviz.core.dialects.whole_units import read_again, read_units
-from chainviz.core.documents.units import Sample, Unit
-from chainviz.core.formats.contract import Format, Style
+from chainviz.core.dialects.chat.openai_read import ROLES
+from chainviz.core.documents.units import Sample
+from chainviz.core.formats.chat_format import ChatFormat
 
 _PROOFS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "refusal")
 _FOREIGN_BLOCKS = frozenset(
@@ -20,11 +13,16 @@ _FOREIGN_BLOCKS = frozenset(
 )  # fmt: skip
 
 
-class OpenAIChat(Format):
+class OpenAIChat(ChatFormat):
     name = "openai_chat"
     label = "OpenAI Chat Completions"
-    blocks_at = ("content",)
-    packs = False
+    tested_with = "openai 3.54, LiteLLM, tau-bench, tau2, mini-swe-agent 1.x"
+    answers = ((), ("choices", "message"))
+    sequences = (
+        (("request", "messages"), ("response", "choices", "message")),
+        (("request", "body", "messages"), ("response", "body", "choices", "message")),
+        (("messages",), ("response", "choices", "message")),
+    )
 
     def confidence(self, sample: Sample) -> float:
         """Plain role and content lists are taken for this format: it is the most common one."""
@@ -46,33 +44,3 @@ class OpenAIChat(Format):
             known = value["role"] in ROLES and value["role"] != "model"
             score = max(score, 0.9 if any(key in value for key in _PROOFS) else 0.6 if known else 0.3)
         return score
-
-    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
-        return read_units(units, read_message)
-
-    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        return read_again(source, read_message)
-
-    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        if not message.source:
-            text = message_text(message, style.near, Speller(style.near, style.ascii))
-            return (Fragment(NEW, "", text),)
-        first = message.source[0]
-        if self.message(message.role, (first,)) == message:
-            return (first,)
-        return (Fragment(first.ordinal, first.lead, patched(message, first.text, style.near, style.ascii)),)
-
-    def losses(self, message: Message) -> tuple[str, ...]:
-        lost = []
-        if any(item.signature for item in reasoning_of(message)):
-            lost.append("signatures of reasoning have no place here")
-        if any(isinstance(part, Opaque) and part.kind not in OWN_KINDS for part in message.parts):
-            lost.append("parts of kinds this format does not know are left out")
-        if any(isinstance(part, Binary) and not part.mime.startswith("image/") for part in message.parts):
-            lost.append("files become data: URLs")
-        results = [part for part in message.parts if isinstance(part, ToolResult)]
-        if any(part.is_error for part in results):
-            lost.append("a result cannot be marked as an error")
-        if message.role == TOOL and len(results) > 1:
-            lost.append("several results of one message become one")
-        return tuple(lost)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from chainviz.core.chain.messages import HUMAN, NEW, Fragment, Message, Opaque, Role, Text, text_of
-from chainviz.core.documents.detect import raw_list
+from chainviz.core.documents.detection.detect import raw_list
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Sample, Unit
 from chainviz.core.formats.contract import Format, Style
@@ -14,6 +14,7 @@ from chainviz.core.formats.contract import Format, Style
 class Raw(Format):
     name = "raw"
     label = "Raw text"
+    tested_with = "any"
     blocks_at = ()
     lines = True
 
@@ -21,7 +22,7 @@ class Raw(Format):
         return (raw_list(source),)
 
     def confidence(self, sample: Sample) -> float:
-        """Never by itself: a person chooses it."""
+        """Never detected: a person chooses it."""
         return 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:

@@ -21,10 +21,12 @@ from chainviz.core.chain.messages import (
     Text,
     ToolCall,
     ToolResult,
+    text_of,
 )  # fmt: skip
-from chainviz.core.dialects import react_steps
-from chainviz.core.dialects.react_steps import ACTION, ANSWER, OBSERVATION, QUESTION, SEPARATOR, THOUGHT
-from chainviz.core.documents.json_scan import byte_length
+from chainviz.core.dialects.frameworks import react_steps
+from chainviz.core.dialects.frameworks.react_steps import ACTION, ANSWER, OBSERVATION, QUESTION, SEPARATOR, THOUGHT
+from chainviz.core.dialects.patching import reasoning_of
+from chainviz.core.documents.json.scan import byte_length
 from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.documents.units import FoundList, Sample, Span, Unit
 from chainviz.core.formats.contract import Format, Style
@@ -40,6 +42,7 @@ HEAD = 1 << 14
 class ReactLog(Format):
     name = "react_log"
     label = "ReAct log"
+    tested_with = "reflexion"
     blocks_at = ()
     lines = True
     packs = False
@@ -104,6 +107,10 @@ class ReactLog(Format):
             lost.append(f"a message of the role {message.role[:40]} becomes a question")
         if any(not isinstance(part, Text | ToolCall | ToolResult) for part in message.parts):
             lost.append("only texts, calls and results are kept")
+        elif reasoning_of(message):
+            lost.append("reasoning is left out")
+        if text_of(message) != text_of(self.message(message.role, (Fragment(NEW, "", react_steps.new_step(message)),))):
+            lost.append("a text loses white space at its ends, or lines that begin like a step")
         if any(isinstance(part, ToolCall | ToolResult) for part in message.parts):
             lost.append("call ids become numbers, and results have no mark for errors")
         return tuple(lost)

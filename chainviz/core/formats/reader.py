@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from chainviz.core.chain.messages import Message
+from chainviz.core.chain.messages import SLOT, Message
+from chainviz.core.documents.sequence_reader import read_units
 from chainviz.core.documents.source import Source
-from chainviz.core.documents.unit_reader import UnitReader
 from chainviz.core.documents.units import Envelope, FoundList, Unit
 from chainviz.core.formats.contract import Format
 
@@ -15,21 +16,34 @@ class ChainReader:
     """Iterate once for the messages; then `envelope` and `warnings` are complete."""
 
     def __init__(self, source: Source, found: FoundList, format: Format, *, salvage: bool = False) -> None:
-        self._units = UnitReader(source, found, format.slot_key, salvage=salvage)
+        slot_keys = (format.slot_key, *format.slot_aliases) if format.slot_key else ()
+        self._units = read_units(source, found, slot_keys, salvage=salvage)
         self._format = format
+        self._has_slot = False
 
     def __iter__(self) -> Iterator[Message]:
-        for item in self._format.read(self._units):
+        for item in self._format.read(self._own()):
             if type(item) is Unit:
                 self._units.carry(item)
                 if not self._units.found.lines:
-                    self._units.warn(item.start, "an element that is no message stands in the list; it stays in its place")
+                    self._units.warn(item.start, "an element of the list is not a message; it stays in its place")
             elif isinstance(item, Message):
+                self._has_slot = self._has_slot or (item.source[0].ordinal == SLOT if item.source else False)
                 yield item
+
+    def _own(self) -> Iterator[Unit]:
+        only = self._units.found.only
+        for unit in self._units:
+            if only is None or unit.start in only:
+                yield unit
+            else:
+                self._units.carry(unit)
 
     @property
     def envelope(self) -> Envelope:
-        return self._units.envelope
+        """A slot whose value is no message (null) is none: it stays as it is."""
+        envelope = self._units.envelope
+        return envelope if self._has_slot else replace(envelope, slot=None)
 
     @property
     def warnings(self) -> tuple[str, ...]:

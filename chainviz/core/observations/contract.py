@@ -10,7 +10,7 @@ from typing import Literal
 
 from chainviz.core.chain.messages import Binary, Image, byte_size
 from chainviz.core.text_formats.contract import IgnoredRange
-from chainviz.core.toolchain.stored import is_error
+from chainviz.core.toolchain.chain_results import is_error
 
 Convention = str
 RAW, BRACKETS, MARKDOWN, XML = "raw", "brackets", "markdown", "xml"
@@ -52,7 +52,7 @@ class TextObservation:
 
     convention: Convention
     is_wrapped: bool
-    """They stand inside `<observation>` tags or under an `# observation` header."""
+    """They are inside `<observation>` tags or under an `# observation` header."""
     start: int
     end: int
     """From the wrapper, or the first header, to the end of the last result."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.messages import Binary
+from chainviz.core.chain.messages import Binary, Message
 from chainviz.core.dialects.patching import split_data_url
+from chainviz.core.observations.contract import ObservedMessage
 from chainviz.core.observations.reader import Recognition, walk
 from chainviz.core.pictures import Picture, bytes_and_sides, pictures_in
 
@@ -34,13 +35,19 @@ class Medium:
 def media_of(chain: Chain, recognition: Recognition, start: int = 0, stop: int | None = None) -> Iterator[Medium]:
     """Of the messages `start` to `stop`."""
     for place, message, observed in walk(chain, recognition, start, stop):
-        owners = {id(medium): result.tool for each in observed for result in each.results for medium in result.media}
-        for part, content in enumerate(message.parts):
-            for index, picture in enumerate(pictures_in(content)):
-                yield _medium(Medium(place, part, index, owners.get(id(picture), "")), picture)
+        yield from media_in(place, message, observed)
 
 
-def _medium(medium: Medium, picture: Picture) -> Medium:
+def media_in(place: int, message: Message, observed: Iterable[ObservedMessage]) -> Iterator[Medium]:
+    """Of one message, with the results in it."""
+    owners = {id(medium): result.tool for each in observed for result in each.results for medium in result.media}
+    for part, content in enumerate(message.parts):
+        for index, picture in enumerate(pictures_in(content)):
+            yield described(Medium(place, part, index, owners.get(id(picture), "")), picture)
+
+
+def described(medium: Medium, picture: Picture) -> Medium:
+    """With what the picture's content says."""
     size, width, height = bytes_and_sides(picture)
     if isinstance(picture, Binary):
         return replace(medium, mime=picture.mime, size=len(picture.content), width=width, height=height)

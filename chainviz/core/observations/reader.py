@@ -27,7 +27,7 @@ from chainviz.core.observations.contract import (
 )
 from chainviz.core.observations.texts import ObservationReader, suspected_names
 from chainviz.core.toolchain.answer import ACTION
-from chainviz.core.toolchain.stored import is_error
+from chainviz.core.toolchain.chain_results import is_error
 
 STRETCH = 200
 """Messages read at a time."""

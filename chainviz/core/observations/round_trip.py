@@ -51,7 +51,7 @@ class RewrittenText:
 def rewrite(
     text: str, found: TextObservation, convention: Convention, wrapper: Wrapper, reader: ObservationReader
 ) -> RewrittenText:
-    """The text with its results in another convention; what stands around them stays."""
+    """The text with its results in another convention; the text around them stays."""
     before, behind = text[: found.start], text[found.end :]
     new = before + write_observation(found.blocks, convention, wrapper) + behind
     losses = list(check(new, len(before), found.blocks, (convention, wrapper), reader))

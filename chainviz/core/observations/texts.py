@@ -19,8 +19,8 @@ from chainviz.core.observations.contract import (
 )
 from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
 from chainviz.core.text_formats.contract import OBSERVATION, FoundSection, IgnoredRange
+from chainviz.core.toolchain.chain_results import is_error
 from chainviz.core.toolchain.results import Wrapper
-from chainviz.core.toolchain.stored import is_error
 
 _OPENING = re.compile(r"^<observation>\r?\n?|\A\s*# observation[ \t]*\r?\n", re.MULTILINE | re.IGNORECASE)
 _CLOSING = re.compile(r"\r?\n?</observation>", re.IGNORECASE)
@@ -49,7 +49,7 @@ class _Reading:
 
 
 class ObservationReader:
-    """Knows the tools whose names may stand in headers; any other name is content."""
+    """Knows the tools whose names may be headers; any other name is content."""
 
     def __init__(self, tools: Iterable[str]) -> None:
         self.tools = frozenset((*tools, WHOLE_ACTION)) - {""}

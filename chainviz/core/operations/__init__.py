@@ -17,3 +17,7 @@ from chainviz.core.operations.summarize import SUMMARIZE
 OPERATIONS: tuple[Operation[Any], ...] = (
     Repair(), Edit(), Redact(), Mask(), SUMMARIZE, Compact(SUMMARIZE), ConvertObservations(), Convert(),
 )  # fmt: skip
+
+
+def operation_named(name: str) -> Operation[Any] | None:
+    return next((operation for operation in OPERATIONS if operation.name == name), None)

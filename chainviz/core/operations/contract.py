@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from chainviz.core.chain.chain import Chain, Splice
+from chainviz.core.chain.surroundings import Rewrite, Surroundings
+from chainviz.core.operations.redaction_switch import RedactionSwitch
+from chainviz.core.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
-    from chainviz.core.operations.summarize.writers import Writer
+    from chainviz.core.operations.summarize.writers.contract import Left, Writer, WriteSummaries
 
 
 class Options(BaseModel):
@@ -20,8 +23,16 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def without_secrets(self) -> Self:
+        """Returns what may be stored when the operation has run: a pattern may spell out the very value that is masked."""
+        return self
+
 
 O_contra = TypeVar("O_contra", bound=Options, contravariant=True)
+
+
+WARNING = "warning"
+"""The action of a row of a stored report that is one of the outcome's warnings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +47,9 @@ class Decision:
     until: str = ""
     """The last of several neighbouring nodes of which `path` is the first."""
     becomes: str = ""
-    """Path, in the changed chain, of what stands for these nodes now."""
+    """Path, in the changed chain, of what replaced these nodes."""
+    kind: str = ""
+    """What was changed, in a word such as “result”; empty where the action says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +59,19 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     target: tuple[str, Any] | None = None
     """(format, template); set by convert only."""
-    around: Callable[[str], str] | None = None
-    """Writes a piece of JSON beside the messages anew, so that it holds nothing of what was taken out of them."""
+    around: Rewrite | None = None
+    """Rewrites a piece of JSON beside the messages, so that it holds nothing of what was taken out of them."""
+    surroundings: Surroundings | None = None
+    """The surroundings as `around` rewrites them, filled in by `execute`; None where they stay the same."""
+    kept_options: Mapping[str, Any] | None = None
+    """What a step keeps of the options, as JSON values; None: those that differ from their defaults."""
+    audit: Mapping[str, Any] | None = None
+    """What the audit log keeps, as JSON values: places and sizes, never contents."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the chain and its surroundings stay the same."""
+        return not self.changes and self.surroundings is None and self.target is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +80,45 @@ class Context:
 
     random: random.Random = field(default_factory=lambda: random.Random(0))
     """Source of new tool-call ids."""
-    progress: Callable[[float, str], None] = lambda done, text: None
+    progress: Progress = ignore_progress
     cancelled: Callable[[], bool] = lambda: False
     writer: Writer | None = None
     """Writes summaries; chosen beside the options. None: the one that needs nothing."""
+    write_summaries: WriteSummaries | None = None
+    """Has several summaries written at the same time; it is used instead of `writer`."""
+    summaries: Mapping[str, str | Left] | None = None
+    """Summaries that were written before, by the key of their piece; then nothing is written, and other pieces stay."""
+    redaction: RedactionSwitch = field(default_factory=RedactionSwitch)
+    """Whether the environment allows redaction."""
+    redacted: Callable[[], Container[tuple[int, int]]] = frozenset
+    """The parts (message, part) that an earlier step redacted, where the history of the chain is known."""
 
 
 AnyOptions = Options
 
 
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """How pages mark what an operation did."""
+
+    text: str
+    """What was done, such as “Repaired”."""
+    icon: str
+    """The name of an icon."""
+    state: str
+    """The name of a colour: what became of the content."""
+
+
 class Operation(Protocol, Generic[O_contra]):
     name: str
+    """In addresses, commands and stored steps."""
     label: str
+    """On pages and buttons, as an order: “Repair”."""
+    doing: str
+    """While it runs: “Repairing”."""
+    badge: Badge
+    nothing: str
+    """What a person reads where the options change nothing."""
 
     @property
     def Options(self) -> type[AnyOptions]:  # noqa: N802 - a class, and named as one

@@ -1,4 +1,9 @@
-"""What each provider's API accepts, one file a provider."""
+"""What each provider's API accepts. One file a provider and one a wire form, which is why the folder is wide.
+
+Read in this order: `contract` (rules and providers as values), `findings` (what is judged in contents), `check` (a chain
+asked about as a whole), `verdict`, `rule_choices`, `wire` (the JSON that would be sent, with the `…_wire` of each form), then the
+providers.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +12,53 @@ from collections.abc import Iterator
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import ChainAST
-from chainviz.core.providers import anthropic, openai_chat
-from chainviz.core.providers.contract import Provider, check
+from chainviz.core.errors import OptionsError
+from chainviz.core.providers.anthropic import PROVIDER as ANTHROPIC
+from chainviz.core.providers.bedrock import PROVIDER as BEDROCK
+from chainviz.core.providers.chat_templates import OLLAMA_PROVIDER, VLLM_PROVIDER
+from chainviz.core.providers.check import check_all
+from chainviz.core.providers.contract import Provider
+from chainviz.core.providers.deepseek import PROVIDER as DEEPSEEK
+from chainviz.core.providers.deepseek import PROVIDER_2025 as DEEPSEEK_2025
+from chainviz.core.providers.gemini import GEMINI_2_5, GEMINI_3
+from chainviz.core.providers.mistral import PROVIDER as MISTRAL
+from chainviz.core.providers.openai_chat import PROVIDER as OPENAI_CHAT
+from chainviz.core.providers.openai_responses import PROVIDER as OPENAI_RESPONSES
+from chainviz.core.providers.verdict import Verdict, verdict_of
 
-PROVIDERS: tuple[Provider, ...] = (openai_chat.PROVIDER, anthropic.PROVIDER)
+PROVIDERS: tuple[Provider, ...] = (
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+    ANTHROPIC,
+    GEMINI_2_5,
+    GEMINI_3,
+    BEDROCK,
+    MISTRAL,
+    DEEPSEEK,
+    DEEPSEEK_2025,
+    OLLAMA_PROVIDER,
+    VLLM_PROVIDER,
+)
 
 
-def provider_problems(tree: ChainAST[Message]) -> Iterator[Problem]:
+def provider_problems(tree: ChainAST[Message], format: str = "") -> Iterator[Problem]:
+    """What all providers say, section by section."""
+    for _, problem in check_all(PROVIDERS, tree, format):
+        yield problem
+
+
+def verdicts(tree: ChainAST[Message], format: str = "") -> dict[str, Verdict]:
+    """Provider name to its verdict on a chain that is written in this format."""
+    found: dict[str, list[Problem]] = {provider.name: [] for provider in PROVIDERS}
+    for provider, problem in check_all(PROVIDERS, tree, format):
+        found[provider.name].append(problem)
+    return {name: verdict_of(problems) for name, problems in found.items()}
+
+
+def get_provider(name: str) -> Provider:
+    """Takes - and _ alike. Raises OptionsError, with the known names, where there is no such provider."""
     for provider in PROVIDERS:
-        yield from check(provider, tree)
-
-
-def verdicts(tree: ChainAST[Message]) -> dict[str, tuple[int, int]]:
-    """Provider name to its number of errors and warnings."""
-    found = {}
-    for provider in PROVIDERS:
-        severities = [problem.severity for problem in check(provider, tree)]
-        found[provider.name] = severities.count("error"), severities.count("warning")
-    return found
+        if provider.name.replace("-", "_") == name.replace("-", "_"):
+            return provider
+    names = ", ".join(provider.name for provider in PROVIDERS)
+    raise OptionsError(f"There is no provider “{name[:40]}”; choose one of {names}.")

@@ -1,35 +1,40 @@
-"""What a provider's API would say about a chain, judged offline: rules as values, each with the API's own words and source."""
+"""What a provider is: rules as values, each with the API's own words and its source, judged offline.
+
+Most rules name a finding: a problem of the tree, or of a message's contents (findings.py), which a provider puts in its own
+words. The rest are small functions over a section or over the JSON that would be sent (wire.py).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 
-from chainviz.core.chain.arguments import is_json, is_json_object
 from chainviz.core.chain.message_paths import section_paths
-from chainviz.core.chain.messages import CallRef, Message, Role, Shape, ToolCall
+from chainviz.core.chain.messages import Message, Opaque, Role
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.problems import Problem, Severity, place_in_words, section_problems
-from chainviz.core.chain.tree import ChainAST, Section
+from chainviz.core.chain.problems import Problem, place_in_words
+from chainviz.core.chain.tree import Section
+from chainviz.core.providers.rule import Rule
+from chainviz.core.providers.section_rules import NO_MARK, Mark, SectionRule, marks_of
 
-M = TypeVar("M", bound=Shape)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """error: certainly rejected; warning: depends on model, version or server; info: odd but legal."""
-
-    id: str
-    severity: Severity
-    says: str
-    """The API's own error text, as far as it is the same for every chain."""
-    source: str
-    fixes: tuple[str, ...] = ()
-
+NOT_UNDERSTOOD = Rule("not-understood", "unchecked", "", "")
 
 Broken = tuple[Rule, int | None, str]
 """A broken rule: which, by which part of the message, and what the message does."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallIds:
+    """The ids of tool calls that an API takes (rules in the provider's file), and how it spells its own."""
+
+    template: str = "call_{r:24:x}"
+    """For chain/tool_ids.py."""
+    pattern: str = r"[^\x00]{1,64}"
+    """What every id that the API takes matches as a whole."""
+    unique: bool = False
+    """The API refuses an id that an earlier call of the request has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,24 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
+class WireFault:
+    """Something in the JSON of a message that an API may refuse."""
+
+    name: str
+    """What it is, for providers that share a form and have rules of their own; "" where `rule` says it."""
+    part: int | None
+    what: str
+    """What the message does."""
+    detail: str = ""
+    """The field or the type it is about."""
+    rule: Rule | None = None
+
+
+WireForm = Callable[[Message], Iterable[WireFault]]
+"""Checks the JSON of a message; providers with the same form share the function, and it is asked once."""
+
+
+@dataclass(frozen=True)
 class Excerpt:
     """A section and what a provider has to know of the chain around it."""
 
@@ -53,86 +76,184 @@ class Excerpt:
     """The index of its first message in the chain."""
     before: Role
     """Role of the message right before it; "" where it begins the chain."""
-    is_last: bool
+    after: Role | None
+    """Role of the message right behind it; None where it ends the chain."""
     problems: Sequence[Problem]
-    """What the tree says of it."""
+    """What the tree and the contents say of it."""
+    format: str = ""
+    """The format in which the chain is written; "" for one that no document holds."""
+    paired: Container[str] = ()
+    """Ids of calls that have a result somewhere behind them in the chain, be it in another pair."""
+
+    seen: Mark = NO_MARK
+    """The marks of all messages before it."""
+
+    @property
+    def is_last(self) -> bool:
+        return self.after is None
 
     @property
     def end(self) -> int | None:
         """The index of the chain's last message, if it is in here."""
         return self.first_message + len(self.section) - 1 if self.is_last else None
 
+    @cached_property
+    def messages(self) -> tuple[tuple[Path, int, Message], ...]:
+        """Path, index and message of each."""
+        paths = section_paths(self.section, self.number)
+        numbered = enumerate(self.section.messages, self.first_message)
+        return tuple((path, index, message) for path, (index, message) in zip(paths, numbered, strict=True))
 
-class Provider(Protocol):
+    @cached_property
+    def marks(self) -> tuple[Mark, ...]:
+        """Of each message."""
+        return tuple(marks_of(message) for message in self.section.messages)
+
     @property
-    def name(self) -> str: ...
+    def last_pair(self) -> int:
+        """Place of the first message of the last pair."""
+        return len(self.section) - (len(self.section.body[-1].messages) if self.section.body else 0)
 
-    @property
-    def label(self) -> str: ...
+    @cached_property
+    def _faults(self) -> dict[WireForm, list[tuple[Path, int, WireFault]]]:
+        return {}
 
-    def check_section(self, excerpt: Excerpt) -> Iterator[Problem]:
+    def faults(self, form: WireForm) -> list[tuple[Path, int, WireFault]]:
+        """What is wrong in the JSON of its messages, each with path and index of the message."""
+        if form not in self._faults:
+            self._faults[form] = [(path, i, fault) for path, i, message in self.messages for fault in form(message)]
+        return self._faults[form]
+
+    def roles_around(self, index: int) -> tuple[Role, Role | None]:
+        """The roles of the messages before and behind the one with this index in the chain."""
+        place = index - self.first_message
+        messages = self.messages
+        before = messages[place - 1][2].role if place else self.before
+        after = messages[place + 1][2].role if place + 1 < len(messages) else self.after
+        return before, after
+
+    def message(self, problem: Problem) -> Message:
+        return self.messages[problem.message - self.first_message][2]
+
+
+Choice = Rule | Callable[[Excerpt, Problem], Rule | None]
+"""The rule that a finding breaks, or how it is chosen; None where it breaks none."""
+SectionCheck = Callable[[Excerpt], Iterable[tuple[Path, int, Broken]]]
+"""What is wrong in a section, each with the path and the index of its message."""
+
+
+@dataclass(frozen=True, eq=False)
+class Provider:
+    name: str
+    label: str
+    speaker: str
+    """Whose words its rules quote."""
+    rules: Mapping[str, Choice]
+    """The rule that each finding breaks, by the finding's name."""
+    reused_id: Callable[[Called, Called], Rule | None] = lambda call, before: None
+    """The rule that a call breaks whose id an earlier one has."""
+    call_ids: CallIds = CallIds()
+    formats: frozenset[str] = frozenset()
+    """Formats whose messages are the JSON that would be sent."""
+    clients: frozenset[str] = frozenset()
+    """Formats of programs that talk to this API; of the form that several APIs speak, the one it is named after."""
+    kinds: frozenset[str] = frozenset()
+    """Parts that the tree does not know and the API does."""
+    wire: WireForm = lambda message: ()
+    """Checks the JSON of a message of one of `formats`."""
+    wire_rule: Callable[[WireFault], Rule | None] = lambda fault: fault.rule
+    """The rule that a fault breaks; None where the API takes it."""
+    section_rules: tuple[SectionRule, ...] = ()
+    opening: tuple[SectionCheck, ...] = ()
+    """Checks of the chain's first section."""
+    ending: tuple[SectionCheck, ...] = ()
+    """Checks of the chain's last section."""
+
+    def is_of(self, format: str) -> bool:
+        """Whether a chain in this format was made with the API."""
+        return format in self.clients
+
+    def check_section(self, excerpt: Excerpt) -> Iterable[Problem]:
         """All rules that one section and its neighbouring messages decide."""
+        return [*self.check_rows(excerpt), *self._check_marks(excerpt)]
+
+    def _check_marks(self, excerpt: Excerpt) -> Iterator[Problem]:
+        thinking = any(mark & Mark.THINKS for mark in excerpt.marks) if self.section_rules else False
+        for rule in self.section_rules:
+            if rule.applies(thinking=thinking, is_last=excerpt.is_last):
+                ends = excerpt.last_pair if rule.at_end else 0
+                marked = (each for each, mark in list(zip(excerpt.messages, excerpt.marks, strict=True))[ends:] if mark & rule.mark)
+                for path, index, message in islice(marked, rule.most(excerpt.seen)):
+                    yield self.marked(rule, path, index, message.calls[0].part if rule.of_call else None)
+
+    def marked(self, rule: SectionRule, path: Path, index: int, part: int | None) -> Problem:
+        """What a marked message breaks."""
+        return self.problem(path, index, (rule.rule, part, rule.what))
+
+    def check_rows(self, excerpt: Excerpt) -> Iterable[Problem]:
+        """The rules that a row of a section and its neighbours decide, where the excerpt is no more than that."""
+        is_sent = excerpt.format in self.formats
+        faults = excerpt.faults(self.wire) if is_sent else ()
+        if not excerpt.problems and not faults and excerpt.first_message and not excerpt.is_last:
+            return ()
+        found = [said for problem in excerpt.problems for said in self._said_of(excerpt, problem, is_sent)]
+        checks = (*(self.opening if excerpt.first_message == 0 else ()), *(self.ending if excerpt.is_last else ()))
+        found += [self.problem(*broken) for check in checks for broken in check(excerpt)]
+        known = {(problem.rule, problem.path) for problem in found}
+        sent = [self._fault(*fault) for fault in faults]
+        return [*found, *(each for each in sent if each is not None and (each.rule, each.path) not in known)]
+
+    def _fault(self, path: Path, index: int, fault: WireFault) -> Problem | None:
+        rule = self.wire_rule(fault)
+        return None if rule is None else self.problem(path, index, (rule, fault.part, fault.what))
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
         """Rules about ids in the whole request; `calls` are all calls of the chain in order."""
+        for call, before in repeated(calls):
+            rule = self.reused_id(call, before)
+            if rule is not None:
+                yield self.problem(call.path, call.message, (rule, call.part, f"uses the call id “{call.id}” again"))
 
+    def unread(self, sentences: Iterable[str]) -> Iterator[Problem]:
+        """What the fields that a format does not read mean for its verdict: a sentence each (Envelope.not_understood)."""
+        for sentence in sentences:
+            yield self._problem(NOT_UNDERSTOOD, Path(1), 0, sentence, ())
 
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """Turns a broken rule into a problem in one provider's name."""
-
-    provider: str
-    label: str
-
-    def problem(self, rule: Rule, path: Path, message: int, part: int | None, what: str) -> Problem:
+    def problem(self, path: Path, message: int, broken: Broken) -> Problem:
+        rule, part, what = broken
         at = Path(path.section, path.pair, path.message, part)
-        text = f"{place_in_words(path, message)} {what}. {self._says(rule)}"
-        return Problem(rule.id, rule.severity, at, message, part, text, rule.fixes, self.provider, rule.source)
+        return self._problem(rule, at, message, f"{place_in_words(path, message)} {what}.", rule.fixes)
 
-    def reword(self, problem: Problem, rule: Rule) -> Problem:
-        """A problem of the tree in the provider's words, with the same place and fixes."""
-        text = f"{problem.text} {self._says(rule)}"
-        return Problem(
-            rule.id, rule.severity, problem.path, problem.message, problem.part, text, rule.fixes or problem.fixes,
-            self.provider, rule.source,
-        )  # fmt: skip
+    def _said_of(self, excerpt: Excerpt, problem: Problem, is_sent: bool) -> Iterator[Problem]:
+        choice = self.rules.get(problem.rule)
+        if problem.rule == OPAQUE:
+            choice = None if self._takes(excerpt, problem, is_sent) else NOT_UNDERSTOOD
+        rule = choice if choice is None or isinstance(choice, Rule) else choice(excerpt, problem)
+        if rule is not None:
+            said = self._problem(rule, problem.path, problem.message, problem.text, rule.fixes or problem.fixes)
+            yield replace(said, alike=problem.alike) if problem.alike else said
+
+    def _takes(self, excerpt: Excerpt, problem: Problem, is_sent: bool) -> bool:
+        """Whether the API knows a part that the tree does not, or `wire` judges it."""
+        message = excerpt.message(problem)
+        part = message.parts[problem.part or 0]
+        return (is_sent and bool(message.source)) or (isinstance(part, Opaque) and part.kind in self.kinds)
+
+    def _problem(self, rule: Rule, path: Path, message: int, text: str, fixes: tuple[str, ...]) -> Problem:
+        """The place is given in `text`."""
+        said = f"{text} {self._says(rule)}"
+        return Problem(rule.id, rule.severity, path, message, path.part, said, fixes, self.name, rule.source)
 
     def _says(self, rule: Rule) -> str:
+        if rule.severity == "unchecked":
+            return f"{self.speaker} may refuse it."
         if rule.severity == "info":
-            return f"{self.label}: {rule.says}."
-        return f"{self.label}: “{rule.says}”"
-
-    def reworded(self, problems: Iterable[Problem], rule_for: Callable[[Problem], Rule | None]) -> Iterator[Problem]:
-        for problem in problems:
-            rule = rule_for(problem)
-            if rule is not None:
-                yield self.reword(problem, rule)
-
-    def broken(self, excerpt: Excerpt, rules: Callable[[Message, int], Iterable[Broken]]) -> Iterator[Problem]:
-        """What is wrong in each message alone; `rules` are asked with the message and its index."""
-        paths = section_paths(excerpt.section, excerpt.number)
-        messages = enumerate(excerpt.section.messages, excerpt.first_message)
-        for path, (index, message) in zip(paths, messages, strict=True):
-            for rule, part, what in rules(message, index):
-                yield self.problem(rule, path, index, part, what)
+            return f"{self.speaker}: {rule.says}."
+        return f"{self.speaker}: “{rule.says}”"
 
 
-def broken_arguments(part: int, call: ToolCall, no_json: Rule, no_object: Rule) -> Iterator[Broken]:
-    """Arguments that are there must be a JSON object."""
-    if call.arguments.strip() and not is_json_object(call.arguments):
-        rule, kind = (no_object, "no object") if is_json(call.arguments) else (no_json, "no JSON")
-        yield rule, part, f"calls {call.name or 'a tool'} with arguments that are {kind}"
-
-
-def calls_of(tree: ChainAST[M]) -> Iterator[Called]:
-    index = 0
-    for number, section in enumerate(tree.sections, 1):
-        index += len(section.header)
-        for p, pair in enumerate(section.body, 1):
-            calls: tuple[CallRef, ...] = () if pair.ai is None else pair.ai.calls
-            for call in calls:
-                yield Called(call.id, Path(number, p, 0), index, call.part)
-            index += len(pair.rest) + (pair.ai is not None)
+OPAQUE = "opaque-part"
+"""The finding that a part is of a kind the tree does not know."""
 
 
 def repeated(calls: Iterable[Called]) -> Iterator[tuple[Called, Called]]:
@@ -142,22 +263,3 @@ def repeated(calls: Iterable[Called]) -> Iterator[tuple[Called, Called]]:
         if call.id in seen:
             yield call, seen[call.id]
         seen[call.id] = call
-
-
-def excerpts(tree: ChainAST[Message], *, ends: bool = True) -> Iterator[Excerpt]:
-    """The sections of a chain, or of its beginning where it does not end with them."""
-    index = 0
-    before: Role = ""
-    for number, section in enumerate(tree.sections, 1):
-        is_last = ends and number == len(tree.sections)
-        problems = tuple(section_problems(section, number, index, not is_last))
-        yield Excerpt(section, number, index, before, is_last, problems)
-        index += len(section)
-        before = section.messages[-1].role
-
-
-def check(provider: Provider, tree: ChainAST[Message]) -> Iterator[Problem]:
-    """Everything a provider would say about a chain; ids come last."""
-    for excerpt in excerpts(tree):
-        yield from provider.check_section(excerpt)
-    yield from provider.check_ids(calls_of(tree))

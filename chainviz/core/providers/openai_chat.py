@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from chainviz.core.chain.messages import AI, FREE_FORM, HUMAN, SYSTEM, TOOL, Message, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message
 from chainviz.core.chain.problems import Problem
-from chainviz.core.chain.reasoning import thinks
 from chainviz.core.chain.tree import Section
-from chainviz.core.providers.contract import Broken, Called, Excerpt, Rule, Speaker, broken_arguments, repeated
+from chainviz.core.providers.contract import Choice, Excerpt, Provider
+from chainviz.core.providers.findings import LONGEST_ID, SAFE_ID
+from chainviz.core.providers.openai_wire import ChatForm, check_chat
+from chainviz.core.providers.rule import Rule
+from chainviz.core.providers.section_rules import reasoning_missing
 
 REFERENCE = "platform.openai.com/docs/api-reference/chat/create"
-LONGEST_ID, SAFE_ID = 64, 40
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 ROLES = frozenset({SYSTEM, HUMAN, AI, TOOL, "function", "developer"})
 
 MISSING = Rule(
@@ -40,7 +39,10 @@ EMPTY = Rule(
     "content-missing", "error", "Invalid value for 'content': expected a string, got null.", REFERENCE, ("drop-empty",)
 )
 LONG_ID = Rule(
-    "call-id-too-long", "error", f"string too long. Expected a string with maximum length {LONGEST_ID}", REFERENCE,
+    "call-id-too-long",
+    "error",
+    f"string too long. Expected a string with maximum length {LONGEST_ID}",
+    REFERENCE,
     ("respell-id",),
 )
 LONGISH_ID = Rule(
@@ -75,71 +77,14 @@ USER_CALL = Rule(
 )  # fmt: skip
 REUSED = Rule("call-id-reused", "info", "accepted: an id has to be unique within its turn only", REFERENCE)
 
-FROM_TREE = {
-    "pending-call": MISSING,
-    "terminal-call": MISSING,
-    "orphan-result": ORPHAN,
-    "unmatched-result": ORPHAN,
-    "duplicate-result": REPEATED_RESULT,
-    "shared-call-id": SHARED,
-}
 
-
-class OpenAIChat:
-    name = "openai-chat"
-    label = "OpenAI Chat Completions"
-    _speaker = Speaker(name, "OpenAI")
-
-    def check_section(self, excerpt: Excerpt) -> Iterator[Problem]:
-        say, section = self._speaker, excerpt.section
-        yield from say.reworded(excerpt.problems, lambda problem: _rule_for(problem, section))
-        yield from say.broken(excerpt, lambda message, _: _broken(message))
-        if any(pair.ai is not None and thinks(pair.ai) for pair in section.body):
-            yield from say.broken(excerpt, lambda message, _: _unthinking(message))
-
-    def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
-        for call, _ in repeated(calls):
-            yield self._speaker.problem(
-                REUSED, call.path, call.message, call.part, f"uses the call id “{call.id}” again"
-            )
-
-
-def _broken(message: Message) -> Iterator[Broken]:
-    if message.role not in ROLES:
-        yield ROLE, None, f"has the role “{message.role[:40]}”"
-    if message.role == AI and not _has_content(message):
-        yield EMPTY, None, "has neither text nor tool calls"
-    for part, each in enumerate(message.parts):
-        if isinstance(each, ToolCall) and each.has_function:
-            if message.role != AI:
-                yield USER_CALL, part, f"is of the role {message.role} and calls a tool"
-            yield from _broken_by_call(part, each)
-        elif isinstance(each, ToolResult) and each.media:
-            yield MEDIA, part, "has an image or a file in a tool result"
-
-
-def _unthinking(message: Message) -> Iterator[Broken]:
-    if message.calls and not thinks(message):
-        yield NO_REASONING, None, "calls tools without reasoning, which another message of its section has"
-
-
-def _broken_by_call(part: int, call: ToolCall) -> Iterator[Broken]:
-    if len(call.id) > SAFE_ID:
-        yield LONG_ID if len(call.id) > LONGEST_ID else LONGISH_ID, part, f"has a call id of {len(call.id)} characters"
-    if not _NAME.fullmatch(call.name):
-        yield NAME, part, f"calls the tool “{call.name[:80]}”, whose name is not allowed"
-    if call.type != FREE_FORM:
-        yield from broken_arguments(part, call, ARGUMENTS, NO_OBJECT)
-
-
-def _has_content(message: Message) -> bool:
-    return any(not isinstance(part, Thinking) for part in message.parts)
-
-
-def _rule_for(problem: Problem, section: Section[Message]) -> Rule | None:
+def _shared(excerpt: Excerpt, problem: Problem) -> Rule:
     """Two results under one id are refused; one for both calls may pass."""
-    rule = FROM_TREE.get(problem.rule)
-    return SHARED_TWICE if rule is SHARED and _answered_twice(section, problem) else rule
+    return SHARED_TWICE if _answered_twice(excerpt.section, problem) else SHARED
+
+
+def _role(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    return None if excerpt.message(problem).role in ROLES else ROLE
 
 
 def _answered_twice(section: Section[Message], problem: Problem) -> bool:
@@ -150,4 +95,77 @@ def _answered_twice(section: Section[Message], problem: Problem) -> bool:
     return len(list(islice(results, 2))) > 1
 
 
-PROVIDER = OpenAIChat()
+RULES: dict[str, Choice] = {
+    "pending-call": MISSING,
+    "terminal-call": MISSING,
+    "orphan-result": ORPHAN,
+    "unmatched-result": ORPHAN,
+    "duplicate-result": REPEATED_RESULT,
+    "shared-call-id": _shared,
+    "unknown-role": _role,
+    "says-nothing": EMPTY,
+    "call-by-other": USER_CALL,
+    "no-json-arguments": ARGUMENTS,
+    "no-object-arguments": NO_OBJECT,
+    "result-media": MEDIA,
+    "long-id": LONGISH_ID,
+    "very-long-id": LONG_ID,
+    "odd-name": NAME,
+    "long-name": NAME,
+    "very-long-name": NAME,
+}
+
+FORM = ChatForm(
+    parts={
+        "system": frozenset(("text",)),
+        "developer": frozenset(("text",)),
+        "user": frozenset(("text", "image_url", "input_audio", "file")),
+        "assistant": frozenset(("text", "refusal")),
+        "tool": frozenset(("text", "image_url")),
+    },
+    content_type=Rule(
+        "content-type", "error", "Invalid type for 'content': expected one of a string or array of objects", REFERENCE
+    ),
+    content_missing=EMPTY,
+    empty_content=Rule(
+        "content-empty",
+        "error",
+        "Invalid 'content': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+        REFERENCE,
+        ("drop-empty",),
+    ),
+    empty_calls=Rule(
+        "tool-calls-empty",
+        "error",
+        "Invalid 'tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+        REFERENCE,
+    ),
+    part_type=Rule(
+        "part-type",
+        "error",
+        "Invalid value. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'.",
+        REFERENCE,
+    ),
+    member=Rule("member-missing", "error", "Missing required parameter", REFERENCE),
+    arguments=Rule(
+        "arguments-type",
+        "error",
+        "Invalid type for 'function.arguments': expected a string, but got an object instead.",
+        REFERENCE,
+    ),
+)
+
+
+PROVIDER = Provider(
+    "openai-chat",
+    "OpenAI Chat Completions",
+    "OpenAI",
+    RULES,
+    lambda call, before: REUSED,
+    formats=frozenset(("openai_chat", "goaitools_state")),
+    clients=frozenset(("openai_chat", "goaitools_state")),
+    kinds=frozenset(("input_audio", "file", "refusal")),
+    wire=check_chat,
+    wire_rule=FORM,
+    section_rules=(reasoning_missing(NO_REASONING),),
+)

@@ -1,4 +1,4 @@
-"""Puts placeholders where secrets stood. One value has one placeholder, wherever it stands."""
+"""Replaces secrets by placeholders. One value has one placeholder everywhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 from chainviz.core.chain.arguments import is_json
 from chainviz.core.chain.messages import Message, Part, Text
 from chainviz.core.secrets.part_texts import JSON_PLACES, texts_of, with_text
-from chainviz.core.secrets.rule import Rule
+from chainviz.core.secrets.rules.rule import Rule
 from chainviz.core.secrets.scan import Finding
 
 Strategy = Literal["replace", "mask", "pseudonym"]
@@ -88,7 +88,7 @@ def _is_bare(text: str, start: int, end: int) -> bool:
 
 
 def with_spans(message: Message, spans_of: Callable[[int, str, str], Sequence[Span]]) -> Message:
-    """`spans_of(part, place, text)` says what stands instead of what; the same object where nothing changes."""
+    """`spans_of(part, place, text)` gives each span and its replacement; the same object where nothing changes."""
     parts: list[Part] = []
     for index, part in enumerate(message.parts):
         new: Part | None = part

@@ -1,17 +1,35 @@
-"""Finds secrets in texts and messages. A finding never shows its value in a log: its `repr` leaves it out."""
+"""Finds secrets in a text, a message and a whole chain. A finding never shows its value in a log: its `repr` leaves it out.
+
+`scan_chain` looks at everything of a chain that leaves with it: parts, fields that no part was read from, and what the
+document holds beside the messages. Every statement that a chain holds no secrets comes from this function.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import Path
+from chainviz.core.documents.units import Pointer
+from chainviz.core.formats import get_format
+from chainviz.core.progress import Progress, ignore_progress
+from chainviz.core.secrets.decoded import DecodedText, hides_ascii
 from chainviz.core.secrets.part_texts import texts_of
-from chainviz.core.secrets.rule import Rule
 from chainviz.core.secrets.rules import RULES
+from chainviz.core.secrets.rules.rule import Rule
+from chainviz.core.secrets.unknown_fields import fields
+
+FIELD, AROUND = "field", "around"
+"""Places outside of all parts: the n-th unknown field of a message, the n-th text around the messages. They are numbers,
+as the name of a field may hold a value itself."""
+STRETCH = 200
+"""Messages read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +42,36 @@ class Finding:
     part: int = -1
     """Index among the message's parts; -1 for a text that is no message."""
     place: str = ""
-    """Which of the part's texts (places.py)."""
+    """Which of the part's texts (part_texts.py), or a place outside of all parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A finding and where a chain holds it. Its id names the place, not the value, so that it may be stored and logged."""
+
+    message: int
+    """Place of the message; -1 around the messages."""
+    path: str
+    """Of the part; of the message for one of its unknown fields; "" around the messages."""
+    finding: Finding
+
+    @property
+    def id(self) -> str:
+        return occurrence_id(self.path, self.finding.place, self.finding.start)
+
+
+def occurrence_id(path: str, place: str, start: int) -> str:
+    return f"{path}:{place.replace(' ', '-')}:{start}"
+
+
+def is_outside(place: str) -> bool:
+    """Whether a place lies outside of all parts."""
+    return place.startswith((f"{AROUND} ", f"{FIELD} "))
+
+
+def place_number(place: str) -> int:
+    """Which of the fields, or of the texts around the messages, a place outside of all parts is."""
+    return int(place.rpartition(" ")[2])
 
 
 def scan_text(text: str, rules: Sequence[Rule] = RULES, part: int = -1, place: str = "") -> list[Finding]:
@@ -43,6 +90,19 @@ def scan_text(text: str, rules: Sequence[Rule] = RULES, part: int = -1, place: s
     return found
 
 
+def scan_source(text: str, rules: Sequence[Rule], place: str) -> list[Finding]:
+    """The same for a text outside of all parts, as its source spells it: also what JSON escapes hide."""
+    found = scan_text(text, rules, place=place)
+    if not hides_ascii(text):
+        return found
+    known, decoded = {finding.value for finding in found}, DecodedText(text)
+    for finding in scan_text(decoded.text, rules, place=place):
+        if finding.value not in known:
+            start, end = decoded.source(finding.start, finding.end)
+            found.append(replace(finding, start=start, end=end))
+    return sorted(found, key=lambda each: each.start)
+
+
 def is_free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
     """Whether a stretch touches none of those that are taken; they are sorted."""
     at = bisect_left(taken, (start, end))
@@ -59,10 +119,34 @@ def scan_message(message: Message, rules: Sequence[Rule] = RULES) -> list[Findin
     ]
 
 
-def scan_messages(messages: Iterable[Message], rules: Sequence[Rule] = RULES) -> Iterator[tuple[int, Finding]]:
-    for index, message in enumerate(messages):
-        for finding in scan_message(message, rules):
-            yield index, finding
+def scan_fields(message: Message, blocks_at: Pointer, rules: Sequence[Rule] = RULES) -> Iterator[Finding]:
+    """What its fields hold that no part was read from. Another spelling of what a part holds goes with that."""
+    found = [
+        finding
+        for number, each in enumerate(fields(message, blocks_at))
+        for finding in scan_source(each.text, rules, f"{FIELD} {number}")
+    ]
+    known = {finding.value for finding in scan_message(message, rules)} if found else set()
+    return (finding for finding in found if finding.value not in known)
+
+
+def scan_chain(
+    chain: Chain, rules: Sequence[Rule] = RULES, progress: Progress = ignore_progress
+) -> Iterator[Occurrence]:
+    """Everything the rules find: message by message, parts before fields, then around the messages."""
+    paths, blocks_at = message_paths(chain.tree), get_format(chain.format).blocks_at
+    for start in range(0, len(chain), STRETCH):
+        messages = chain.slice(start, min(start + STRETCH, len(chain)))
+        for index, (message, path) in enumerate(zip(messages, paths, strict=False), start):
+            for finding in scan_message(message, rules):
+                yield Occurrence(index, str(Path(path.section, path.pair, path.message, finding.part)), finding)
+            for finding in scan_fields(message, blocks_at, rules):
+                yield Occurrence(index, str(path), finding)
+        read = start + len(messages)
+        progress(read / len(chain), f"{read:,} messages read")
+    for number, text in enumerate(chain.surroundings.texts()):
+        for finding in scan_source(text, rules, f"{AROUND} {number}"):
+            yield Occurrence(-1, "", finding)
 
 
 def fingerprint(value: str, key: bytes) -> str:

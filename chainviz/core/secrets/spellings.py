@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from urllib.parse import quote, quote_plus
 
 SHORTEST_BASE64 = 8
-"""Letters of base64 that are told apart from others by chance."""
+"""Base64 of fewer letters would match unrelated text by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
     text: str
     readable: bool = True
-    """False for base64, where only as many letters can stand instead."""
+    """False for base64, which only a text of the same length can replace."""
 
 
 def spellings(value: str) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def spelled(value: str) -> list[Spelling]:
     found = {value: True}
     for text in _readable(value):
         found.setdefault(text, True)
-    for text in _base64(value.encode("utf-8", "surrogatepass")):
+    for text in base64_of(value.encode("utf-8", "surrogatepass")):
         found.setdefault(text, False)
     return [Spelling(text, readable) for text, readable in found.items()]
 
@@ -69,7 +69,7 @@ def _lower_escapes(text: str) -> str:
     return "%".join([pieces[0], *(piece[:2].lower() + piece[2:] for piece in pieces[1:])])
 
 
-def _base64(raw: bytes) -> Iterator[str]:
+def base64_of(raw: bytes) -> Iterator[str]:
     """The letters that the value gives at each of the three places it can begin at; those shared with others left out."""
     for before in range(3):
         whole = base64.b64encode(b"\0" * before + raw).decode()

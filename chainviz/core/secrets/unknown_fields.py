@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainviz.core.chain.messages import Fragment, Message
+from chainviz.core.documents.units import Pointer
 from chainviz.core.secrets.part_texts import texts_of
-
-BLOCKS = frozenset(("content", "parts"))
-"""Lists whose items are told apart where a unit gives several messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,38 +20,36 @@ class SourceField:
     """With its key, which rules look at too."""
 
 
-def fields(message: Message) -> Iterator[SourceField]:
-    """In the order of the source; none where it is no JSON."""
+def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
+    """In the order of the source; none where it is no JSON. `blocks_at`: where a unit of the message's format lists the
+    blocks that tell apart the messages it gives. Members beside them are those of its first message."""
     known = [text for part in message.parts for _, text in texts_of(part)]
     known += [getattr(part, name, "") for part in message.parts for name in ("id", "call_id", "name", "signature")]
     whole = "\n".join(known)
     for fragment in message.source:
-        if fragment.blocks and fragment.blocks[0] != 0:
-            continue
         try:
             unit = json.loads(fragment.text)
         except (ValueError, RecursionError):
             continue
-        for pointer, key, leaf in _leaves(unit, fragment):
+        is_later = (fragment.blocks or (0,))[0] != 0
+        for pointer, key, leaf in _leaves(unit, fragment, blocks_at):
             text = leaf if isinstance(leaf, str) else str(leaf)
-            if text not in whole:
-                yield SourceField(pointer, f'"{key}":"{text}"')
+            if text not in whole and not (is_later and pointer[: len(blocks_at)] != blocks_at):
+                yield SourceField("".join(f"/{_escaped(str(step))}" for step in pointer), f'"{key}":"{text}"')
 
 
-def _leaves(unit: Any, fragment: Fragment) -> Iterator[tuple[str, str, str | int | float]]:
-    """Texts and numbers, each with its pointer and the key it stands under."""
-    waiting: list[tuple[str, str, Any]] = [("", "", unit)]
+def _leaves(unit: Any, fragment: Fragment, blocks_at: Pointer) -> Iterator[tuple[Pointer, str, str | int | float]]:
+    """Texts and numbers of the message, each with its pointer and its key."""
+    waiting: list[tuple[Pointer, str, Any]] = [((), "", unit)]
     while waiting:
         pointer, key, value = waiting.pop()
         if isinstance(value, dict):
-            inside = [(f"{pointer}/{_escaped(name)}", name, each) for name, each in value.items()]
-            waiting += reversed(inside)
+            waiting += [((*pointer, name), name, each) for name, each in reversed(value.items())]
         elif isinstance(value, list):
-            waiting += [
-                (f"{pointer}/{i}", key, value[i])
-                for i in reversed(range(len(value)))
-                if key not in BLOCKS or fragment.blocks is None or i in fragment.blocks
-            ]
+            own = list(range(len(value)))
+            if fragment.blocks is not None and pointer == blocks_at:
+                own = [place for place in own if place in fragment.blocks]
+            waiting += [((*pointer, i), key, value[i]) for i in reversed(own)]
         elif value is not None and not isinstance(value, bool):
             yield pointer, key, value
 

@@ -63,7 +63,7 @@ class NextState(NamedTuple):
     sent: tuple[tuple[str, ...], ...]
     """The messages of each request, as JSON texts."""
     state: State | None
-    """None where the call fails: whoever called keeps the old state."""
+    """None where the call fails: the caller keeps the old state."""
     events: tuple[str, ...]
     """What the reference logs; the last says why there is no state."""
 
@@ -187,16 +187,3 @@ class _Call:
             kept += [raw.text for message in splice.messages for raw in write_raw(message, self.dialect)]
             place = splice.start + splice.removed
         return (*kept, *texts[place:])
-
-
-def shifted_length(processed_length: int, splices: Sequence[Splice]) -> int:
-    """The processed_length of a state that was changed outside of a call: it follows the last message the model has seen.
-
-    Messages that stand before that one count as seen, also where they are new (a summary).
-    """
-    seen = processed_length
-    for splice in splices:
-        gone = max(0, min(splice.removed, processed_length - splice.start))
-        if splice.start < processed_length:
-            seen += len(splice.messages) - gone
-    return max(0, seen)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from chainviz.core.chain.messages import Message
-from chainviz.core.documents import json_edit
+from chainviz.core.chain.chain import MemoryChain, Splice
+from chainviz.core.chain.messages import Fragment, Message
+from chainviz.core.documents.assemble import units_of
 from chainviz.core.documents.units import EMPTY_ENVELOPE
 from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
-from chainviz.core.formats.contract import Format
+from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.goaitools_state import GoaitoolsState
-from chainviz.core.load import export_chain
+from chainviz.core.formats.stylist import Stylist
 from chainviz.core.state.document import State
+from chainviz.core.state.processed_length import is_state, provider_length
 from chainviz.core.state.raw_messages import DIALECTS, dialect_of
 from chainviz.core.state.stored_and_sent import next_call
 
@@ -24,14 +26,13 @@ def provider_of(format: str) -> str:
 
 
 def is_state_format(format: str) -> bool:
-    return isinstance(get_format(format), GoaitoolsState)
+    return is_state(get_format(format))
 
 
-def state_of(messages: Sequence[Message], format: str, provider: str, *, processed_length: int | None = None) -> State:
-    """The state of a chain, without its leading system messages unless it is a state document itself.
+def exported_in(format: str, provider: str) -> Format:
+    """The dialect in which the messages of a chain stand in a state document of `provider`.
 
-    `processed_length` counts stored messages; None: up to the last AI message. Refused where the chain is written for
-    another provider: that is a conversion, done explicitly.
+    Refused where the chain is written for another provider: that is a conversion, done explicitly.
     """
     dialect = dialect_of(provider)
     if _dialect_name(format) != dialect.name:
@@ -39,24 +40,34 @@ def state_of(messages: Sequence[Message], format: str, provider: str, *, process
             f"This chain is in the format {get_format(format).label}; a state for {provider} holds messages of "
             f"{dialect.label}. Convert the chain first."
         )
+    return dialect
+
+
+def state_of(messages: Sequence[Message], format: str, provider: str, *, processed_length: int | None = None) -> State:
+    """The state of a chain, without its leading system messages unless it is a state document itself.
+
+    `processed_length` counts stored messages of the chain; None: up to the last AI message. Refused as by `exported_in`.
+    """
+    dialect = exported_in(format, provider)
     call = next_call(messages, processed_length=processed_length, is_state=is_state_format(format))
-    stored = messages[call.stored.start :]
-    texts = _raw(stored, dialect)
-    seen = len(texts) - len(_raw(stored[call.seen :], dialect))
-    if processed_length is not None and processed_length > len(stored):
-        seen = processed_length
-    return State(provider, texts, seen)
+    sources = [_source(messages, place, dialect) for place in range(call.stored.start, len(messages))]
+    seen = provider_length(call.seen if processed_length is None else processed_length, sources)
+    return State(provider, tuple(raw_texts(sources, dialect)), seen)
+
+
+def raw_texts(sources: Iterable[tuple[Fragment, ...]], dialect: Format) -> Iterator[str]:
+    """The text of each message of the provider; one of them may hold several messages of a chain."""
+    return units_of(sources, unit_form(dialect))
+
+
+def _source(messages: Sequence[Message], place: int, dialect: Format) -> tuple[Fragment, ...]:
+    message = messages[place]
+    if message.source:
+        return message.source
+    stylist = Stylist(MemoryChain(tuple(messages), dialect.name), dialect, EMPTY_ENVELOPE)
+    return next(stylist.written([Splice(place, 1, (message,))])).messages[0].source
 
 
 def _dialect_name(format: str) -> str:
     found = get_format(format)
     return found.dialect.name if isinstance(found, GoaitoolsState) else found.name
-
-
-def _raw(messages: Sequence[Message], dialect: Format) -> tuple[str, ...]:
-    """The text of each message of the provider; of one it may make several of ours."""
-    document = export_chain(messages, EMPTY_ENVELOPE, dialect, lambda start, end: b"").decode(
-        "utf-8", "surrogateescape"
-    )
-    array = json_edit.load_array(document)
-    return tuple(array.raw(place) for place in range(len(array)))

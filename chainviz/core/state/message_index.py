@@ -73,6 +73,15 @@ class Window:
         return self.size_before(len(self))
 
     @property
+    def systems(self) -> int:
+        return sum(message.role == SYSTEM for message in self)
+
+    @property
+    def first_role(self) -> str:
+        """ "" where there is none."""
+        return self[0].role if len(self) else ""
+
+    @property
     def turns(self) -> int:
         ends = self.index.turn_ends
         return bisect_left(ends, self.stop) - bisect_left(ends, self.start)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from chainviz.core.chain.messages import SYSTEM, TOOL, CallRef, Message
-from chainviz.core.documents.json_edit import parse
+from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Unit
 from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
@@ -50,6 +50,10 @@ class RawMessage:
         object.__setattr__(self, "size", sum(message.size for message in self.messages))
         object.__setattr__(self, "calls", tuple(call for message in self.messages for call in message.calls))
         object.__setattr__(self, "results", tuple(result for message in self.messages for result in message.results))
+
+    @property
+    def is_user_action(self) -> bool:
+        return any(message.is_user_action for message in self.messages)
 
     def is_system(self, *, or_developer: bool = False) -> bool:
         """The role is literally `system`, as in the reference, or with `or_developer` also `developer`."""

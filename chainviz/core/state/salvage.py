@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chainviz.core.documents import json_edit
+from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.source import open_source
 from chainviz.core.documents.unit_reader import UnitReader
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
-from chainviz.core.load import look
-from chainviz.core.state.classify import Fault, StateFile, fault_of
+from chainviz.core.formats.offers import look
 from chainviz.core.state.document import State
+from chainviz.core.state.faults import Fault, StateFile, fault_of
 from chainviz.core.state.raw_messages import dialect_of
 
 

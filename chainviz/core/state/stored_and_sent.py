@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from chainviz.core.chain.messages import SYSTEM, Message, Shape
 from chainviz.core.state.message_index import MessageIndex, Window, leading_systems
-from chainviz.core.state.usage import BYTES_PER_TOKEN, estimated_tokens, last_answer
+from chainviz.core.state.usage import last_answer
+from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
 
 
 class Mark(StrEnum):
@@ -24,12 +26,34 @@ class Mark(StrEnum):
     """Stored after the last call: the model has not seen it."""
 
 
+class StoredMessages(Protocol):
+    """The stored messages of a chain, measured: `Window` counts them one by one, a database knows the sums."""
+
+    @property
+    def start(self) -> int:
+        """Place of the first one in the chain."""
+
+    @property
+    def size(self) -> int:
+        """Content bytes."""
+
+    @property
+    def systems(self) -> int:
+        """How many of them are system messages."""
+
+    @property
+    def first_role(self) -> str:
+        """ "" where there is none."""
+
+    def __len__(self) -> int: ...
+
+    def size_before(self, place: int) -> int:
+        """Content bytes of the first `place` of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class NextCall:
-    messages: Sequence[Shape]
-    """Of the chain."""
-    stored: Window
-    """Those that are stored."""
+    stored: StoredMessages
     seen: int
     """How many of the stored ones the model has seen: the divider."""
     leading: tuple[Message, ...] = ()
@@ -52,11 +76,6 @@ class NextCall:
     def appended_size(self) -> int:
         """Content bytes of the messages the model has not seen."""
         return self.stored.size - self.stored.size_before(self.seen)
-
-    @property
-    def systems(self) -> int:
-        """Stored system messages."""
-        return sum(message.role == SYSTEM for message in self.stored)
 
     def tokens(self, bytes_per_token: float = BYTES_PER_TOKEN) -> int:
         """Of the next request, estimated."""
@@ -85,14 +104,21 @@ def next_call(
     if processed_length is None:
         last = last_answer(messages)
         processed_length = 0 if last is None else last + 1 - start
+    return call_after(stored, processed_length, leading, user)
+
+
+def call_after(
+    stored: StoredMessages, processed_length: int, leading: Sequence[Message] = (), user: Message | None = None
+) -> NextCall:
+    """The next call, where the stored messages are measured already."""
     seen = max(0, min(processed_length, len(stored)))
-    return NextCall(messages, stored, seen, tuple(leading), user, tuple(_warnings(stored, processed_length)))
+    return NextCall(stored, seen, tuple(leading), user, tuple(_warnings(stored, processed_length)))
 
 
-def _warnings(stored: Window, processed_length: int) -> Iterator[str]:
+def _warnings(stored: StoredMessages, processed_length: int) -> Iterator[str]:
     if not len(stored):
         yield "Nothing would be stored: after the next call the state holds its user message and the reply alone."
-    elif stored[0].role == SYSTEM:
+    elif stored.first_role == SYSTEM:
         yield "The state starts with a system message. goaitools drops it at its next save; chainviz keeps it."
     if processed_length > len(stored):
         yield f"processed_length is {processed_length:,}, more than the {len(stored):,} stored messages; it counts them all."

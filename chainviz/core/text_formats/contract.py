@@ -115,7 +115,7 @@ class TextFormat(ABC):
     name: ClassVar[str]
     label: ClassVar[str]
     is_wrapped: ClassVar[bool]
-    """Results in this format stand in an outer `<observation>` (seed 2, design decision 2)."""
+    """Results in this format are wrapped in an outer `<observation>` (seed 2, design decision 2)."""
     separator: ClassVar[str]
     """Between two sections."""
 

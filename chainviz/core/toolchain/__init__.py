@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from chainviz.core.toolchain.answer import ParsedAnswer, ParseOptions, parse_answer
 from chainviz.core.toolchain.calls import Call, Entry, ReadCalls, parse_calls, read_calls
-from chainviz.core.toolchain.located import CallsError
+from chainviz.core.toolchain.chain_results import stored_outputs
 from chainviz.core.toolchain.results import (
     Failure,
     Output,
@@ -20,7 +20,7 @@ from chainviz.core.toolchain.results import (
     format_results,
 )
 from chainviz.core.toolchain.schemas import NO_SCHEMAS, ToolSchemas, tool_schemas
-from chainviz.core.toolchain.stored import stored_outputs
+from chainviz.core.toolchain.section_values import CallsError
 
 __all__ = [
     "NO_SCHEMAS", "Call", "CallsError", "Entry", "Failure", "Output", "ParseOptions", "ParsedAnswer", "Raw", "RawResult",

@@ -9,8 +9,8 @@ from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
 from chainviz.core.text_formats.contract import FoundSection, ParsedText, RegisteredSection, TextFormat
 from chainviz.core.text_formats.line_index import LineIndex
 from chainviz.core.toolchain.calls import ReadCalls, SyntaxName, read_calls
-from chainviz.core.toolchain.located import CallsError
 from chainviz.core.toolchain.schemas import Schema
+from chainviz.core.toolchain.section_values import CallsError
 
 USUAL = tuple(RegisteredSection(name) for name in ("thinking", "action", "answer"))
 ACTION = "action"

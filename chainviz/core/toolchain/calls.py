@@ -6,14 +6,14 @@ Offsets count characters of the text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from chainviz.core.documents.json_edit import dump, raw_at
+from chainviz.core.documents.json.edit import dump, raw_at
 from chainviz.core.text_formats.line_index import LineIndex
 from chainviz.core.toolchain.json_syntax import located_values as json_values
-from chainviz.core.toolchain.located import CallsError, Located
 from chainviz.core.toolchain.schemas import Schema
+from chainviz.core.toolchain.section_values import CallsError, Located
 from chainviz.core.toolchain.yaml_syntax import located_values as yaml_values
 
 SyntaxName = Literal["json", "yaml"]
@@ -24,8 +24,15 @@ class Call:
     name: str
     arguments: dict[str, Any] | None = None
     """JSON values; numbers of JSON keep their full length. None where the call has none."""
-    text: str = "{}"
-    """The arguments as JSON, as the source spells them where it is JSON."""
+    source: str = field(default="", repr=False, compare=False)
+    """The call as the text spells it, where that is JSON."""
+
+    @property
+    def text(self) -> str:
+        """The arguments as JSON, as the source spells them where it is JSON."""
+        if self.arguments is None:
+            return "{}"
+        return (raw_at(self.source, ("args",)) if self.source else None) or dump(self.arguments, ascii_only=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +118,7 @@ def _entry(found: Located, text: str, lines: LineIndex, syntax: SyntaxName) -> E
     if not name:
         missing = CallsError("missing_tool_name", "“tool” is missing; all calls of this text are rejected", lines, found.start)
         return Entry(found.start, found.end, "", None, missing)
-    return Entry(found.start, found.end, name, Call(name, arguments, _spelled(found, text, arguments)))
+    return Entry(found.start, found.end, name, Call(name, arguments, text[found.start : found.end] if found.is_json else ""))
 
 
 def _type_fault(value: Any, name: Any, arguments: Any) -> str:
@@ -128,10 +135,3 @@ def _type_fault(value: Any, name: Any, arguments: Any) -> str:
 def _kind(value: Any) -> str:
     names = {list: "a list", str: "a string", bool: "true or false", dict: "an object", type(None): "null"}
     return names.get(type(value), "a number")
-
-
-def _spelled(found: Located, text: str, arguments: dict[str, Any] | None) -> str:
-    if arguments is None:
-        return "{}"
-    raw = raw_at(text[found.start : found.end], ("args",)) if found.is_json else None
-    return raw or dump(arguments, ascii_only=False)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from chainviz.core.documents.json_scan import SPACE, in_words
+from chainviz.core.documents.json.scan import SPACE, in_words
 from chainviz.core.text_formats.line_index import LineIndex
-from chainviz.core.toolchain.located import CallsError, Located
+from chainviz.core.toolchain.section_values import CallsError, Located
 
 Decode = Callable[[str, int], tuple[Any, int]]
 _GO_ESCAPED = re.compile("[<>&\u2028\u2029]")

@@ -26,7 +26,7 @@ NO_SCHEMAS = ToolSchemas()
 
 
 def tool_schemas(beside: Mapping[str, Any]) -> ToolSchemas:
-    """From the members that stand beside the messages, such as `tools` of a request; what is odd is left out."""
+    """From the members beside the messages, such as `tools` of a request; what is odd is left out."""
     arguments: dict[str, Schema] = {}
     results: dict[str, Schema] = {}
     config = beside.get("toolConfig")

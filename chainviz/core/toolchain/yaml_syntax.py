@@ -16,8 +16,8 @@ import yaml
 
 from chainviz.core.text_formats.line_index import LineIndex
 from chainviz.core.toolchain import json_syntax
-from chainviz.core.toolchain.located import CallsError, Located
 from chainviz.core.toolchain.schemas import Schema, allows_text
+from chainviz.core.toolchain.section_values import CallsError, Located
 
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOL = {word: value for value in (True, False) for word in (str(value), str(value).lower(), str(value).upper())}

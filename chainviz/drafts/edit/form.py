@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chainviz.chains.diff.groups import ROLE_NAMES
+from chainviz.chains.diff.part_rows import ROLE_NAMES
 from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.messages import PART_KINDS, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path, parse_path
@@ -54,7 +54,7 @@ class PartFields:
 
     @property
     def rows(self) -> int:
-        """Lines of its text area, where the browser cannot grow it by itself."""
+        """Lines of its text area, for browsers that cannot fit its height to the text."""
         return min(24, max(3, self.value.count("\n") + 2 + len(self.value) // 140))
 
 
@@ -69,7 +69,7 @@ class Card:
     parts: tuple[PartFields, ...]
     parts_before: int
     parts_after: int
-    """Parts of the message that stand before and after those shown."""
+    """Parts of the message before and after those shown."""
 
     @property
     def next_part(self) -> int:
@@ -109,7 +109,7 @@ class Shown:
     cards: tuple[Card, ...]
     before: int
     after: int
-    """Messages of the node that stand before and after those shown."""
+    """Messages of the node before and after those shown."""
     is_signed: bool = False
     """One of them holds reasoning that its provider signed."""
 

@@ -6,12 +6,11 @@ Knows no request. A part takes the place of its successor, whose ids stay; nodes
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from django.db import transaction
 
 from chainviz.chains.diff.compare import compare
-from chainviz.chains.diff.groups import count
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.chain import Splice
 from chainviz.core.chain.messages import Image, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.diff.chains import Group
@@ -21,7 +20,7 @@ from chainviz.core.formats.conversion import without_source
 from chainviz.core.operations.contract import Decision
 from chainviz.drafts.models import Draft
 from chainviz.drafts.services import held
-from chainviz.drafts.target import Ground
+from chainviz.drafts.target import Target
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.history import drafts as store
 from chainviz.store.history.steps import NewStep
@@ -37,14 +36,14 @@ class Restored:
     told: Decision
 
 
-def restore(ground: Ground, user: Any, old: StoredChain, number: int, message: int, part: int | None) -> Draft:
+def restore(target: Target, old: StoredChain, number: int, message: int, part: int | None) -> Draft:
     """A step of the person's draft; `number`: of the version that `old` is. Refused in a sentence."""
     if not message < len(old):
         raise Refused("The version before has no such message.")
-    now = ground.stored
+    now = target.stored
     found = restored_nodes(old, now, message) if part is None else restored_part(old, now, message, part)
     with transaction.atomic():
-        kept, draft = held(ground, user)
+        kept, draft = held(target)
         store.add_step(kept, NewStep([found.change], OPERATION, {"from_version": number}, report=[found.told]))
     return draft
 
@@ -71,7 +70,11 @@ def restored_nodes(old: StoredChain, now: StoredChain, message: int) -> Restored
         messages = tuple(map(without_source, messages))
     first = group.new.first or group.old.first
     told = Decision(
-        str(first), OPERATION, f"{count(len(messages), 'message')} as before", group.new.measure.size, group.old.measure.size
+        str(first),
+        OPERATION,
+        f"{count_text(len(messages), 'message')} as before",
+        group.new.measure.size,
+        group.old.measure.size,
     )
     return Restored(Splice(group.new.start, group.new.stop - group.new.start, tuple(messages)), told)
 

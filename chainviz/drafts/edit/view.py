@@ -9,14 +9,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from chainviz.chains.diff.groups import ROLE_NAMES, number_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.diff.part_rows import ROLE_NAMES
 from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import ChainError, PathError
 from chainviz.drafts import services
 from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, Shown, shown, typed_over
-from chainviz.drafts.operations.responses import begun_draft, moved_on, to_draft
-from chainviz.drafts.target import Ground, ground_of
+from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
+from chainviz.drafts.target import MovedOn, Target, target_of, target_of_draft
 from chainviz.store.lineage import followed_node
 from chainviz.web.query_params import small_number
 
@@ -34,90 +35,94 @@ class Trouble:
     """The node it is about, where that is known."""
 
 
+@requires("draft")
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, chain_id: int, path: str) -> HttpResponse:
-    ground = ground_of(request, chain_id)
+    target = target_of(request, chain_id)
+    refused = read_only_page(request, target, services.EDIT)
+    if refused is not None:
+        return refused
     try:
-        place, page = _asked(request, ground, parse_path(path))
+        place, page = _asked(request, target, parse_path(path))
     except PathError as error:
         raise Http404(str(error)) from error
     if request.method == "POST":
-        return _change(request, ground, page)
-    started = _started(request, ground, place)
+        return _change(request, target, page)
+    started = _started(request, target, place)
     if started is not None:
         return started
-    return _render(request, ground, page)
+    return _render(request, target, page)
 
 
-def _asked(request: HttpRequest, ground: Ground, place: Path) -> tuple[Path, Shown]:
+def _asked(request: HttpRequest, target: Target, place: Path) -> tuple[Path, Shown]:
     """The node and its messages; of an empty chain nothing but the place for the first one."""
-    if not len(ground.stored) and place == Path(1):
+    if not len(target.stored) and place == Path(1):
         return place, Shown(place, (), 0, 0)
     if place.pair is None:
-        place = Path(place.section, 0 if ground.stored.outline.section(place.section).measure.headers else 1)
+        place = Path(place.section, 0 if target.stored.outline.section(place.section).measure.headers else 1)
     first, first_part = (small_number(request.GET.get(name, "")) or 0 for name in ("from", "parts"))
-    return place, shown(ground.stored, place, first, first_part)
+    return place, shown(target.stored, place, first, first_part)
 
 
-def _started(request: HttpRequest, ground: Ground, path: Path) -> HttpResponse | None:
+def _started(request: HttpRequest, target: Target, path: Path) -> HttpResponse | None:
     """Where the person has begun to change this version already, the edit goes on in that draft."""
-    draft = begun_draft(request, ground)
+    draft = begun_draft(target)
     if draft is None:
         return None
-    now = services.ground_of_draft(draft)
-    there = followed_node(ground.stored, now.stored, path)
+    now = target_of_draft(draft)
+    there = followed_node(target.stored, now.stored, path)
     if there is None:
-        return redirect("drafts:draft", ground.chain.pk, draft.pk)
-    return redirect(reverse("drafts:edit", args=[ground.chain.pk, there]) + now.query)
+        return redirect("drafts:draft", target.chain.pk, draft.pk)
+    return redirect(reverse("drafts:edit", args=[target.chain.pk, there]) + now.query)
 
 
-def _change(request: HttpRequest, ground: Ground, page: Shown) -> HttpResponse:
-    if request.POST.get("seen") != ground.seen:
-        return _render(request, ground, page, Trouble(moved_on(ground), status=409))
+def _change(request: HttpRequest, target: Target, page: Shown) -> HttpResponse:
+    if request.POST.get("seen") != target.seen:
+        return _render(request, target, page, Trouble(moved_on(target), status=409))
     try:
-        draft, warnings = services.edit(ground, request.user, page, request.POST)
+        draft = services.edit(target, page, request.POST)
     except services.StepRefused as refused:
-        return _render(request, ground, page, Trouble(str(refused), path=refused.path))
-    except services.MovedOn as refused:
-        return _render(request, ground, page, Trouble(str(refused), status=409))
+        return _render(request, target, page, Trouble(str(refused), path=refused.path))
+    except MovedOn as refused:
+        return _render(request, target, page, Trouble(str(refused), status=409))
     except ChainError as refused:
-        return _render(request, ground, page, Trouble(str(refused)))
-    return to_draft(request, draft, warnings)
+        return _render(request, target, page, Trouble(str(refused)))
+    return to_draft(draft)
 
 
-def _render(request: HttpRequest, ground: Ground, page: Shown, trouble: Trouble | None = None) -> HttpResponse:
+def _render(request: HttpRequest, target: Target, page: Shown, trouble: Trouble | None = None) -> HttpResponse:
     if trouble is not None:
         page = typed_over(page, request.POST, [(trouble.path, trouble.text)] if trouble.path else ())
-    context = {"page": _context(request, ground, page, trouble)}
+    context = {"page": _context(request, target, page, trouble)}
     return render(request, "drafts/edit/edit.html", context, status=trouble.status if trouble else 200)
 
 
-def _context(request: HttpRequest, ground: Ground, page: Shown, trouble: Trouble | None) -> dict[str, object]:
-    address = reverse("drafts:edit", args=[ground.chain.pk, page.path])
+def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble | None) -> dict[str, object]:
+    address = reverse("drafts:edit", args=[target.chain.pk, page.path])
     given = request.POST
     first_part = page.cards[0].parts_before if page.cards else 0
     window = (f"&from={page.before}" if page.before else "") + (f"&parts={first_part}" if first_part else "")
     paths = [card.path for card in page.cards]
     return {
-        "chain": ground.chain,
+        "chain": target.chain,
         "path": page.path,
-        "number": number_of(page.path),
-        "draft": ground.draft,
-        "source_words": ground.words,
-        "back_href": f"{ground.explorer}at/{page.path}#{page.path.node.dom_id}" if page.cards else ground.explorer,
-        "back_words": "Explore" if ground.draft else f"Version {ground.version.number}",
-        "post_href": f"{address}{ground.query}{window}",
-        "query": ground.query,
-        "seen": ground.seen,
-        "keep_key": f"{ground.seen}:{page.path}:{page.before}:{first_part}",
+        "number": page.path.number,
+        "draft": target.draft,
+        "source_words": target.words,
+        "back_href": f"{target.explorer}at/{page.path}#{page.path.node.dom_id}" if page.cards else target.explorer,
+        "back_words": "Explore" if target.draft else f"Version {target.version.number}",
+        "post_href": f"{address}{target.query}{window}",
+        "query": target.query,
+        "seen": target.seen,
+        "keep_key": f"{target.chain.pk}:{page.path}:{page.before}:{first_part}",
         "shown": page,
         "roles": [(role, ROLE_NAMES[role]) for role in ROLES],
         "role_values": ROLES,
         "usual_answer": FALLBACK_RESPONSE_CONTENT,
         "error": trouble.text if trouble else "",
         "error_hint": "Nothing was changed; what you typed is below.",
-        "earlier_href": f"{address}{ground.query}&from={max(0, page.before - MOST_MESSAGES)}",
-        "later_href": f"{address}{ground.query}&from={page.before + len(page.cards)}",
+        "earlier_href": f"{address}{target.query}&from={max(0, page.before - MOST_MESSAGES)}",
+        "later_href": f"{address}{target.query}&from={page.before + len(page.cards)}",
         "places": [
             *((f"after:{path}", f"after {path}") for path in paths[::-1]),
             *((f"before:{path}", f"before {path}") for path in paths),

@@ -1,44 +1,69 @@
-"""An operation on a long chain as a job: what it proposes is worked out and written, and becomes a step of a draft."""
+"""One job for every operation on a long chain: it runs the operation and makes what that proposes a step of a draft."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from chainviz.core.operations import OPERATIONS
+from chainviz.core.operations import operation_named
 from chainviz.core.operations.contract import Operation, Options
-from chainviz.drafts import services
-from chainviz.drafts.job_target import ground_of_job, job_of, named
-from chainviz.drafts.operations.step_job import working_out, write_step
-from chainviz.drafts.target import Ground
+from chainviz.drafts.operations.proposal import Proposal
+from chainviz.drafts.operations.run import propose
+from chainviz.drafts.services import taking
+from chainviz.drafts.target import Target, target_of_job
+from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.jobs.tasks import JobContext, start_job
+from chainviz.jobs.tasks import Cancelled, JobContext, start_job
+from chainviz.store.content.chain import StoredChain
 
-CARRYING_OUT = "run-operation"
-
-
-def start_operation(ground: Ground, user: Any, operation: Operation[Any], options: Options) -> Job:
-    """The one under way, where there is one for this content."""
-    return operation_job(operation, ground, user) or start_job(
-        CARRYING_OUT, owner=user, **named(ground), operation=operation.name, options=options.model_dump()
-    )
-
-
-def operation_job(operation: Operation[Any], ground: Ground, user: Any, number: int | None = None) -> Job | None:
-    return job_of(CARRYING_OUT, ground, user, number, operation=operation.name)
+FUNCTION = "run-operation"
+MESSAGES_AT_ONCE = 20_000
+BYTES_AT_ONCE = 20_000_000
+"""What is read while a page is made takes about a second; more is a job."""
+WRITING = 0.7
+"""How far a job is when its proposal is worked out."""
 
 
-def carry_out(
-    context: JobContext,
-    chain: int,
-    version: int,
-    draft: int | None,
-    seen: list[int],
-    operation: str,
-    options: dict[str, Any],
-) -> dict[str, Any]:
-    ground = ground_of_job(chain, version, draft, seen)
-    chosen = next(each for each in OPERATIONS if each.name == operation)
-    said = chosen.Options.model_validate(options)
-    outcome = services.worked_out(ground, chosen, said, working_out(context))
-    taking = services.taking(ground, context.job.owner, chosen, said, outcome)
-    return write_step(context, len(outcome.changes), taking, services.warnings_of(ground, outcome))
+def is_long(chain: StoredChain) -> bool:
+    return len(chain) > MESSAGES_AT_ONCE or chain.snapshot.size > BYTES_AT_ONCE
+
+
+def start(target: Target, operation: Operation[Any], options: Options) -> Job:
+    """Returns the job that is under way for this content, where there is one."""
+    args = {**target.job_args, "operation": operation.name, "options": options.model_dump()}
+    return find(target, operation) or start_job(FUNCTION, owner=target.person, **args)
+
+
+def find(target: Target, operation: Operation[Any], number: int | None = None) -> Job | None:
+    """Returns the person's job of that number, else the one that is under way for exactly this content."""
+    jobs = Job.objects.about(target.chain).visible_to(target.person).filter(function=FUNCTION)
+    jobs = jobs.unfinished() if number is None else jobs.filter(pk=number)
+    for job in jobs:
+        if job.args["operation"] == operation.name and (number or job.args["seen"] == target.content):
+            return job
+    return None
+
+
+def run_operation(context: JobContext, **args: Any) -> dict[str, Any]:
+    """Returns the key of the draft, as JSON."""
+    job = context.job
+    operation = operation_named(args["operation"])
+    assert operation is not None
+    options = operation.Options.model_validate(args["options"])
+    try:
+        target = target_of_job(job)
+        proposal = propose(target, operation, options, lambda done, text: context.report(done * WRITING, text))
+        return _take(context, target, proposal)
+    finally:
+        kept = options.without_secrets()
+        if kept != options:
+            Job.objects.filter(pk=job.pk).update(args={**job.args, "options": kept.model_dump()})
+
+
+def _take(context: JobContext, target: Target, proposal: Proposal) -> dict[str, Any]:
+    context.report(WRITING, f"Writing {len(proposal.step.changes):,} changes")
+    with taking(target, proposal) as draft:
+        result = {"draft": draft.pk}
+        # part of the transaction: a worker that takes this job over would make the step a second time
+        if context.is_cancelled() or not lease.finish(context.job, Job.State.DONE, result=result):
+            raise Cancelled
+    return result

@@ -1,99 +1,120 @@
-"""The page of any operation of the registry that has none of its own: its form is made from its options."""
+"""The page of every operation: choices, a job where the chain is long, and from there to the preview of the draft."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods
+from django_htmx.http import trigger_client_event
 
+from chainviz.accounts.permissions import requires
 from chainviz.core.errors import ChainError
-from chainviz.core.operations import OPERATIONS
-from chainviz.core.operations.contract import Operation, Options
-from chainviz.drafts import services
-from chainviz.drafts.operations.job import operation_job, start_operation
-from chainviz.drafts.operations.responses import begun_draft, moved_on, see_other, to_draft
-from chainviz.drafts.operations.step_job import is_long
-from chainviz.drafts.operations.waiting import STOPPED, at_step, ended_in_vain, step_of, waiting
-from chainviz.drafts.target import Ground, ground_of
+from chainviz.core.operations import operation_named
+from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.choices import Choices
+from chainviz.drafts.operations.compact.choices import CompactChoices
+from chainviz.drafts.operations.job import find
+from chainviz.drafts.operations.mask.choices import MaskChoices
+from chainviz.drafts.operations.observations.choices import ObservationsChoices
+from chainviz.drafts.operations.redact.choices import RedactChoices
+from chainviz.drafts.operations.repair.choices import RepairChoices
+from chainviz.drafts.operations.replace_step import address_of, chosen_in, last_step
+from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
+from chainviz.drafts.summaries.choices import SummarizeChoices
+from chainviz.drafts.target import target_of, target_of_draft
+from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.web.forms import OptionsForm, options_form
 from chainviz.web.htmx import wants_fragment
+from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
 
-OWN_PAGES = {"repair", "edit", "redact", "mask", "summarize"}
+PARTICULAR: dict[str, type[Choices]] = {
+    "compact": CompactChoices,
+    "mask": MaskChoices,
+    "observations": ObservationsChoices,
+    "redact": RedactChoices,
+    "repair": RepairChoices,
+    "summarize": SummarizeChoices,
+}
+STOPPED = "This was stopped, and nothing was changed. Your choices are still here."
 
 
-def operation_named(name: str) -> Operation[Any]:
-    found = next((each for each in OPERATIONS if each.name == name and name not in OWN_PAGES), None)
-    if found is None:
-        raise Http404
-    return found
-
-
+@requires("draft")
 @require_http_methods(["GET", "HEAD", "POST"])
 def operation(request: HttpRequest, chain_id: int, name: str) -> HttpResponse:
     chosen = operation_named(name)
-    ground = ground_of(request, chain_id)
-    job = step_of(request, ground, partial(operation_job, chosen), is_long=is_long(ground.stored))
+    if chosen is None or name == "edit":  # an edit begins at a node
+        raise Http404
+    target = target_of(request, chain_id)
+    refused = read_only_page(request, target, chosen)
+    if refused is not None:
+        return refused
+    made = last_step(target, chosen, small_number(request.GET.get("at", "")))
+    if made is not None and target.draft is not None:
+        target = target_of_draft(target.draft, made.position)
+    choices = PARTICULAR.get(name, Choices)(request, target, chosen)
+    job = _job(choices)
     if job is not None:
-        return _of_job(request, ground, chosen, job)
-    form = options_form(chosen.Options)(request.POST if request.method == "POST" else None)
-    error = ""
-    if request.method != "POST":
-        begun = begun_draft(request, ground)
+        return _of_job(choices, job)
+    if request.method != "POST" and not wants_fragment(request):
+        begun = begun_draft(target)
         if begun is not None:
-            return redirect(f"{reverse('drafts:operation', args=[chain_id, name])}?draft={begun.pk}")
-    elif request.POST.get("seen") != ground.seen:
-        error = moved_on(ground)
-    elif form.is_valid():
-        try:
-            return _apply(request, ground, chosen, form.options)
-        except ChainError as refused:
-            error = str(refused)
-    return _page(request, ground, chosen, form, error)
+            return redirect(address_of(chosen, begun))
+    choices.read()
+    if made is not None and request.method != "POST":
+        choices.reopen(chosen_in(made, chosen))
+        choices.note = f"Step {made.position + 1} of your draft has these choices. A new preview replaces it."
+    return choices.answer() or (_take(choices) if choices.asks_for_step else choices.page())
 
 
-def _apply(request: HttpRequest, ground: Ground, chosen: Operation[Any], options: Options) -> HttpResponse:
-    if is_long(ground.stored):
-        return see_other(at_step(_address(ground, chosen), start_operation(ground, request.user, chosen, options)))
-    return to_draft(request, *services.change(ground, request.user, chosen, options))
+def _take(choices: Choices) -> HttpResponse:
+    if choices.request.POST.get("seen") != choices.target.seen:
+        choices.error = moved_on(choices.target)
+        return choices.page()
+    try:
+        return choices.take(choices.options())
+    except ChainError as refused:
+        choices.error = str(refused)
+        return choices.page()
 
 
-def _of_job(request: HttpRequest, ground: Ground, chosen: Operation[Any], job: Job) -> HttpResponse:
-    """The form as it was sent, where nothing came of it."""
-    if not ended_in_vain(job) or request.method == "POST" or wants_fragment(request):
-        head = {**_head(ground), "name": chosen.label, "heading": chosen.label, "doing": "Working through the chain"}
-        return waiting(request, job, _address(ground, chosen), head)
-    form = options_form(chosen.Options)()
-    given = job.args["options"]
-    form.initial = {key: ", ".join(value) if isinstance(value, list) else value for key, value in given.items()}
-    note = STOPPED if job.state == Job.State.CANCELLED else ""
-    return _page(request, ground, chosen, form, "" if note else job.message, note)
+def _job(choices: Choices) -> Job | None:
+    """Returns the job that the address names, else the one under way where somebody looks at the page of a long chain."""
+    asked = small_number(choices.request.GET.get("step", ""))
+    looks = choices.request.method != "POST" and choices.is_long
+    job = find(choices.target, choices.operation, asked) if asked or looks else None
+    if asked and job is None:
+        raise Http404
+    return job
 
 
-def _page(
-    request: HttpRequest, ground: Ground, chosen: Operation[Any], form: OptionsForm[Any], error: str, note: str = ""
-) -> HttpResponse:
-    page = {
-        **_head(ground),
-        "operation": chosen,
-        "seen": ground.seen,
-        "error": error,
-        "note": note,
-        "post_href": _address(ground, chosen),
-        "keep_key": f"{ground.seen}:{chosen.name}",
-    }
-    status = 422 if request.method == "POST" and (error or form.errors) else 200
-    return render(request, "drafts/operations/operation.html", {"page": page, "form": form}, status=status)
+def _of_job(choices: Choices, job: Job) -> HttpResponse:
+    """How far the job is, then the draft that it made; the choices again where it made none."""
+    request, address = choices.request, f"{choices.address}&step={job.pk}"
+    if request.method == "POST" and request.POST.get("act") == "stop":
+        lease.cancel(job)
+        return see_other(address)
+    if not job.is_finished:
+        page = {**choices.head(), "job": job, "job_href": address}
+        name = "drafts/operations/_waiting.html" if wants_fragment(request) else "drafts/operations/waiting.html"
+        return render(request, name, {"page": page})
+    if wants_fragment(request):
+        if job.state != Job.State.DONE:
+            return HttpResponse(status=204, headers={"HX-Redirect": address})
+        # the page of the draft takes the place of this one in the browser's history, so that Back leads to the choices
+        answer = HttpResponse(status=204)
+        return trigger_client_event(answer, "job:done", {"href": _made(choices, job)["Location"]})
+    if job.state == Job.State.DONE:
+        return _made(choices, job)
+    choices.reopen(choices.operation.Options.model_validate(job.args["options"]))
+    if job.state == Job.State.CANCELLED:
+        choices.note = STOPPED
+    else:
+        choices.error = job.message
+    return choices.answer() or choices.page()
 
 
-def _head(ground: Ground) -> dict[str, object]:
-    href, words = ground.back
-    return {"chain": ground.chain, "source_words": ground.words, "back_href": href, "back_words": words}
-
-
-def _address(ground: Ground, chosen: Operation[Any]) -> str:
-    return reverse("drafts:operation", args=[ground.chain.pk, chosen.name]) + ground.query
+def _made(choices: Choices, job: Job) -> HttpResponse:
+    """To the draft that the job made; to the choices where that is over."""
+    draft = Draft.objects.open().filter(pk=job.result["draft"]).first()
+    return to_draft(draft) if draft is not None else see_other(choices.address)

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import render
 from django.urls import reverse
 
+from chainviz.core.formats import read_only
+from chainviz.core.operations.contract import Operation
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored import steps_of
-from chainviz.drafts.target import Ground
+from chainviz.drafts.stored_draft import steps_of
+from chainviz.drafts.target import Target
+from chainviz.web.responses import see_other
 
 
-def see_other(address: str) -> HttpResponse:
-    response = redirect(address)
-    response.status_code = 303
-    return response
+def to_draft(draft: Draft) -> HttpResponse:
+    """To the page of the draft, which shows its steps with their warnings."""
+    return see_other("drafts:draft", draft.chain_id, draft.pk)
 
 
-def to_draft(request: HttpRequest, draft: Draft, warnings: Iterable[str] = ()) -> HttpResponse:
-    for warning in warnings:
-        messages.warning(request, warning)
-    return see_other(reverse("drafts:draft", args=[draft.chain_id, draft.pk]))
+def moved_on(target: Target) -> str:
+    """Says why a form that was made for other content is not carried out."""
+    what = "The draft" if target.draft else "The chain"
+    return f"{what} changed after this form was opened, perhaps in another window. Check your choices against it."
 
 
-def moved_on(ground: Ground) -> str:
-    """Why a form that was made for other content is not carried out."""
-    what = "The draft" if ground.draft else "The chain"
-    return (
-        f"{what} changed since this form was made, perhaps in another window. Check it against what stands there now."
-    )
-
-
-def begun_draft(request: HttpRequest, ground: Ground) -> Draft | None:
-    """Where the person has begun to change this version already, more changes go into that draft."""
-    if ground.draft is not None:
+def begun_draft(target: Target) -> Draft | None:
+    """Returns the draft in which the person has begun to change this version: more changes go there."""
+    if target.draft is not None:
         return None
-    draft = services.open_draft(ground.chain, request.user, ground.version.number)
+    draft = services.open_draft(target.chain, target.person, target.version.number)
     return draft if draft is not None and steps_of(draft).all else None
+
+
+def read_only_page(request: HttpRequest, target: Target, operation: Operation[Any]) -> HttpResponse | None:
+    """Why nothing can be changed in the format of the chain, with a way to another one; None where it can be. A conversion
+    leaves the format."""
+    sentence = read_only(target.stored.format)
+    if not sentence or operation.name == "convert":
+        return None
+    context = {
+        "chain": target.chain,
+        "operation": operation,
+        "sentence": sentence,
+        "convert_href": reverse("drafts:operation", args=[target.chain.pk, "convert"]) + target.query,
+        "back_href": target.explorer,
+    }
+    return render(request, "drafts/operations/read_only.html", context, status=409 if request.method == "POST" else 200)

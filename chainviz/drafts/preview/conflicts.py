@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from chainviz.chains.diff.compare import StoredRows, compare
-from chainviz.chains.diff.groups import Compared, count, number_of
-from chainviz.chains.diff.page import Asked, diff_view
+from chainviz.chains.diff.address import Asked
+from chainviz.chains.diff.compare import compare
+from chainviz.chains.diff.groups import Compared
+from chainviz.chains.diff.page import diff_view
+from chainviz.chains.diff.stored_rows import StoredRows
 from chainviz.chains.diff.view import VersionLinks
 from chainviz.chains.models import Chain
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.diff.chains import ChainDiff
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.page import compared_of
-from chainviz.drafts.stored import stored_draft
+from chainviz.drafts.stored_draft import stored_draft
 from chainviz.drafts.target import version_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.history.rebase import overlap
@@ -53,7 +56,7 @@ def conflict_page(draft: Draft, sentence: str = "") -> ConflictPage:
     links = VersionLinks(chain, draft.base, head.number)
     theirs = Compared(compare(old, new), old, new, StoredRows(old), StoredRows(new), links)
     found = overlap(stored_draft(draft), head)
-    overlaps = [f"{number_of(path)} was changed on both sides." for path in found.paths] if found else []
+    overlaps = [f"{path.number} was changed on both sides." for path in found.paths] if found else []
     return ConflictPage(
         chain=chain,
         draft=draft,
@@ -74,14 +77,12 @@ def conflict_page(draft: Draft, sentence: str = "") -> ConflictPage:
 
 
 def _words(diff: ChainDiff, note: str) -> str:
-    words = count(len(diff.changes), "change")
+    words = count_text(len(diff.changes), "change")
     return f"{words} · “{note}”" if note else words
 
 
 def _rebase_words(overlaps: int | None, head: int) -> str:
     if overlaps is not None:
-        what = f"the same {count(overlaps, 'node')}" if overlaps > 1 else "the same node"
-        return f"Both sides changed {what}, so they cannot merge by themselves. Save a branch, or redo your change on version {head}."
-    merge = f"your changes and those of version {head} merge by themselves"
-    merge = f"your changes and those of version {head} merge by themselves"
-    return f"Nothing was changed twice: {merge}. You see the result before it is saved."
+        what = f"the same {count_text(overlaps, 'node')}" if overlaps > 1 else "the same node"
+        return f"Both sides changed {what}, so they cannot be merged automatically. Save a branch, or redo your change on version {head}."
+    return f"Your changes and those of version {head} merge automatically. You see the result before it is saved."

@@ -6,48 +6,22 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from chainviz.chains.diff.compare import StoredRows, compare
-from chainviz.chains.diff.groups import Compared, count, number_of
-from chainviz.chains.diff.page import Asked, DiffView, Measure, diff_view, query
-from chainviz.chains.diff.view import measures_of
+from chainviz.chains.diff.address import Asked, query
+from chainviz.chains.diff.compare import compare
+from chainviz.chains.diff.groups import Compared
+from chainviz.chains.diff.measures import Measure, measures_of
+from chainviz.chains.diff.page import DiffView, diff_view
+from chainviz.chains.diff.stored_rows import StoredRows
 from chainviz.chains.models import Chain
-from chainviz.core.chain.paths import Path, parse_path
-from chainviz.core.formats import get_format
+from chainviz.core.chain.paths import Path
 from chainviz.core.operations import OPERATIONS
-from chainviz.core.operations.convert import SAME
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.problems import Problems, VerdictRow, problems_of, verdicts_of
-from chainviz.drafts.stored import Steps, snapshot_of, steps_of, stored_draft
+from chainviz.drafts.preview.steps import ChangeGroup, StepRow, change_groups, step_rows
+from chainviz.drafts.stored_draft import snapshot_of, steps_of, stored_draft
 from chainviz.drafts.target import version_of
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.content.codec import unpack
-from chainviz.store.models import Snapshot
 from chainviz.store.outline.build import outline_of
-from chainviz.web.formatting.byte_text import byte_text
-
-STATES = {
-    "repair": ("repaired", "repaired"),
-    "edit": ("changed", "edit"),
-    "redact": ("redacted", "redacted"),
-    "mask": ("redacted", "shield"),
-    "summarize": ("summarised", "summary"),
-    "restore": ("changed", "restore"),
-}
-ICONS = {
-    "repair": "repaired",
-    "edit": "edit",
-    "convert": "convert",
-    "redact": "redacted",
-    "mask": "shield",
-    "summarize": "summary",
-    "compact": "compact",
-}
-EDIT_WORDS = {
-    "text": "Text of", "role": "Role of", "name": "Tool name in", "arguments": "Arguments of", "result": "Result in",
-    "call_id": "Call id in", "insert": "Insert at", "delete": "Delete", "move_up": "Move up", "move_down": "Move down",
-    "split": "Split", "merge": "Merge", "append_human": "Append a human message", "append": "Append",
-    "add_event": "Add event", "answer": "Answer",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +55,6 @@ class DraftLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class StepRow:
-    name: str
-    detail: str
-    sizes: str
-    state: str
-    icon: str
-    is_undone: bool
-
-
-@dataclass(frozen=True, slots=True)
 class MenuEntry:
     label: str
     icon: str
@@ -104,7 +68,9 @@ class DraftPage:
     base_number: int
     head_number: int
     measures: tuple[Measure, ...]
-    diff: DiffView
+    diff: DiffView | None
+    """None where the changes are shown in groups."""
+    groups: tuple[ChangeGroup, ...]
     steps: tuple[StepRow, ...]
     can_undo: bool
     can_redo: bool
@@ -134,10 +100,12 @@ def compared_of(draft: Draft) -> Compared:
     return Compared(compare(old, new), old, new, StoredRows(old), StoredRows(new), links)
 
 
-def draft_page(draft: Draft, compared: Compared, asked: Asked) -> DraftPage:
-    assert isinstance(compared.old, StoredChain) and isinstance(compared.new, StoredChain)
-    before, after = compared.old.snapshot, compared.new.snapshot
+def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
+    """`one_by_one`: show each change, however many there are. Where they are shown in groups, nothing is compared."""
+    before, after = version_of(draft.chain, draft.base).snapshot, snapshot_of(draft)
     steps = steps_of(draft)
+    groups = () if one_by_one else change_groups(steps)
+    compared = None if groups else compared_of(draft)
     explorer = reverse("drafts:explore_version", args=[draft.chain_id, draft.pk])
     return DraftPage(
         chain=draft.chain,
@@ -145,64 +113,27 @@ def draft_page(draft: Draft, compared: Compared, asked: Asked) -> DraftPage:
         base_number=draft.base,
         head_number=draft.chain.version,
         measures=measures_of(before, after),
-        diff=diff_view(compared, asked),
-        steps=tuple(_step_rows(before, steps)),
+        diff=diff_view(compared, asked) if compared else None,
+        groups=groups,
+        steps=tuple(step_rows(draft, before, steps)),
         can_undo=steps.can_undo,
         can_redo=steps.can_redo,
-        problems=problems_of(
-            compared.old, compared.new, compared.diff, at=compared.links.after, all_href=f"{explorer}problems"
-        ),
+        problems=problems_of(outline_of(before), outline_of(after), compared, f"{explorer}problems"),
         verdicts=verdicts_of(outline_of(before), outline_of(after)),
-        menu=menu_of(draft),
+        menu=menu_of(draft, steps.cursor),
         note=stored_draft(draft).note,
-        keep_key=f"note:{draft.pk}",
+        keep_key=f"{draft.chain_id}:note:{draft.pk}",
     )
 
 
-def menu_of(draft: Draft) -> tuple[MenuEntry, ...]:
+def menu_of(draft: Draft, cursor: int) -> tuple[MenuEntry, ...]:
     """Every operation of the registry; edits begin at a node, in the explorer."""
     entries = []
     for operation in OPERATIONS:
         if operation.name == "edit":
             continue
-        own = operation.name == "repair"
-        address = (
-            reverse("drafts:repair", args=[draft.chain_id])
-            if own
-            else reverse("drafts:operation", args=[draft.chain_id, operation.name])
-        )
-        icon = ICONS.get(operation.name, "settings")
-        entries.append(MenuEntry(operation.label, icon, f"{address}?draft={draft.pk}"))
+        address = reverse("drafts:operation", args=[draft.chain_id, operation.name])
+        entries.append(MenuEntry(operation.label, operation.badge.icon, f"{address}?draft={draft.pk}&at={cursor}"))
     explorer = reverse("drafts:explore_version", args=[draft.chain_id, draft.pk])
     return (*entries, MenuEntry("Edit a node", "edit", explorer))
 
-
-def _step_rows(base: Snapshot, steps: Steps) -> list[StepRow]:
-    rows = []
-    before = base.size
-    for i, step in enumerate(steps.all):
-        snapshot = step.snapshot
-        state, icon = STATES.get(snapshot.operation, ("changed", ICONS.get(snapshot.operation, "settings")))
-        name, detail = _told(snapshot)
-        change = snapshot.size - before
-        sizes = "same size" if not change else f"{'+' if change > 0 else ''}{byte_text(change)}"
-        rows.append(StepRow(name, detail, sizes, state, icon, is_undone=i >= steps.cursor))
-        before = snapshot.size
-    return rows
-
-
-def _told(snapshot: Snapshot) -> tuple[str, str]:
-    """What a step did, in its own words."""
-    options, report = unpack(snapshot.options), unpack(snapshot.report)
-    label = next((each.label for each in OPERATIONS if each.name == snapshot.operation), snapshot.operation.capitalize())
-    if snapshot.operation == "edit":
-        words = EDIT_WORDS.get(options.get("action", "text"), "Edit")
-        where = options.get("path", "")
-        return f"{words} {number_of(parse_path(where))}" if where else words, "".join(
-            row["reason"] for row in report[:1]
-        )
-    if snapshot.operation == "convert" and options.get("to", SAME) != SAME:
-        label = f"Convert to {get_format(snapshot.format).label}"
-    made = [row for row in report if not str(row.get("action", "")).startswith(("left", "keep"))]
-    reason = str(made[0].get("reason", "")) if len(made) == 1 else count(len(made), "change") if made else ""
-    return label, reason

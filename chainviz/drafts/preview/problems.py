@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chainviz.chains.diff.groups import count, number_of
-from chainviz.core.chain.paths import Path
+from chainviz.chains.diff.groups import Compared
+from chainviz.chains.verdicts import VerdictView, verdict_view, verdicts_by_provider
 from chainviz.core.chain.problems import Problem
-from chainviz.core.diff.chains import ChainDiff, Side
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.diff.chains import Side
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Outline
-from chainviz.store.outline.build import outline_of
 from chainviz.store.query.windows import row_problems
 
 MOST_CHANGES = 60
@@ -45,22 +43,25 @@ class Problems:
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
     label: str
-    before: str
-    before_state: str
-    before_icon: str
-    after: str
-    after_state: str
-    after_icon: str
+    before: VerdictView
+    after: VerdictView
 
 
-def problems_of(
-    old: StoredChain, new: StoredChain, diff: ChainDiff, *, at: Callable[[Path], str], all_href: str
-) -> Problems:
-    """Counts over the whole chain; rows for the nodes that changed, where alone problems can come or go."""
+def problems_of(before: Outline, after: Outline, compared: Compared | None, href: str) -> Problems:
+    """Counts problems of the whole chain. Rows are made where both contents were compared; `href` leads to all of them."""
+    rows = list(_rows(compared)) if compared else []
+    old, new = (each.errors + each.warnings for each in (before, after))
+    return Problems(old, new, tuple(rows[:MOST_SHOWN]), max(0, len(rows) - MOST_SHOWN), href)
+
+
+def _rows(compared: Compared) -> Iterator[ProblemRow]:
+    """For the nodes that changed: nowhere else can problems come or go."""
+    old, new, at = compared.old, compared.new, compared.links.after
+    assert isinstance(old, StoredChain) and isinstance(new, StoredChain)
     cleared: list[Problem] = []
     arrived: list[Problem] = []
     still: list[Problem] = []
-    for group in diff.changes[:MOST_CHANGES]:
+    for group in compared.diff.changes[:MOST_CHANGES]:
         before, after = list(_problems_in(old, group.old)), list(_problems_in(new, group.new))
         left = Counter(problem.rule for problem in after)
         for problem in before:
@@ -72,18 +73,13 @@ def problems_of(
         for problem in after:
             (still if known[problem.rule] else arrived).append(problem)
             known[problem.rule] -= known[problem.rule] > 0
-    rows = [
-        *(ProblemRow("problem", "problem", "new", number_of(p.path), at(p.path), p.text) for p in arrived),
-        *(ProblemRow("ok", "ok", "cleared", number_of(p.path), "", p.text) for p in cleared),
-        *(ProblemRow("changed", "info", "still", number_of(p.path), at(p.path), p.text) for p in still),
-    ]
-    numbers = [outline_of(chain.snapshot) for chain in (old, new)]
-    before_count, after_count = (each.errors + each.warnings for each in numbers)
-    return Problems(before_count, after_count, tuple(rows[:MOST_SHOWN]), max(0, len(rows) - MOST_SHOWN), all_href)
+    yield from (ProblemRow("problem", "problem", "new", p.path.number, at(p.path), p.text) for p in arrived)
+    yield from (ProblemRow("ok", "ok", "cleared", p.path.number, "", p.text) for p in cleared)
+    yield from (ProblemRow("changed", "info", "still", p.path.number, at(p.path), p.text) for p in still)
 
 
 def _problems_in(chain: StoredChain, side: Side) -> Iterator[Problem]:
-    """Of the tree alone; what providers say is told by the verdicts."""
+    """Of the tree alone; the verdicts give what providers say."""
     if side.is_empty:
         return
     outline = chain.outline
@@ -98,14 +94,9 @@ def _problems_in(chain: StoredChain, side: Side) -> Iterator[Problem]:
 
 def verdicts_of(before: Outline, after: Outline) -> tuple[VerdictRow, ...]:
     old, new = unpack(before.verdicts), unpack(after.verdicts)
-    return tuple(VerdictRow(each.label, *_said(old.get(each.name)), *_said(new.get(each.name))) for each in PROVIDERS)
-
-
-def _said(counts: list[int] | None) -> tuple[str, str, str]:
-    """(words, state, icon)"""
-    errors, warnings, _ = counts or [0, 0, 0]
-    if errors:
-        return f"rejects: {errors:,}", "problem", "failed"
-    if warnings:
-        return count(warnings, "warning"), "changed", "info"
-    return "accepts", "ok", "ok"
+    return tuple(
+        VerdictRow(provider.label, verdict_view(one), verdict_view(other))
+        for (provider, one), other in zip(
+            verdicts_by_provider(old).items(), verdicts_by_provider(new).values(), strict=True
+        )
+    )

@@ -65,7 +65,7 @@ def presets(chosen: Preset) -> tuple[PresetChoice, ...]:
 
 def writer_choices(endpoint: Endpoint, chosen: str) -> tuple[WriterChoice, ...]:
     hints = {
-        "extractive": "Picks what was asked, decided, tried and found, word for word. Quick; nothing leaves this machine.",
+        "extractive": "Extracts questions, decisions, attempts and findings verbatim. Quick; nothing leaves this machine.",
         "manual": "You write each summary yourself.",
     }
     choices = []

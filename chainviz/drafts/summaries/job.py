@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from django.db.models import F, Q, QuerySet
 
 from chainviz.core.operations.summarize import Piece, Plan, SummaryRequest, Writer
-from chainviz.drafts.summaries.losses import losses_of
+from chainviz.drafts.summaries.loss_report import losses_of
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.runs import endpoint, release, renew, stored_of
 from chainviz.jobs.lease import storable
@@ -118,7 +118,7 @@ class _Work:
         return Job.objects.filter(pk=self.run.job_id, state=Job.State.DONE).exists()
 
     def let_go(self) -> None:
-        """After a cancel or a fault the rest waits for whoever asks for it."""
+        """After a cancel or a fault the rest waits until somebody asks for it."""
         release(self._held())
         self._own().filter(state=State.WAITING).update(job=None)
 

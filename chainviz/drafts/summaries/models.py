@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 
+from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
 from chainviz.jobs.models import AsciiJSONField, Job
 
 
 class SummaryRunQuerySet(models.QuerySet["SummaryRun"]):
-    def visible_to(self, user: Any) -> SummaryRunQuerySet:
+    def visible_to(self, user: User) -> SummaryRunQuerySet:
         return self.filter(author=user, chain__trashed_at=None)
 
 
@@ -20,7 +19,7 @@ class SummaryRun(models.Model):
     """Summaries of one content of a chain; kept until they are taken, so that the page can be left and found again."""
 
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="summary_runs")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     draft = models.ForeignKey("drafts.Draft", on_delete=models.CASCADE, null=True, related_name="+")
     base = models.PositiveIntegerField()
     """Number of the version it was planned on, or that its draft began with."""
@@ -63,7 +62,7 @@ class SummaryPiece(models.Model):
     size = models.BigIntegerField()
     estimate = models.BigIntegerField()
     after = models.BigIntegerField(default=-1)
-    """Bytes of what will stand there; -1 while there is no text."""
+    """Bytes of what will replace it; -1 while there is no text."""
     left = models.TextField(default="", blank=True)
     """Why the piece stays as it is although there is a text."""
     in_plan = models.BooleanField(default=True)
@@ -95,7 +94,7 @@ class SummaryPiece(models.Model):
 
     @property
     def expected(self) -> int:
-        """Bytes that will stand there, as far as is known."""
+        """Bytes of what will replace it, as far as is known."""
         if self.left or self.state in (self.State.FAILED, self.State.DECLINED):
             return self.size
         return self.after if self.after >= 0 else self.estimate

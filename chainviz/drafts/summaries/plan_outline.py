@@ -6,18 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from chainviz.chains.diff.groups import count, number_of
-from chainviz.chains.diff.page import Measure, measures
-from chainviz.chains.render.numbers import share_text
+from chainviz.chains.diff.measures import Measure, measures
+from chainviz.chains.render.numbers import count_text, share_text
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import HUMAN, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import BodyPair, PairType, Section
 from chainviz.core.operations.summarize import Kept, Piece, Plan
 from chainviz.core.operations.summarize.plan import Rule
+from chainviz.core.usage.estimate import estimated_tokens
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.formatting.token_estimate import estimate_tokens
 
 SHOWN = 60
 """Rows of an outline; the next ones are one click away."""
@@ -135,7 +134,7 @@ def plan_measures(planned: Plan) -> tuple[Measure, ...]:
     return measures(
         [
             ("Bytes, estimated", before, after, "bytes"),
-            ("Tokens, estimated", estimate_tokens(before), estimate_tokens(after), "tokens"),
+            ("Tokens, estimated", estimated_tokens(before), estimated_tokens(after), "tokens"),
             ("Body pairs", pairs, pairs - folded + written, "count"),
         ]
     )
@@ -178,7 +177,7 @@ def _named(sections: Sequence[Section[Shape]], node: Piece | Kept) -> str:
     if pairs == 1 and node.first.pair:
         return pair_name(sections[node.first.section - 1].body[node.first.pair - 1])
     joined = node.last.section - node.first.section + 1
-    return f"{count(joined, 'section')} with {count(pairs, 'pair')}" if joined > 1 else count(pairs, "pair")
+    return f"{count_text(joined, 'section')} with {count_text(pairs, 'pair')}" if joined > 1 else count_text(pairs, "pair")
 
 
 def pair_name(pair: BodyPair[Shape]) -> str:
@@ -192,8 +191,8 @@ def pair_name(pair: BodyPair[Shape]) -> str:
 
 def range_text(first: Path, last: Path) -> str:
     if first == last:
-        return number_of(first)
-    return f"{number_of(first)}–{number_of(last)}"
+        return first.number
+    return f"{first.number}–{last.number}"
 
 
 def _row(entry: Entry, explorer: str, largest: int, heading: str) -> OutlineRow:

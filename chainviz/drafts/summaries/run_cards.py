@@ -10,21 +10,21 @@ from zlib import crc32
 
 from django.urls import reverse
 
-from chainviz.chains.diff.groups import count
-from chainviz.chains.diff.page import Measure, measures
+from chainviz.chains.diff.measures import Measure, measures
 from chainviz.chains.models import Chain
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.summarize.facts import KINDS
+from chainviz.core.usage.estimate import estimated_tokens
 from chainviz.drafts.summaries.form import SETTINGS
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.plan_outline import RULES, range_text
-from chainviz.drafts.summaries.runs import BY_HAND, MANUAL, endpoint, ground_of_run, jobs_of
-from chainviz.drafts.target import Ground
+from chainviz.drafts.summaries.runs import BY_HAND, MANUAL, endpoint, jobs_of, target_of_run
+from chainviz.drafts.target import Target
 from chainviz.jobs.models import Job
 from chainviz.llm import writer_named
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.formatting.text_fields import for_field
-from chainviz.web.formatting.token_estimate import estimate_tokens
 
 State = SummaryPiece.State
 SHOWN = 100
@@ -121,14 +121,14 @@ class RunPage:
     writer: str
     explorer: str
     settings_href: str
-    ground_words: str
+    source_words: str
     warnings: tuple[str, ...]
     trouble: str
 
 
 def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> RunPage:
     """`opened`: pieces that show their texts however many there are."""
-    ground = ground_of_run(run)
+    target = target_of_run(run)
     rows = sorted(run.pieces.filter(in_plan=True).defer("text", "losses"), key=_place)
     active = jobs_of(run)
     awaited = is_awaited(run, active)
@@ -140,7 +140,7 @@ def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> R
     return RunPage(
         chain=run.chain,
         run=run,
-        pieces=tuple(piece_view(run, ground, row, active, has_body=row.pk in bodies) for row in shown),
+        pieces=tuple(piece_view(run, target, row, active, has_body=row.pk in bodies) for row in shown),
         first=first,
         next_first=first + SHOWN if len(rows) > first + SHOWN else 0,
         more=max(0, len(rows) - first - SHOWN),
@@ -155,9 +155,9 @@ def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> R
         take_text=_take_text(ready),
         left_text=_left_text(left, looks),
         writer=writer_named(run.writer, endpoint()).label,
-        explorer=ground.explorer,
-        settings_href=settings_href(run, ground),
-        ground_words=ground.words,
+        explorer=target.explorer,
+        settings_href=settings_href(run, target),
+        source_words=target.words,
         warnings=tuple(run.warnings),
         trouble=_trouble(run, active),
     )
@@ -177,7 +177,7 @@ def _left_text(number: int, looks: Counter[str]) -> str:
     if not number:
         return ""
     why = ", ".join(f"{looks[each]:,} {LOOKS[each][2]}" for each in ("failed", "larger") if looks[each])
-    stays = f"{count(number, 'piece')} {'stays as it is' if number == 1 else 'stay as they are'}"
+    stays = f"{count_text(number, 'piece')} {'stays as it is' if number == 1 else 'stay as they are'}"
     return f"{stays} ({why})" if why else stays
 
 
@@ -187,11 +187,11 @@ def _trouble(run: SummaryRun, active: set[int]) -> str:
     return job.message if job is not None and not active and job.state in ("failed", "interrupted") else ""
 
 
-def settings_href(run: SummaryRun, ground: Ground) -> str:
+def settings_href(run: SummaryRun, target: Target) -> str:
     chosen = {name: value for name, value in run.options.items() if value is not False}
     words = {SETTINGS: "1", **chosen, "writer": run.writer}
-    address = reverse("drafts:summarize", args=[run.chain_id])
-    return f"{address}{ground.query}&{urlencode(words)}"
+    address = reverse("drafts:operation", args=[run.chain_id, "summarize"])
+    return f"{address}{target.query}&{urlencode(words)}"
 
 
 def _place(row: SummaryPiece) -> tuple[int, int, str]:
@@ -204,7 +204,7 @@ def _head(all: int, ready: int, is_writing: bool, writer: str) -> str:
         return f"Writing summaries: {ready:,} of {all:,} ready"
     if ready == all:
         return "The summary is ready" if all == 1 else f"All {all:,} summaries are ready"
-    return f"{ready:,} of {count(all, 'summary').replace('summarys', 'summaries')} {'written' if writer == MANUAL else 'ready'}"
+    return f"{ready:,} of {count_text(all, 'summary').replace('summarys', 'summaries')} {'written' if writer == MANUAL else 'ready'}"
 
 
 def run_measures(run: SummaryRun, rows: list[SummaryPiece]) -> tuple[Measure, ...]:
@@ -212,7 +212,7 @@ def run_measures(run: SummaryRun, rows: list[SummaryPiece]) -> tuple[Measure, ..
     return measures(
         [
             ("Bytes, expected", run.size, after, "bytes"),
-            ("Tokens, estimated", estimate_tokens(run.size), estimate_tokens(after), "tokens"),
+            ("Tokens, estimated", estimated_tokens(run.size), estimated_tokens(after), "tokens"),
         ]
     )
 
@@ -234,13 +234,13 @@ def looks_of(row: SummaryPiece, active: set[int], awaited: bool) -> str:
 
 
 def piece_view(
-    run: SummaryRun, ground: Ground, row: SummaryPiece, active: set[int], *, has_body: bool = True
+    run: SummaryRun, target: Target, row: SummaryPiece, active: set[int], *, has_body: bool = True
 ) -> PieceView:
     looks = looks_of(row, active, is_awaited(run, active))
     state, icon, word = LOOKS[looks]
     first, last = parse_path(row.first), parse_path(row.last)
     text = row.text if has_body else ""
-    losses = _losses(row, ground) if has_body and looks in ("ready", "larger") else ()
+    losses = _losses(row, target) if has_body and looks in ("ready", "larger") else ()
     is_ready = looks == "ready"
     return PieceView(
         pk=row.pk,
@@ -268,9 +268,9 @@ def piece_view(
         losses=losses,
         lost_text=_lost_text(losses),
         complete=not has_body or bool(row.losses.get("complete", True)),
-        href=f"{ground.explorer}at/{first}#{first.dom_id}",
+        href=f"{target.explorer}at/{first}#{first.dom_id}",
         prompt_href=reverse("drafts:summary_prompt", args=[run.chain_id, run.pk, row.pk]),
-        keep_key=f"summary:{row.pk}:{crc32(text.encode('utf-8', 'surrogatepass'))}",
+        keep_key=f"{run.chain_id}:summary:{row.pk}:{crc32(text.encode('utf-8', 'surrogatepass'))}",
     )
 
 
@@ -279,7 +279,7 @@ def _title(row: SummaryPiece, first: Path, last: Path) -> str:
         words = f"Sections {first.section} to {last.section}"
         return f"Questions of s{words[1:]}" if row.key.startswith("qa-human") else words
     pairs = last.pair - first.pair + 1
-    return f"Section {first.section} · {count(pairs, 'pair')}" if pairs > 1 else f"Pair {first.section}.{first.pair}"
+    return f"Section {first.section} · {count_text(pairs, 'pair')}" if pairs > 1 else f"Pair {first.section}.{first.pair}"
 
 
 def _detail(row: SummaryPiece, looks: str) -> str:
@@ -292,10 +292,10 @@ def _detail(row: SummaryPiece, looks: str) -> str:
     return f"{byte_text(row.size)} → ≈ {byte_text(row.estimate)}"
 
 
-def _losses(row: SummaryPiece, ground: Ground) -> tuple[KindOfLoss, ...]:
+def _losses(row: SummaryPiece, target: Target) -> tuple[KindOfLoss, ...]:
     lost: dict[str, list[LostFact]] = {}
     for kind, text, path in row.losses.get("lost", []):
-        href = f"{ground.explorer}at/{path}#{parse_path(path).node.dom_id}" if path else ""
+        href = f"{target.explorer}at/{path}#{parse_path(path).node.dom_id}" if path else ""
         lost.setdefault(kind, []).append(LostFact(text, href))
     return tuple(
         KindOfLoss(

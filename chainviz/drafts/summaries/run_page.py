@@ -9,20 +9,23 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
+from chainviz.accounts.permissions import requires
 from chainviz.core.errors import ChainError, Refused
-from chainviz.drafts.operations.responses import see_other, to_draft
+from chainviz.drafts.operations.responses import to_draft
 from chainviz.drafts.summaries import runs
+from chainviz.drafts.summaries.choices import prompt_answer
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
-from chainviz.drafts.summaries.plan_page import prompt_answer
 from chainviz.drafts.summaries.run_cards import PieceView, piece_view, run_page
 from chainviz.web.formatting.text_fields import from_field
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
 
 LAST_POLL = 286
 """Tells htmx to ask no more."""
 
 
+@requires("draft")
 @require_safe
 def summaries(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
     run = runs.run_for(request, chain_id, run_id)
@@ -31,6 +34,7 @@ def summaries(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
     return _vary(render(request, "drafts/summaries/summaries.html", {"page": page}))
 
 
+@requires("draft")
 @require_safe
 def status(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
     """The bar above the pieces, and those that look otherwise than on the page; `have` says how they look there, and
@@ -79,6 +83,7 @@ def _first(request: HttpRequest) -> int:
     return small_number(request.GET.get("from", "")) or 0
 
 
+@requires("draft")
 @require_safe
 def piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> HttpResponse:
     """One piece with its text."""
@@ -89,6 +94,7 @@ def piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> Ht
     return _vary(render(request, "drafts/summaries/_summary_piece.html", context))
 
 
+@requires("draft")
 @require_safe
 def prompt(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> HttpResponse:
     run, row = _piece(request, chain_id, run_id, piece_id)
@@ -98,9 +104,10 @@ def prompt(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> H
     if found is None:
         raise Http404("The plan has no such piece any more.")
     asked = planned.request(found).with_hint(row.hint)
-    return prompt_answer(request, runs.ground_of_run(run), asked, f"{request.path}?")
+    return prompt_answer(request, asked, f"{request.path}?", runs.target_of_run(run))
 
 
+@requires("draft")
 @require_POST
 def do(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
     """`act`: go on, try what failed again, stop, take the summaries over, or throw them away."""
@@ -109,7 +116,7 @@ def do(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
     address = reverse("drafts:summaries", args=[chain_id, run_id])
     try:
         if act == "take":
-            return to_draft(request, *runs.take(run, request.user))
+            return to_draft(runs.take(run))
         if act == "go" and run.writer != runs.MANUAL:
             runs.write_rest(run)
         elif act == "retry" and run.writer != runs.MANUAL:
@@ -125,6 +132,7 @@ def do(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
     return see_other(address)
 
 
+@requires("draft")
 @require_POST
 def do_piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> HttpResponse:
     """`act`: save the text, write it again, decline it, bring it back, or add lost facts (`add:kind`, `add:kind:fact`)."""
@@ -169,7 +177,7 @@ def _piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> t
 
 
 def _view(run: SummaryRun, row: SummaryPiece) -> PieceView:
-    return piece_view(run, runs.ground_of_run(run), row, runs.jobs_of(run))
+    return piece_view(run, runs.target_of_run(run), row, runs.jobs_of(run))
 
 
 def _to_piece(run: SummaryRun, row: SummaryPiece) -> HttpResponse:

@@ -1,13 +1,12 @@
 """What a person does with summaries: begin, correct, decline, have them written again, take them. All writes start here.
 
 A piece changes hands only by compare-and-swap on its state, so that neither two workers nor a worker and a person
-overwrite each other. Whoever has changed a text makes the plan again: thresholds hold for real sizes.
+overwrite each other. After a change of a text the plan is made again, because thresholds apply to real sizes.
 """
 
 from __future__ import annotations
 
-from random import SystemRandom
-from typing import Any
+from dataclasses import replace
 
 from django.conf import settings
 from django.db import transaction
@@ -16,14 +15,18 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
+from chainviz.accounts.models import person_of
 from chainviz.chains.access import chain_for
 from chainviz.core.errors import Refused
-from chainviz.core.operations.summarize import SUMMARIZE, Left, Piece, Plan, SummarizeOptions, execute, plan
+from chainviz.core.operations.execute import execute
+from chainviz.core.operations.summarize import SUMMARIZE, Left, Piece, Plan, SummarizeOptions, plan
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.summaries.losses import losses_of, with_facts
+from chainviz.drafts.operations.context import context_for
+from chainviz.drafts.operations.proposal import proposal_of
+from chainviz.drafts.summaries.loss_report import losses_of, with_facts
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
-from chainviz.drafts.target import Ground, version_of
+from chainviz.drafts.target import Target, version_of
 from chainviz.jobs.lease import cancel, storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import start_job
@@ -49,15 +52,15 @@ def endpoint() -> Endpoint:
 
 def run_for(request: HttpRequest, chain_id: int, run_id: int) -> SummaryRun:
     chain = chain_for(request, chain_id)
-    run = get_object_or_404(SummaryRun.objects.visible_to(request.user).filter(chain=chain), pk=run_id)
+    run = get_object_or_404(SummaryRun.objects.visible_to(person_of(request)).filter(chain=chain), pk=run_id)
     if not Snapshot.objects.filter(pk=run.snapshot, history=chain.history).exists():
         raise Http404
     return run
 
 
-def open_run(ground: Ground, user: Any) -> SummaryRun | None:
+def open_run(target: Target) -> SummaryRun | None:
     """Summaries of this content that nobody has taken yet."""
-    return SummaryRun.objects.filter(author=user, snapshot=ground.stored.snapshot.pk, taken_at=None).first()
+    return SummaryRun.objects.filter(author=target.person, snapshot=target.stored.snapshot.pk, taken_at=None).first()
 
 
 def stored_of(run: SummaryRun) -> StoredChain:
@@ -117,24 +120,24 @@ def _row(run: SummaryRun, piece: Piece) -> SummaryPiece:
     )
 
 
-def begin(ground: Ground, user: Any, options: SummarizeOptions, writer: str) -> SummaryRun:
+def begin(target: Target, options: SummarizeOptions, writer: str) -> SummaryRun:
     """Refused where nothing would be folded. Earlier summaries of the same content go."""
-    planned = plan(ground.stored, options)
+    planned = plan(target.stored, options)
     if not planned.pieces:
         raise Refused("With these settings everything stays as it is: there is nothing to summarize.")
     with transaction.atomic():
-        old = SummaryRun.objects.filter(author=user).filter(
-            Q(snapshot=ground.stored.snapshot.pk) | Q(chain=ground.chain, taken_at__isnull=False)
+        old = SummaryRun.objects.filter(author=target.person).filter(
+            Q(snapshot=target.stored.snapshot.pk) | Q(chain=target.chain, taken_at__isnull=False)
         )
         for each in old:
             stop(each)
         old.delete()
         run = SummaryRun.objects.create(
-            chain=ground.chain,
-            author=user,
-            draft=ground.draft,
-            base=ground.version.number,
-            snapshot=ground.stored.snapshot.pk,
+            chain=target.chain,
+            author=target.person,
+            draft=target.draft,
+            base=target.version.number,
+            snapshot=target.stored.snapshot.pk,
             size=planned.size_before,
             options=options.model_dump(),
             writer=writer,
@@ -154,7 +157,7 @@ def jobs_of(run: SummaryRun) -> set[int]:
 
 
 def release(held: QuerySet[SummaryPiece], cause: str = "") -> None:
-    """Nobody writes these pieces any more: an earlier text stands again, others failed, or wait for the next attempt."""
+    """Nobody writes these pieces any more: those with an earlier text keep it, others failed, or wait for the next attempt."""
     idle = {"job": None, "progress": 0, "stage": "", "cause": cause}
     held.exclude(text="").update(state=State.READY, **idle)
     held.update(state=State.FAILED if cause else State.WAITING, **idle)
@@ -182,7 +185,9 @@ def write_failed(run: SummaryRun) -> None:
     """All that failed once more, together with what is not written yet."""
     if run.job_id in jobs_of(run):
         return
-    run.pieces.filter(state=State.FAILED, in_plan=True).update(state=State.WAITING, job=None, cause="", progress=0, stage="")
+    run.pieces.filter(state=State.FAILED, in_plan=True).update(
+        state=State.WAITING, job=None, cause="", progress=0, stage=""
+    )
     write_rest(run)
 
 
@@ -194,7 +199,7 @@ def stop(run: SummaryRun) -> None:
 
 @transaction.atomic
 def write_again(piece: SummaryPiece, hint: str = "") -> None:
-    """One piece alone, by the run's writer; whatever stood there is replaced once the new text is there."""
+    """One piece alone, by the run's writer; the new text replaces the old one when it is complete."""
     if piece.run.writer == MANUAL:
         raise Refused("These summaries are written by hand.")
     _let_go(piece.run, jobs_of(piece.run))
@@ -259,23 +264,26 @@ def add_facts(piece: SummaryPiece, text: str, kind: str, fact: str = "") -> None
     put_text(piece, with_facts(text, kind, lost))
 
 
-def ground_of_run(run: SummaryRun) -> Ground:
+def target_of_run(run: SummaryRun) -> Target:
     draft = run.draft if run.draft and run.draft.saved_as is None and run.draft.discarded_at is None else None
-    return Ground(run.chain, version_of(run.chain, run.base), draft, stored_of(run))
+    return Target(run.chain, version_of(run.chain, run.base), draft, stored_of(run), run.author)
 
 
-def take(run: SummaryRun, user: Any) -> tuple[Draft, tuple[str, ...]]:
+def take(run: SummaryRun) -> Draft:
     """The summaries that are ready become one step of a draft. MovedOn where the draft is not what they were made for."""
-    ground = ground_of_run(run)
-    planned = plan_of(run, ground.stored)
-    outcome = execute(planned, texts_of(run), SystemRandom())
+    target, options = target_of_run(run), options_of(run)
+    context = replace(context_for(target.stored), summaries=texts_of(run))
+    outcome = execute(SUMMARIZE.name, options, target.stored, context)
     if not outcome.changes:
         raise Refused("No summary is ready, so there is nothing to take over.")
-    draft = services.take(ground, user, SUMMARIZE, planned.options, outcome)
+    # pieces that stay are in the report; the person decided about them
+    outcome = replace(outcome, warnings=tuple(run.warnings))
+    with services.taking(target, proposal_of(target, SUMMARIZE, options, outcome)) as draft:
+        pass
     stop(run)
     run.taken_at = timezone.now()
     run.save(update_fields=["taken_at"])
-    return draft, tuple(planned.warnings)
+    return draft
 
 
 @transaction.atomic

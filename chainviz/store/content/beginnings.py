@@ -1,6 +1,6 @@
 """Messages to look at: of a very long text in one only the beginning is read, and the rest where somebody asks.
 
-The unit is read by its format as ever, from a copy in which every long string is cut and ends with a mark. A part whose
+The unit is read by its format as usual, from a copy in which every long string is cut and ends with a mark. A part whose
 text is such a beginning and nothing else gets a LongText; all others must have the size that was stored for them.
 Where something does not fit (a long string inside of arguments, an image, a text the format takes apart) the whole
 message is to be read.
@@ -14,8 +14,8 @@ from dataclasses import replace
 from secrets import token_hex
 
 from chainviz.core.chain.messages import PART_KINDS, Fragment, Message, Part, Text, ToolCall, ToolResult, byte_size
-from chainviz.core.documents.json_edit import quote
-from chainviz.core.documents.long_strings import LongString, LongText, long_strings
+from chainviz.core.documents.json.edit import quote
+from chainviz.core.documents.json.long_strings import LongString, LongText, long_strings
 from chainviz.core.documents.units import Read
 from chainviz.core.formats.contract import Format
 from chainviz.store.content.message_shapes import PartShape, StoredShape

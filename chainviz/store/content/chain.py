@@ -9,11 +9,22 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import ChainAST
-from chainviz.store.content.message_reader import AT_HAND, BodyReader, RowReader, StoredMessage, pieces_of, read_shapes
+from chainviz.core.documents.document_context import DocumentContext
+from chainviz.store.content.message_reader import (
+    AT_HAND,
+    BodyReader,
+    RowReader,
+    StoredMessage,
+    pieces_of,
+    read_rows,
+    read_shapes,
+)
 from chainviz.store.content.message_shapes import StoredShape
+from chainviz.store.content.pieces import Places
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.transfer.document_context import context_of
 
 MOST_AT_HAND = 20_000
 """The tree of a chain with no more messages than this stays in memory: a live preview reads it again with every key."""
@@ -47,9 +58,20 @@ class StoredChain:
     def slice(self, start: int, stop: int) -> Sequence[Message]:
         return self.bodies.messages(self.rows(start, stop))
 
+    def begun_at(self, places: Sequence[int]) -> list[Message]:
+        """Returns messages from anywhere, in one read, to look at: of very long texts only the beginning (LongText)."""
+        return self.bodies.begun(list(read_rows(Places(pieces_of(self.snapshot)).at(places))))
+
     def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
         """Returns messages without bodies."""
         return self.read(self.outline.pieces(max(0, start), min(stop, len(self))))
+
+    def roles(self, start: int, stop: int) -> Sequence[str]:
+        return [row.shape.role for row in self.rows(start, stop)]
+
+    @cached_property
+    def surroundings(self) -> DocumentContext:
+        return context_of(self.snapshot)
 
     @cached_property
     def _shapes(self) -> tuple[StoredShape, ...]:

@@ -23,9 +23,12 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(packed: bytes | memoryview) -> Any:
-    content = bytes(packed)
-    plain = zlib.decompress(content) if content[0] == _DEFLATED else content
-    return _decoder.raw_decode(plain.decode("ascii"))[0]
+    return _decoder.raw_decode(inflated(bytes(packed)).decode("ascii"))[0]
+
+
+def inflated(packed: bytes) -> bytes:
+    """The JSON text of a packed value."""
+    return zlib.decompress(packed) if packed[0] == _DEFLATED else packed
 
 
 def pack_body(content: bytes) -> bytes:

@@ -12,10 +12,10 @@ from django.db import connection
 from chainviz.core import formats
 from chainviz.core.chain.messages import CallRef, Fragment
 from chainviz.core.chain.messages import Message as CoreMessage
-from chainviz.core.documents import long_strings
+from chainviz.core.documents.json import long_strings
 from chainviz.store.content.beginnings import begun
 from chainviz.store.content.codec import unpack_body
-from chainviz.store.content.message_shapes import StoredShape, unpack_shape
+from chainviz.store.content.message_shapes import StoredShape, unpack_large, unpack_shape
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.content.spans import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
 from chainviz.store.content.uploads import UploadReader, chunks_of
@@ -75,6 +75,7 @@ AT_HAND: dict[tuple[int, bytes], Any] = {}
 def forget() -> None:
     """Clears what is kept in memory: nothing that is deleted for good may stay there."""
     _pieces.cache_clear()
+    unpack_large.cache_clear()
     AT_HAND.clear()
 
 
@@ -122,6 +123,12 @@ def read_shapes(pieces: Iterable[Piece]) -> Iterator[StoredShape]:
                 yield unpack_shape(skeleton, size, preview)
 
 
+def read_skeletons(pieces: Iterable[Piece]) -> Iterator[tuple[int, bytes]]:
+    """Yields position and packed skeleton, in any order."""
+    for group in _groups(pieces):
+        yield from ((position, bytes(skeleton)) for _, position, skeleton in _select(Message, ["skeleton"], group))
+
+
 PREFETCHED = 64
 """Chunks of an upload read at once: 16 MB."""
 
@@ -141,11 +148,28 @@ def _groups(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
         yield group
 
 
-def _select(model: type[Message] | type[Body], columns: Sequence[str], pieces: Sequence[Piece]) -> list[Sequence[Any]]:
-    """Returns rows of some pieces, in any order. In plain SQL: building the same condition of Q takes longer than the query."""
-    quote = connection.ops.quote_name
+def total_size(pieces: Iterable[Piece]) -> int:
+    """Returns the content bytes of the messages of some pieces, without reading them."""
+    table = connection.ops.quote_name(Message._meta.db_table)
+    found = 0
+    for group in _groups(pieces):
+        condition, values = _within(group)
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT COALESCE(SUM(size), 0) FROM {table} WHERE {condition}", values)
+            found += int(cursor.fetchone()[0])
+    return found
+
+
+def _within(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
+    """The condition of these messages in plain SQL: building the same of Q takes longer than the query."""
     condition = " OR ".join(["(run_id = %s AND position BETWEEN %s AND %s)"] * len(pieces))
-    values = [value for run, start, length in pieces for value in (run, start, start + length - 1)]
+    return condition, [value for run, start, length in pieces for value in (run, start, start + length - 1)]
+
+
+def _select(model: type[Message] | type[Body], columns: Sequence[str], pieces: Sequence[Piece]) -> list[Sequence[Any]]:
+    """Returns rows of some pieces, in any order."""
+    quote = connection.ops.quote_name
+    condition, values = _within(pieces)
     names = ", ".join(map(quote, ("run_id", "position", *columns)))
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {names} FROM {quote(model._meta.db_table)} WHERE {condition}", values)

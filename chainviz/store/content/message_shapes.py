@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import (
     AI,
+    HUMAN,
     PART_KINDS,
     TOOL,
     Binary,
@@ -23,7 +24,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )
-from chainviz.store.content.codec import pack, unpack
+from chainviz.store.content.codec import inflated, pack, unpack
 
 PREVIEW = 200
 KINDS: tuple[PartKind, ...] = ("text", "image", "binary", "thinking", "tool_call", "tool_result", "opaque")
@@ -65,6 +66,10 @@ class StoredShape:
             return ()
         return tuple(CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_result")
 
+    @property
+    def is_user_action(self) -> bool:
+        return self.role == HUMAN and any(part.kind in ("tool_call", "tool_result") for part in self.parts)
+
 
 def pack_skeleton(message: Message) -> bytes:
     return pack([message.role, [_part(part) for part in message.parts], message.label, message.note])
@@ -79,7 +84,28 @@ def _part(part: Part) -> list[Any]:
     return [number, part.size]
 
 
+_UNKNOWN = f"[{_NUMBERS['opaque']},".encode()
+
+
+def has_unknown_part(skeleton: bytes) -> bool:
+    """Whether a message may have a part of an unknown kind; told quickly, so a name can look like one."""
+    return _UNKNOWN in inflated(skeleton)
+
+
+LARGE = 20_000
+"""Bytes of a packed skeleton that is worth keeping: a page reads the shape of a message with very many parts again."""
+
+
 def unpack_shape(skeleton: bytes, size: int, preview: str) -> StoredShape:
+    return unpack_large(bytes(skeleton), size, preview) if len(skeleton) > LARGE else _unpack(skeleton, size, preview)
+
+
+@lru_cache(maxsize=4)
+def unpack_large(skeleton: bytes, size: int, preview: str) -> StoredShape:
+    return _unpack(skeleton, size, preview)
+
+
+def _unpack(skeleton: bytes, size: int, preview: str) -> StoredShape:
     role, parts, label, note = unpack(skeleton)
     return StoredShape(role, size, tuple([_part_shape(part) for part in parts]), label, note, preview)
 

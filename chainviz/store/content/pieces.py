@@ -47,6 +47,10 @@ class PlacedSplice(NamedTuple):
     """Bytes of `placed` as their source spells them."""
 
     @property
+    def added(self) -> int:
+        return len(self.placed)
+
+    @property
     def pieces(self) -> PieceSplice:
         return PieceSplice(self.start, self.removed, tuple(join(one.piece for one in self.placed)))
 
@@ -65,6 +69,18 @@ def join(pieces: Iterable[Piece]) -> list[Piece]:
     if open_end > open_start:
         joined.append(Piece(open_run, open_start, open_end - open_start))
     return joined
+
+
+def spliced(pieces: Iterable[Piece], changes: Iterable[PlacedSplice]) -> Iterator[list[Piece] | PlacedMessage]:
+    """Yields the changed chain in order: the pieces that stay, and each message put in."""
+    cursor = Cursor(pieces)
+    place = 0
+    for change in changes:
+        yield join(cursor.take(change.start - place))
+        yield from change.placed
+        cursor.skip(change.removed)
+        place = change.start + change.removed
+    yield join(cursor.rest())
 
 
 class Cursor:
@@ -189,7 +205,7 @@ class Places:
             position = stop
 
     def rises(self, run: int) -> bool:
-        """Whether the messages of the run stand in the list in the order of the run."""
+        """Whether the list has the messages of the run in the order of the run."""
         return all(one[2] < other[2] for one, other in pairwise(self._by_run.get(run, [])))
 
 

@@ -14,8 +14,9 @@ from chainviz.core.chain.messages import Message as CoreMessage
 from chainviz.store.content.codec import pack_body
 from chainviz.store.content.message_shapes import pack_skeleton, preview
 from chainviz.store.content.pieces import Piece, PlacedMessage
+from chainviz.store.content.run_checksums import RunHash
 from chainviz.store.content.spans import message_digest, pack_source
-from chainviz.store.models import Body, Message, Run
+from chainviz.store.models import Body, Message, Run, RunChecksum
 
 BATCH = 4000
 BATCH_BYTES = 4 << 20
@@ -34,6 +35,7 @@ class RunWriter:
         self._rows: list[tuple[Any, ...]] = []
         self._bodies: list[tuple[Any, ...]] = []
         self._held = 0
+        self._hash = RunHash()
         self._starts = array("Q")
         self._positions = array("I")
 
@@ -44,8 +46,11 @@ class RunWriter:
         self._rows.append(
             (self._run, position, digest, message.size, pack_skeleton(message), preview(message), source.spans)
         )
+        self._hash.add_source(position, source.spans)
         if source.body:
-            self._bodies.append((self._run, position, pack_body(source.body)))
+            body = pack_body(source.body)
+            self._hash.add_body(position, body)
+            self._bodies.append((self._run, position, body))
             self._held += len(source.body)
         self.stored += source.length
         for fragment in message.source:
@@ -65,6 +70,12 @@ class RunWriter:
             if self._bodies:
                 insert_many(Body, ["run_id", "position", "content"], self._bodies)
         self._rows, self._bodies, self._held = [], [], 0
+
+    def finish(self) -> None:
+        """Writes what is left, and the checksum of the run."""
+        self.flush()
+        with self._batch():
+            RunChecksum.objects.create(run_id=self._run, digest=self._hash.digest())
 
     @property
     def starts(self) -> bytes:

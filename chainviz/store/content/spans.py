@@ -13,7 +13,7 @@ from chainviz.store.content.codec import pack, unpack
 
 
 def encode(text: str) -> bytes:
-    """Source text as bytes; bytes that are no UTF-8 were read as surrogates and come out as they were."""
+    """Source text as bytes; bytes that are not UTF-8 were read as surrogates and come out as they were."""
     return text.encode("utf-8", "surrogateescape")
 
 

@@ -79,5 +79,5 @@ def _lock(draft: Draft) -> Draft:
 
 
 def discard(draft: Draft) -> None:
-    """Deletes the draft; garbage.py collects what it wrote."""
+    """Deletes the draft; purge/garbage.py collects what it wrote."""
     draft.delete()

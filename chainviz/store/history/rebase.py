@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from django.db import transaction
 
+from chainviz.core import formats
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM
+from chainviz.core.state.processed_length import is_state
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import BodyReader, pieces_of, read_rows
@@ -15,8 +17,11 @@ from chainviz.store.content.spans import stored_bytes
 from chainviz.store.errors import Overlap
 from chainviz.store.history.drafts import steps
 from chainviz.store.history.snapshots import Origin, next_snapshot
-from chainviz.store.models import Draft, Snapshot, Step, Version
+from chainviz.store.history.state_length import differ_in_length_only, surroundings_after
+from chainviz.store.history.steps import new_run, new_template
+from chainviz.store.models import Draft, Snapshot, Step, Template, Version
 from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.transfer.document_context import context_of
 
 
 @transaction.atomic
@@ -57,9 +62,19 @@ def overlap(draft: Draft, head: Version) -> Overlap | None:
 def _repeat(parent: Snapshot, pieces: Sequence[Piece], step: Snapshot, base: Snapshot) -> Snapshot:
     changes = [_stored(change) for change in differences(pieces_of(parent), pieces)]
     origin = Origin(step.operation, unpack(step.options), unpack(step.report), step.run)
-    template = step.template if step.template_id != base.template_id else None
-    format = step.format if template is not None else ""
+    format = step.format if step.template_id != base.template_id else ""
+    template = _template(parent, changes, step, base)
     return next_snapshot(parent, changes).create(origin, format=format, template=template)
+
+
+def _template(parent: Snapshot, changes: Sequence[PlacedSplice], step: Snapshot, base: Snapshot) -> Template | None:
+    """None: that of the parent."""
+    own = step.template if step.template_id != base.template_id else None
+    if step.format != base.format or not is_state(formats.get_format(step.format)):
+        return own
+    is_own = own is not None and not differ_in_length_only(step, base)
+    around = surroundings_after(parent, changes, context_of(step) if is_own else None)
+    return new_template(new_run(parent), around) if around is not None else None
 
 
 def _stored(change: PieceSplice) -> PlacedSplice:

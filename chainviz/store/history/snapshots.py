@@ -14,12 +14,13 @@ from chainviz.store.content.runs import Batch
 from chainviz.store.content.spans import stored_bytes
 from chainviz.store.models import Run, Snapshot, Template
 from chainviz.store.outline.blocks import Listing
-from chainviz.store.outline.build import outline_of
-from chainviz.store.outline.cache import BlockWriter, save_outline
+from chainviz.store.outline.build import outline_of, save_outline
+from chainviz.store.outline.cache import BlockWriter
 from chainviz.store.outline.hashes import to_bytes
 from chainviz.store.outline.measures import Charts, unpack_charts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.update import OutlineEditor
+from chainviz.store.transfer.document_context import usage_beside
 
 GENERATIONS = 50
 """After this many splices a snapshot lists all its pieces, if that is not much longer than the splices together."""
@@ -68,19 +69,23 @@ class NextSnapshot:
             options=pack(origin.options),
             report=pack(list(origin.report)),
         )
+        if template is not None:
+            self.charts.beside = usage_beside(snapshot)
         save_outline(snapshot, self.listing, self.charts)
         return snapshot
 
 
-def next_snapshot(parent: Snapshot, changes: Sequence[PlacedSplice], batch: Batch = nullcontext) -> NextSnapshot:
+def next_snapshot(
+    parent: Snapshot, changes: Sequence[PlacedSplice], batch: Batch = nullcontext, format: str = ""
+) -> NextSnapshot:
     """Works out what follows `parent`, in time proportional to the changes. `batch` opens the transactions in which blocks
-    of the outline are written."""
+    of the outline are written. `format`: that of a converted chain; "" where it stays the same."""
     outline = outline_of(parent)
     writer = BlockWriter(parent.history_id, batch)
     charts = unpack_charts(outline.charts)
     old = OutlineReader.of(parent, outline)
     removed = _removed_bytes(old, changes)
-    listing = OutlineEditor(old, writer, charts).edit(changes)
+    listing = OutlineEditor(old, writer, charts, format or parent.format).edit(changes)
     writer.flush()
     stored = parent.stored - removed + sum(change.stored for change in changes)
     return NextSnapshot(parent, listing, charts, _pieces(parent, [change.pieces for change in changes]), stored)

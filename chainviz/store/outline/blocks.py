@@ -118,6 +118,8 @@ class Listing:
 
     rows: tuple[Entry, ...] = ()
     sections: tuple[Entry, ...] = ()
+    late: tuple[str, ...] = ()
+    """Ids of calls that have a result outside their row, in order (late_results.py)."""
 
     @cached_property
     def total(self) -> Measure:
@@ -158,12 +160,13 @@ class Listing:
 
 
 def pack_listing(listing: Listing) -> bytes:
-    return pack([[_pack_entry(entry) for entry in entries] for entries in (listing.rows, listing.sections)])
+    entries = [[_pack_entry(entry) for entry in entries] for entries in (listing.rows, listing.sections)]
+    return pack([*entries, listing.late])
 
 
 def unpack_listing(content: bytes | memoryview) -> Listing:
-    rows, sections = unpack(content)
-    return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)))
+    rows, sections, late = unpack(content)
+    return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)), tuple(late))
 
 
 def _pack_entry(entry: Entry) -> list[Any]:

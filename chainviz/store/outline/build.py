@@ -7,17 +7,25 @@ from collections.abc import Callable
 from typing import Any
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
-from chainviz.store.content.message_reader import pieces_of, read_placed
+from chainviz.core.providers import PROVIDERS
+from chainviz.core.providers.verdict import counted
+from chainviz.store.content.codec import pack
+from chainviz.store.content.message_reader import pieces_of, read_placed, read_shapes
 from chainviz.store.content.pieces import PlacedMessage, join
 from chainviz.store.models import History, Outline, OutlineBlock, Snapshot
 from chainviz.store.outline import blocks
-from chainviz.store.outline.blocks import Entry, HashedRow, Listing, PackedBlock, pack_rows, pack_sections
-from chainviz.store.outline.cache import RULES, BlockWriter, save_outline
+from chainviz.store.outline.blocks import Entry, HashedRow, Listing, PackedBlock, pack_listing, pack_rows, pack_sections
+from chainviz.store.outline.cache import BlockReader, BlockWriter, visible_problems
+from chainviz.store.outline.edition import RULES
 from chainviz.store.outline.hashes import sequence_hash
-from chainviz.store.outline.measures import Charts
+from chainviz.store.outline.late_results import LateResults, late_results
+from chainviz.store.outline.measures import NONE, Charts, Counts, add_counts
 from chainviz.store.outline.problem_rules import Neighbours, check_rows
+from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import RowMessages, SectionRow
+from chainviz.store.outline.section_rules import SectionRules
 from chainviz.store.outline.sections import SectionCutter
+from chainviz.store.transfer.document_context import envelope_of, usage_beside
 
 OPENING_ROWS = 4096
 """The rows up to the first AI message are checked together, if they are no more than this."""
@@ -28,8 +36,12 @@ HELD_BYTES = 8 << 20
 class OutlineBuilder:
     """Takes the messages of a snapshot in order; `write` stores each block that is full."""
 
-    def __init__(self, write: Callable[[PackedBlock], None]) -> None:
+    def __init__(self, write: Callable[[PackedBlock], None], format: str = "", late: tuple[str, ...] = ()) -> None:
+        """`format`: in which the chain is written. `late`: ids of its late results, as far as they are known."""
         self._write = write
+        self._format = format
+        self._late = late
+        self._results = LateResults()
         self._block = blocks.BLOCK
         self._open: list[PlacedMessage] = []
         """The messages of the current row."""
@@ -46,6 +58,7 @@ class OutlineBuilder:
 
     def add(self, placed: PlacedMessage) -> None:
         role = placed.message.role
+        self._results.add(placed.message)
         is_header = role in (SYSTEM, HUMAN)
         if self._open and (is_header or role == AI or self._open[0].message.role in (SYSTEM, HUMAN)):
             self._close_row(placed.message)
@@ -59,7 +72,12 @@ class OutlineBuilder:
         self._close_block(None)
         self._add_section(self._cutter.end())
         self._close_sections()
-        return Listing(tuple(self._row_entries), tuple(self._section_entries))
+        return Listing(tuple(self._row_entries), tuple(self._section_entries), self._late)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the late results are those that were known; otherwise the chain has to be judged once more."""
+        return self._results.ids == self._late
 
     def _close_row(self, after: Shape) -> None:
         # a row is complete when the next one begins, so something always follows a block that ends here
@@ -75,7 +93,7 @@ class OutlineBuilder:
         if not self._rows:
             return
         cut = [RowMessages(tuple([placed.message for placed in row])) for row in self._rows]
-        rows = check_rows(cut, Neighbours(self._before, after), self._is_repeated)
+        rows = check_rows(cut, Neighbours(self._before, after, self._format, self._late), self._is_repeated)
         hashed = []
         for row, messages, placed in zip(rows, cut, self._rows, strict=True):
             self.charts.add(messages.messages)
@@ -118,6 +136,31 @@ def outline_of(snapshot: Snapshot) -> Outline:
     return outline or rebuild_outline(snapshot)
 
 
+def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
+    by_section = SectionRules(OutlineReader(listing, BlockReader(snapshot.history_id))).total()
+    problems = add_counts(visible_problems(listing.total, listing.section_count), by_section)
+    problems = add_counts(problems, _unread(snapshot))
+    errors, warnings, *_ = problems.get("", NONE)
+    outline, _ = Outline.objects.update_or_create(
+        snapshot=snapshot,
+        defaults={
+            "rules": RULES,
+            "listing": pack_listing(listing),
+            "errors": errors,
+            "warnings": warnings,
+            "verdicts": pack(problems),
+            "charts": charts.packed(),
+        },
+    )
+    return outline
+
+
+def _unread(snapshot: Snapshot) -> Counts:
+    """Fields of the document that nobody understood, as each provider counts them."""
+    fields = envelope_of(snapshot).not_understood
+    return {provider.name: list(counted(provider.unread(fields))) for provider in PROVIDERS} if fields else {}
+
+
 def rebuild_outline(snapshot: Snapshot) -> Outline:
     writer = BlockWriter(snapshot.history_id)
     listing, charts = compute(snapshot, writer)
@@ -135,7 +178,9 @@ def rebuild_all() -> int:
 
 
 def compute(snapshot: Snapshot, write: Callable[[PackedBlock], None] = lambda block: None) -> tuple[Listing, Charts]:
-    builder = OutlineBuilder(write)
-    for placed in read_placed(pieces_of(snapshot)):
+    pieces = pieces_of(snapshot)
+    builder = OutlineBuilder(write, snapshot.format, late_results(read_shapes(pieces)))
+    for placed in read_placed(pieces):
         builder.add(placed)
+    builder.charts.beside = usage_beside(snapshot)
     return builder.finish(), builder.charts

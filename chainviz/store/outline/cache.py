@@ -6,25 +6,21 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from chainviz.store.content.codec import pack
 from chainviz.store.content.runs import Batch
-from chainviz.store.models import Outline, OutlineBlock, Snapshot
+from chainviz.store.models import Outline, OutlineBlock
 from chainviz.store.outline.blocks import (
     Listing,
     PackedBlock,
     RowBlock,
     SectionBlock,
-    pack_listing,
     unpack_listing,
     unpack_rows,
     unpack_sections,
 )
 from chainviz.store.outline.hashes import pack_hashes, unpack_hashes
-from chainviz.store.outline.measures import Charts, Counts, Measure
+from chainviz.store.outline.measures import NONE, Counts, Measure
 from chainviz.store.outline.rows import OPENING
 
-RULES = 1
-"""Raise it when rules or the form of blocks change: outlines of another edition are rebuilt."""
 BATCH = 64
 """Blocks written together."""
 
@@ -46,9 +42,7 @@ class BlockWriter:
     def flush(self) -> None:
         rows = {block.entry.digest: block for block in self._waiting}
         blocks = [
-            OutlineBlock(
-                history_id=self._history_id, digest=digest, rows=block.rows, hashes=pack_hashes(block.hashes)
-            )
+            OutlineBlock(history_id=self._history_id, digest=digest, rows=block.rows, hashes=pack_hashes(block.hashes))
             for digest, block in rows.items()
         ]
         with self._batch():
@@ -89,29 +83,12 @@ class BlockReader:
         return found
 
 
-def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
-    problems = visible_problems(listing.total, listing.section_count)
-    tree = problems.get("", [0, 0, 0])
-    outline, _ = Outline.objects.update_or_create(
-        snapshot=snapshot,
-        defaults={
-            "rules": RULES,
-            "listing": pack_listing(listing),
-            "errors": tree[0],
-            "warnings": tree[1],
-            "verdicts": pack(problems),
-            "charts": charts.packed(),
-        },
-    )
-    return outline
-
-
 def visible_problems(measure: Measure, sections: int) -> Counts:
     """Returns the counts as pages show them: the problem of the opening counts only where a second section follows."""
     counts = {key: list(numbers) for key, numbers in measure.problems.items() if key != OPENING}
     opening = measure.problems.get(OPENING)
     if opening and sections > 1:
-        counts[""] = [a + b for a, b in zip(counts.get("", [0, 0, 0]), opening, strict=True)]
+        counts[""] = [a + b for a, b in zip(counts.get("", NONE), opening, strict=True)]
     return counts
 
 

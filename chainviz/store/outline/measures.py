@@ -7,14 +7,14 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import Message, Shape, ToolCall, ToolResult
-from chainviz.core.chain.problems import Severity
+from chainviz.core.chain.problems import SEVERITIES
+from chainviz.core.providers.section_rules import Mark
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.message_shapes import StoredShape
 
 Counts = dict[str, list[int]]
-"""Problems by provider ("" is the tree itself): errors, warnings, infos."""
-
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""Numbers by name. Of problems: by provider ("" is the tree itself) how many of each severity, in the order of SEVERITIES."""
+NONE = (0,) * len(SEVERITIES)
 
 
 class Measure(NamedTuple):
@@ -27,6 +27,18 @@ class Measure(NamedTuple):
     invalid: int = 0
     """Pairs that are not valid."""
     problems: Counts = {}
+    usage: Counts = {}
+    """By model: the recorded tokens, in the order of core's TokenUsage."""
+    thinking: int = 0
+    """Messages with the first of core's marks (providers/section_rules.py); then those with the others, in their order."""
+    unthinking: int = 0
+    not_first: int = 0
+    unsigned: int = 0
+    odd_ids: int = 0
+
+    def marked(self, mark: Mark) -> int:
+        numbers = (self.thinking, self.unthinking, self.not_first, self.unsigned, self.odd_ids)
+        return numbers[mark.bit_length() - 1]
 
     @property
     def rows(self) -> int:
@@ -40,14 +52,20 @@ class Measure(NamedTuple):
             self.size + other.size,
             self.header_size + other.header_size,
             self.invalid + other.invalid,
-            _both(self.problems, other.problems),
+            add_counts(self.problems, other.problems),
+            add_counts(self.usage, other.usage),
+            self.thinking + other.thinking,
+            self.unthinking + other.unthinking,
+            self.not_first + other.not_first,
+            self.unsigned + other.unsigned,
+            self.odd_ids + other.odd_ids,
         )
 
 
 NOTHING = Measure()
 
 
-def _both(one: Counts, other: Counts) -> Counts:
+def add_counts(one: Counts, other: Counts) -> Counts:
     if not other:
         return one
     if not one:
@@ -63,28 +81,38 @@ def add_up(measures: Iterable[Measure]) -> Measure:
     parts = list(measures)
     if not parts:
         return NOTHING
-    headers, pairs, messages, size, header_size, invalid, problems = zip(*parts, strict=True)
+    headers, pairs, messages, size, header_size, invalid, problems, usage, *marks = zip(*parts, strict=True)
     return Measure(
-        sum(headers), sum(pairs), sum(messages), sum(size), sum(header_size), sum(invalid), reduce(_both, problems, {})
+        sum(headers),
+        sum(pairs),
+        sum(messages),
+        sum(size),
+        sum(header_size),
+        sum(invalid),
+        reduce(add_counts, problems, {}),
+        reduce(add_counts, usage, {}),
+        *map(sum, marks),
     )
 
 
 def count_problems(problems: Iterable[list[Any]]) -> Counts:
-    """Counts packed problems (rows.py), whose severity and key lie at 1 and 5."""
+    """Counts packed problems (rows.py): severity and key lie at 1 and 5, the number of further ones that it represents at 9."""
     counts: Counts = {}
     for problem in problems:
-        counts.setdefault(problem[5], [0, 0, 0])[problem[1]] += 1
+        counts.setdefault(problem[5], [0] * len(SEVERITIES))[problem[1]] += 1 + sum(problem[9:])
     return counts
 
 
 class Charts:
     """Bytes by role and by tool of one snapshot. An edit takes the old rows out and adds the new ones."""
 
-    def __init__(self, roles: dict[str, list[int]] | None = None, tools: dict[str, list[int]] | None = None) -> None:
+    def __init__(self, roles: Counts | None = None, tools: Counts | None = None, beside: Counts | None = None) -> None:
         self.roles = roles or {}
         """By role: messages, bytes."""
         self.tools = tools or {}
         """By tool name: calls, bytes of calls, results, bytes of results."""
+        self.beside = beside or {}
+        """By model: tokens that the document records beside its messages."""
 
     def add(self, row: Sequence[Shape], sign: int = 1) -> None:
         """Adds the messages of a row, or takes them out (-1). A result without a name counts for its call's tool."""
@@ -107,7 +135,7 @@ class Charts:
             _drop_empty(self.tools)
 
     def packed(self) -> bytes:
-        return pack([self.roles, self.tools])
+        return pack([self.roles, self.tools, self.beside])
 
 
 def _parts(message: Shape) -> Iterator[tuple[str, int, str, str]]:

@@ -2,7 +2,7 @@
 
 The rules of core and of the providers are applied to small trees made of these rows, so that an edited outline has the
 same problems as a new one. Providers check each row as a section of its own, and the rows up to the first AI message
-together; what a provider says about a longer section only `chainviz check` finds. Indexes in the small trees are not those
+together; rules about a message and the rest of its section use marks (section_rules.py). Indexes in the small trees are not those
 of the chain unless the rows begin it, so packed problems keep none (rows.py).
 
 No part of a chain can tell alone which calls repeat an earlier id. An edit that keeps the calls of its rows, as nearly all
@@ -14,18 +14,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from chainviz.core.chain.messages import AI, CallRef, Message, Shape
+from chainviz.core.chain.messages import AI, CallRef, Message, Role, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, section_problems, tree_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.providers import PROVIDERS
-from chainviz.core.providers.contract import Called, Excerpt, excerpts
+from chainviz.core.providers.check import answered_in, excerpt_of, excerpts
+from chainviz.core.providers.contract import Called, Excerpt
 from chainviz.store.content.message_reader import read_calls
-from chainviz.store.content.pieces import Cursor, Piece, PlacedSplice, Places, join
+from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, Places, spliced
+from chainviz.store.outline.folding import LISTED, fold
 from chainviz.store.outline.rows import OPENING, Row, RowMessages, pack_problem
 
 OPENING_RULE = "missing-human"
@@ -35,12 +37,16 @@ Repeated = Callable[[int, CallRef], bool]
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """What stands before and behind some rows."""
+    """What is before, after and around some rows."""
 
     before: RowMessages[Any] | None = None
     """The row before; None where the rows begin the chain."""
     after: Shape | None = None
     """The message behind the rows, if there is one."""
+    format: str = ""
+    """The format in which the chain is written."""
+    late: Sequence[str] = ()
+    """Ids of calls that have a result outside their row."""
 
 
 def check_rows(rows: Sequence[RowMessages[Message]], neighbours: Neighbours, repeated: Repeated) -> list[Row]:
@@ -62,9 +68,10 @@ class _Check:
 
     def check(self, repeated: Repeated) -> list[Row]:
         found: list[list[list[Any]]] = [[] for _ in self.seen]
-        tree = list(self._tree())
+        tree = fold(self._tree())
         suspects = {self._row_of(problem) for problem in tree}
-        for problem in sorted([*tree, *self._providers(suspects, repeated)], key=lambda problem: problem.message):
+        said = fold(self._providers(suspects, repeated))
+        for problem in sorted([*tree, *said], key=lambda problem: problem.message):
             row = self._row_of(problem)
             key = OPENING if problem.rule == OPENING_RULE and not problem.provider else problem.provider
             found[row].append(pack_problem(problem, problem.message - self.starts[row], key))
@@ -98,9 +105,9 @@ class _Check:
                 here.add(call.id)
 
     def _together(self, rows: Sequence[RowMessages[Message]]) -> Iterator[Problem]:
-        ends = self.neighbours.after is None and len(rows) == len(self.rows)
-        for excerpt in excerpts(ChainAST(tuple(_sections(rows))), ends=ends):
-            yield from _provider_problems(excerpt)
+        after = self._role_at(len(rows))
+        for excerpt in excerpts(ChainAST(tuple(_sections(rows))), self.neighbours.format, after=after):
+            yield from self._said_of(excerpt)
 
     def _alone(self, i: int, is_suspect: bool) -> Iterator[Problem]:
         """Checks a row that does not begin the chain. `is_suspect`: the tree found a problem of it in its context; it has
@@ -109,14 +116,21 @@ class _Check:
         index = self.starts[i + self.context]
         section = Section(row.messages) if row.is_header else Section((), (row.pair,))
         before = self.seen[i + self.context - 1].messages[-1].role
-        is_last = self.neighbours.after is None and i + 1 == len(self.rows)
-        problems = tuple(section_problems(section, 2, index, not is_last)) if is_suspect else ()
-        yield from _provider_problems(Excerpt(section, 2, index, before, is_last, problems))
+        after = self._role_at(i + 1)
+        problems = tuple(section_problems(section, 2, index, after is not None)) if is_suspect else ()
+        yield from self._said_of(excerpt_of(section, (2, index), (before, after), self.neighbours.format, problems))
 
+    def _said_of(self, excerpt: Excerpt) -> Iterator[Problem]:
+        few = fold(excerpt.problems) if len(excerpt.problems) > LISTED else excerpt.problems
+        paired = answered_in(excerpt.section.body).union(self.neighbours.late) if few else frozenset()
+        seen = replace(excerpt, problems=few, paired=paired)
+        for provider in PROVIDERS:
+            yield from provider.check_rows(seen)
 
-def _provider_problems(excerpt: Excerpt) -> Iterator[Problem]:
-    for provider in PROVIDERS:
-        yield from provider.check_section(excerpt)
+    def _role_at(self, row: int) -> Role | None:
+        """The role of the first message of a row, or of the one behind the rows; None behind the chain's end."""
+        following = self.rows[row].messages[0] if row < len(self.rows) else self.neighbours.after
+        return None if following is None else following.role
 
 
 def _opening(section: Section[Any]) -> Iterator[Problem]:
@@ -163,6 +177,11 @@ class IdUse(NamedTuple):
     place: CallPlace
 
 
+def knows_repeats(row: Row) -> bool:
+    """Whether its problems name every call that repeats an id."""
+    return not any(problem[0] in ID_RULES and problem[9:] for problem in row.problems)
+
+
 def was_repeated(row: Row, call: CallRef) -> bool:
     return any(problem[0] in ID_RULES and problem[3] == call.part for problem in row.problems)
 
@@ -191,15 +210,11 @@ class FirstUses:
             yield from uses_in(Piece(run, position, 1), calls)
 
     def _changed(self, old: Sequence[Piece], changes: Sequence[PlacedSplice]) -> Iterator[IdUse]:
-        cursor = Cursor(old)
-        place = 0
-        for change in changes:
-            yield from self._in(join(cursor.take(change.start - place)))
-            for placed in change.placed:
-                yield from uses_in(placed.piece, placed.message.calls)
-            cursor.skip(change.removed)
-            place = change.start + change.removed
-        yield from self._in(join(cursor.rest()))
+        for part in spliced(old, changes):
+            if isinstance(part, PlacedMessage):
+                yield from uses_in(part.piece, part.message.calls)
+            else:
+                yield from self._in(part)
 
     def moved(self) -> set[int]:
         """Returns the messages of the old chain that gained or lost the first use of an id."""

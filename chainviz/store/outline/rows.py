@@ -8,12 +8,14 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Shape
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Shape
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.problems import Problem, place_in_words
+from chainviz.core.chain.problems import SEVERITIES, Problem, place_in_words
 from chainviz.core.chain.tree import BodyPair, PairType
+from chainviz.core.providers.section_rules import Mark, marks_of
+from chainviz.core.usage.recorded import recorded_in
 from chainviz.store.content.pieces import Piece
-from chainviz.store.outline.measures import SEVERITIES, Measure, count_problems
+from chainviz.store.outline.measures import Counts, Measure, count_problems
 
 M = TypeVar("M", bound=Shape)
 
@@ -52,13 +54,20 @@ class Row(NamedTuple):
     valid: bool
     problems: list[list[Any]]
     """Packed, see `pack_problem`."""
+    usage: Counts = {}
+    """Recorded tokens by model."""
+    marks: int = 0
+    """Core's marks of its AI message (providers/section_rules.py) in the lowest five bits, above them the part of the first call."""
 
     @property
     def measure(self) -> Measure:
         is_header = self.kind.is_header
         problems = count_problems(self.problems) if self.problems else {}
         size = self.size if is_header else 0
-        return Measure(is_header, not is_header, self.messages, self.size, size, not self.valid, problems)
+        marks = (bool(self.marks & mark) for mark in Mark)
+        return Measure(
+            is_header, not is_header, self.messages, self.size, size, not self.valid, problems, self.usage, *marks
+        )
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,18 @@ class RowMessages(Generic[M]):
             return Row(kind, 1, self.messages[0].size, True, problems)
         pair = self.pair
         kind = Kind.NO_AI if pair.ai is None else _KINDS[pair.type]
-        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems)
+        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, _usage(pair.ai), _marks(pair.ai))
+
+
+def _usage(ai: Shape | None) -> Counts:
+    found = recorded_in(ai) if isinstance(ai, Message) else None
+    return {found[0]: list(found[1])} if found is not None else {}
+
+
+def _marks(ai: Shape | None) -> int:
+    if not isinstance(ai, Message):
+        return 0
+    return marks_of(ai) | (ai.calls[0].part << len(Mark) if ai.calls else 0)
 
 
 def cut_rows(messages: Iterable[M]) -> Iterator[RowMessages[M]]:
@@ -118,12 +138,13 @@ def pack_problem(problem: Problem, offset: int, key: str) -> list[Any]:
     depth = 1 if path.pair is None else 2 if path.message is None else 3 if path.part is None else 4
     part = -1 if problem.part is None else problem.part
     severity = SEVERITIES.index(problem.severity)
-    return [problem.rule, severity, offset, part, depth, key, text, list(problem.fixes), problem.source]
+    packed = [problem.rule, severity, offset, part, depth, key, text, list(problem.fixes), problem.source]
+    return [*packed, problem.alike] if problem.alike else packed
 
 
 def unpack_problem(packed: list[Any], kind: Kind, path: Path, index: int) -> Problem:
     """Returns the problem of a row that has this path and whose first message has this index."""
-    rule, severity, offset, part, depth, key, text, fixes, source = packed
+    rule, severity, offset, part, depth, key, text, fixes, source, *alike = packed
     if depth > 2 and not kind.is_header:
         path = Path(path.section, path.pair, offset + (kind is Kind.NO_AI), None)
     if depth == 1:
@@ -135,9 +156,8 @@ def unpack_problem(packed: list[Any], kind: Kind, path: Path, index: int) -> Pro
     index += offset
     text = text.replace(PLACE, place_in_words(path, index)).replace(INDEX, str(index))
     provider = "" if key == OPENING else key
-    return Problem(
-        rule, SEVERITIES[severity], path, index, None if part < 0 else part, text, tuple(fixes), provider, source
-    )
+    place = path, index, None if part < 0 else part
+    return Problem(rule, SEVERITIES[severity], *place, text, tuple(fixes), provider, source, *alike)
 
 
 OPENING = "opening"
@@ -152,9 +172,14 @@ class SectionRow:
 
 
 def pack_row(row: Row) -> list[Any]:
-    packed: list[Any] = [int(row.kind), row.messages, row.size, int(row.valid)]
+    packed: list[Any] = [int(row.kind), row.messages, row.size, int(row.valid) + 2 * row.marks]
+    if row.usage:
+        return [*packed, row.problems, row.usage]
     return [*packed, row.problems] if row.problems else packed
 
 
 def unpack_row(packed: list[Any]) -> Row:
-    return Row(Kind(packed[0]), packed[1], packed[2], bool(packed[3]), packed[4] if len(packed) > 4 else [])
+    kind, messages, size, flags, *rest = packed
+    problems = rest[0] if rest else []
+    usage = rest[1] if len(rest) > 1 else {}
+    return Row(Kind(kind), messages, size, bool(flags & 1), problems, usage, flags >> 1)

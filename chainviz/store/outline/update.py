@@ -6,14 +6,14 @@ them, and the touched sections are added up from the sums of blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 from chainviz.core.chain.messages import CallRef, Shape
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, read_rows
-from chainviz.store.content.pieces import PlacedMessage, PlacedSplice, join
+from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, join
 from chainviz.store.outline.blocks import (
     Entry,
     HashedRow,
@@ -28,8 +28,17 @@ from chainviz.store.outline.blocks import (
 from chainviz.store.outline.build import OPENING_ROWS
 from chainviz.store.outline.cache import BlockWriter
 from chainviz.store.outline.hashes import sequence_hash
+from chainviz.store.outline.late_results import late_after, messages_with
 from chainviz.store.outline.measures import Charts
-from chainviz.store.outline.problem_rules import FirstUses, IdUse, Neighbours, check_rows, uses_in, was_repeated
+from chainviz.store.outline.problem_rules import (
+    FirstUses,
+    IdUse,
+    Neighbours,
+    check_rows,
+    knows_repeats,
+    uses_in,
+    was_repeated,
+)
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import Kind, RowMessages, SectionRow, cut_rows
 from chainviz.store.outline.sections import section_replacements
@@ -38,8 +47,10 @@ from chainviz.store.outline.sections import section_replacements
 class OutlineEditor:
     """One edit of one outline. Changes come in order and do not overlap."""
 
-    def __init__(self, old: OutlineReader, writer: BlockWriter, charts: Charts) -> None:
+    def __init__(self, old: OutlineReader, writer: BlockWriter, charts: Charts, format: str = "") -> None:
+        """`format`: in which the chain is written after the edit."""
         self.old = old
+        self._format = format
         self.charts = charts
         self._writer = writer
         self._rows = old.listing.total.rows
@@ -49,20 +60,40 @@ class OutlineEditor:
         touched = self._touched(changes)
         first_uses: FirstUses | None = None
         if not all(rows.keep_calls for rows in touched):
-            first_uses = FirstUses(self.old.pieces(0, self._messages), changes)
-            changes = [*changes, *self._elsewhere(first_uses, changes)]
+            first_uses = FirstUses(self._pieces, changes)
+            changes = [*changes, *self._unchanged(first_uses.moved(), changes)]
             changes.sort(key=lambda change: change.start)
             touched = self._touched(changes)
-        replacements = [Replacement(rows.first, rows.stop, rows.new(self.charts, first_uses)) for rows in touched]
+        late = self._late(touched, changes)
+        if late != self.old.listing.late:
+            changes = [*changes, *self._unchanged(messages_with(self._pieces, {*late} ^ {*self.old.listing.late}), changes)]
+            changes.sort(key=lambda change: change.start)
+            touched = self._touched(changes)
+        replacements = [
+            Replacement(rows.first, rows.stop, rows.new(self.charts, first_uses, (self._format, late)))
+            for rows in touched
+        ]
         rows = replace_items(self.old.listing.rows, replacements, self.old.hashed_rows, self._pack_rows)
         new = OutlineReader(Listing(rows, ()), self.old.blocks)
         sections = list(section_replacements(self.old, new, replacements))
         entries = replace_items(self.old.listing.sections, sections, self._unpack_sections, self._pack_sections)
-        return Listing(rows, entries)
+        return Listing(rows, entries, late)
 
-    def _elsewhere(self, first_uses: FirstUses, changes: Sequence[PlacedSplice]) -> Iterator[PlacedSplice]:
+    @cached_property
+    def _pieces(self) -> list[Piece]:
+        return self.old.pieces(0, self._messages)
+
+    def _late(self, touched: Sequence[_TouchedRows], changes: Sequence[PlacedSplice]) -> tuple[str, ...]:
+        """The late results after the edit. A chain has none where all its rows are valid."""
+        late = self.old.listing.late
+        invalid = self.old.listing.total.invalid or any(rows.has_invalid for rows in touched)
+        if not invalid or all(rows.keep_pairs for rows in touched):
+            return late
+        return late_after(self._pieces, changes)
+
+    def _unchanged(self, messages: Iterable[int], changes: Sequence[PlacedSplice]) -> Iterator[PlacedSplice]:
         """Yields empty changes at unchanged messages whose problems may differ now."""
-        for index in first_uses.moved():
+        for index in messages:
             if not any(change.start <= index < change.start + change.removed for change in changes):
                 yield PlacedSplice(index, 0, ())
 
@@ -89,7 +120,8 @@ class OutlineEditor:
         return first, stop
 
     def _through_ai(self, stop: int) -> int:
-        for row in range(max(0, stop - 1), min(self._rows, stop + OPENING_ROWS)):
+        # the row before `stop` may lose its AI message
+        for row in range(stop, min(self._rows, stop + OPENING_ROWS)):
             kind = self.old.row(row).row.kind
             if not kind.is_header and kind is not Kind.NO_AI:
                 return row + 1
@@ -157,10 +189,33 @@ class _TouchedRows:
 
     @property
     def keep_calls(self) -> bool:
-        """Whether the new rows make the same calls in the same order."""
-        return [use.id for use in self.old_uses] == [use.id for use in self.new_uses]
+        """Whether the new rows make the same calls in the same order, and the old rows say which of them repeat an id."""
+        if [use.id for use in self.old_uses] != [use.id for use in self.new_uses]:
+            return False
+        return all(knows_repeats(self._outline.row(number).row) for number in range(self.first, self.stop))
 
-    def new(self, charts: Charts, first_uses: FirstUses | None) -> list[HashedRow]:
+    @property
+    def keep_pairs(self) -> bool:
+        """Whether the new rows have the same calls and results."""
+        return self._pairs(row.shape for row in self._old) == self._pairs(map(_shape, self._new))
+
+    @property
+    def has_invalid(self) -> bool:
+        """Whether a new row is an invalid pair."""
+        return any(not row.is_header and not row.pair.is_valid for row in cut_rows(map(_shape, self._new)))
+
+    def _pairs(self, messages: Iterable[Shape]) -> list[list[tuple[bool, str]]]:
+        """The calls and results of each row that has any: whether it is a result, and its id."""
+        rows = (
+            [(kind, ref.id) for one in row.messages for kind, refs in ((False, one.calls), (True, one.results)) for ref in refs]
+            for row in cut_rows(messages)
+        )
+        return [row for row in rows if row]
+
+    def new(
+        self, charts: Charts, first_uses: FirstUses | None, around: tuple[str, Sequence[str]]
+    ) -> list[HashedRow]:
+        """`around`: the format of the chain and its late results."""
         for old in cut_rows(row.shape for row in self._old):
             charts.add(old.messages, -1)
         new = self._new_placed()
@@ -173,7 +228,7 @@ class _TouchedRows:
         def is_repeated(row: int, call: CallRef) -> bool:
             return next(uses_in(new[starts[row]].piece, [call])) in repeated
 
-        rows = check_rows(cut, Neighbours(self._before(), self._after()), is_repeated)
+        rows = check_rows(cut, Neighbours(self._before(), self._after(), *around), is_repeated)
         found = []
         for start, row in zip(starts, rows, strict=False):
             own = new[start : start + row.messages]

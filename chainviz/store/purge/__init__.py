@@ -1,1 +1,1 @@
-"""Deletion for good: whole chains (delete) and single values (values)."""
+"""Deletion for good: whole chains (delete), what nothing reaches any more (garbage), single values (values, blanking)."""

@@ -1,19 +1,26 @@
-"""Blanks values out of bytes: as many bytes stand there afterwards, so that every place in a document stays what it was."""
+"""Replaces values in bytes by as many other bytes, so that no offset of a document changes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
-from chainviz.core.secrets.spellings import spelled
+from chainviz.core.secrets.decoded import Decoded, rounds
+from chainviz.core.secrets.spellings import base64_of
 from chainviz.core.secrets.word_search import Words
 
 _DIGITS = re.compile(rb"[0-9.]+")
+SPELLED = 4
+"""A spelling is looked for up to so many times the length of its value …"""
+LONGEST_ESCAPE = 1 << 16
+"""… and this many bytes."""
+CONTEXT = 64
 
 
 class Found(NamedTuple):
-    """A value in some spelling, and what may stand there."""
+    """Where a value is, in any spelling, and what may replace it."""
 
     start: int
     blank: bytes
@@ -24,34 +31,41 @@ class Found(NamedTuple):
 
 
 class Blanks:
-    """Values in every spelling: as they are, escaped in JSON, in an address, in HTML, in base64."""
+    """Values, compared both raw and decoded: escapes of JSON, addresses and HTML at any depth, base64, hex."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        self._blanks: dict[bytes, bytes] = {}
-        for value in values:
-            for spelling in spelled(value):
-                for errors in ("surrogatepass", "surrogateescape"):
-                    try:
-                        word = spelling.text.encode("utf-8", errors)
-                    except UnicodeEncodeError:
-                        continue
-                    self._blanks.setdefault(word, _blank(word, spelling.readable))
-        self._words = Words(self._blanks)
+        words = {word for value in values for word in _bytes_of(value)}
+        self._words = Words({spelling for word in words for spelling in _spellings(word)})
+        self._codes = Words({letters.encode() for word in words for letters in base64_of(word)})
+        self._reach = SPELLED * max(self._words.longest, self._codes.longest) + LONGEST_ESCAPE
 
     def find(self, pieces: Iterable[bytes]) -> Iterator[Found]:
-        """Every spelling of every value, also across pieces; those that lie inside others are left out."""
+        """Every place of every value, also across pieces; those that lie inside others are left out."""
         held, before, covered = b"", 0, 0
         for piece, is_last in _with_end(pieces):
             held += piece
-            if len(held) < 2 * self._words.longest and not is_last:
+            if len(held) < 2 * self._reach and not is_last:
                 continue  # long values in short pieces: each byte is looked at twice, not again with every piece
+            decoded = rounds(held)
             # what begins later might go on in the next piece
-            sure = len(held) if is_last else max(0, len(held) - self._words.longest + 1)
-            for start, word in self._words.occurrences(held):
-                if start < sure and before + start + len(word) > covered:
-                    covered = before + start + len(word)
-                    yield Found(before + start, self._blanks[word])
-            held, before = held[sure:], before + sure
+            sure = len(held) if is_last else max(0, len(held) - self._reach)
+            for start, end, is_code in sorted(self._places(held, decoded)):
+                if start < sure and before + end > covered:
+                    covered = before + end
+                    yield Found(before + start, _blank(held[start:end], is_code))
+            # an escape of an escape may reach over the cut
+            cut = max(0, sure - CONTEXT)
+            held, before = held[cut:], before + cut
+
+    def _places(self, held: bytes, decoded: list[Decoded]) -> Iterator[tuple[int, int, bool]]:
+        """Start, end, and whether it is base64."""
+        contents = [held, *(each.content for each in decoded)]
+        for number, content in enumerate(contents):
+            for start, word in self._words.occurrences(content):
+                yield *_source(decoded[:number], start, start + len(word)), False
+        joined = Decoded(contents[-1], wrapped=True)
+        for start, word in self._codes.occurrences(joined.content):
+            yield *_source([*decoded, joined], start, start + len(word)), True
 
     def blank(self, content: bytes) -> bytes:
         blanked = None
@@ -88,8 +102,28 @@ def _with_end(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
     yield b"", True
 
 
-def _blank(word: bytes, is_readable: bool) -> bytes:
-    """What may stand wherever the word stood: in a JSON text, as a bare number, in an address, in base64."""
-    if not is_readable:
+def _source(decoded: list[Decoded], start: int, end: int) -> tuple[int, int]:
+    for each in reversed(decoded):
+        start, end = each.source(start, end)
+    return start, end
+
+
+def _spellings(word: bytes) -> Iterator[bytes]:
+    """The value as it is, as decoding leaves it, as a form of an address writes its spaces, and as hexadecimal digits."""
+    last = ([word] + [each.content for each in rounds(word)])[-1]
+    yield from (word, last, last.replace(b" ", b"+"), word.hex().encode(), word.hex().upper().encode())
+
+
+def _bytes_of(value: str) -> set[bytes]:
+    found = set()
+    for errors in ("surrogatepass", "surrogateescape"):
+        with suppress(UnicodeEncodeError):
+            found.add(value.encode("utf-8", errors))
+    return found - {b""}
+
+
+def _blank(word: bytes, is_code: bool) -> bytes:
+    """What may replace the word everywhere: in a JSON text, as a bare number, in an address, in base64."""
+    if is_code:
         return b"A" * len(word)
     return (b"1" if _DIGITS.fullmatch(word) else b"x") * len(word)

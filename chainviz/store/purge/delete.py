@@ -15,7 +15,6 @@ from django.conf import settings
 from django.db import models, router, transaction
 
 from chainviz.store.content.message_reader import forget
-from chainviz.store.content.pieces import runs_in
 from chainviz.store.models import (
     Body,
     Draft,
@@ -25,6 +24,7 @@ from chainviz.store.models import (
     OutlineBlock,
     Purge,
     Run,
+    RunChecksum,
     Snapshot,
     Step,
     Template,
@@ -59,39 +59,13 @@ def delete_for_good(history: History, *, reason: str = "deleted for good") -> No
         remove(Step.objects.filter(draft__in=Draft.objects.filter(history=number)))
         remove(Draft.objects.filter(history=number))
         remove(Version.objects.filter(history=number))
-        _remove_snapshots(Snapshot.objects.filter(history=number))
+        remove_snapshots(Snapshot.objects.filter(history=number))
         remove(OutlineBlock.objects.filter(history=number))
-        _remove_runs(Run.objects.filter(history=number))
+        remove_runs(Run.objects.filter(history=number))
         remove(History.objects.filter(pk=number))
         for upload in Upload.objects.filter(pk__in=uploads).exclude(runs__isnull=False):
             bury(number, "upload", bytes.fromhex(upload.sha256), reason)
             _remove_upload(upload)
-
-
-def collect(history: History) -> int:
-    """Steps that no version and no draft shows any more go for good, with what only they wrote; how many there were."""
-    parents = dict(Snapshot.objects.filter(history=history).values_list("pk", "parent"))
-    kept: set[int] = set()
-    shown = Version.objects.filter(history=history).values_list("snapshot", flat=True)
-    for place in [*shown, *Step.objects.filter(draft__history=history).values_list("snapshot", flat=True)]:
-        at: int | None = place
-        while at is not None and at not in kept:
-            kept.add(at)
-            at = parents[at]
-    gone = parents.keys() - kept
-    if not gone:
-        return 0
-    runs = set(Template.objects.filter(run__history=history, pk__in=_templates(kept)).values_list("pk", flat=True))
-    for key, packed in Snapshot.objects.filter(pk__in=kept).values_list("key", "pieces"):
-        runs |= runs_in(packed, is_key=key is None)
-    with purging("steps that were undone"):
-        _remove_snapshots(Snapshot.objects.filter(pk__in=gone))
-        _remove_runs(Run.objects.filter(history=history, writing=None).exclude(pk__in=runs))
-    return len(gone)
-
-
-def _templates(snapshots: set[int]) -> models.QuerySet[Snapshot, int | None]:
-    return Snapshot.objects.filter(pk__in=snapshots).values_list("template", flat=True)
 
 
 def is_buried(digest: bytes) -> bool:
@@ -107,13 +81,13 @@ def _keyed(digest: bytes) -> str:
     return hmac.new(settings.SECRET_KEY.encode(), b"chainviz tombstone" + digest, sha256).hexdigest()
 
 
-def _remove_snapshots(snapshots: models.QuerySet[Snapshot]) -> None:
+def remove_snapshots(snapshots: models.QuerySet[Snapshot]) -> None:
     remove(Outline.objects.filter(snapshot__in=snapshots))
     remove(snapshots)
 
 
-def _remove_runs(runs: models.QuerySet[Run]) -> None:
-    for model in (Body, Message, Template):
+def remove_runs(runs: models.QuerySet[Run]) -> None:
+    for model in (Body, Message, Template, RunChecksum):
         remove(model._default_manager.filter(run__in=runs))
     remove(runs)
 

@@ -1,6 +1,6 @@
 """Purging values: their bytes go from the upload, from every version, draft and step of every chain that came from it.
 
-What stands there afterwards is as long, so versions, drafts, paths and places stay; digests are taken anew and the old
+The replacement has the same length, so versions, drafts, paths and places stay; digests are recomputed and the old
 ones leave keyed tombstones. Other chains of the same file, branches among them, share its bytes, so they are part of it.
 Nothing is held in memory but the longest message: uploads are read and blanked a chunk at a time.
 """
@@ -18,12 +18,15 @@ from django.db import models
 from django.db.models import F, Q
 
 from chainviz.core.chain.messages import PART_KINDS
-from chainviz.core.documents.source import written
+from chainviz.core.documents.eval_archive import EVAL, MARK
+from chainviz.core.documents.wrapped_text import WRAPPED
+from chainviz.core.documents.written_file import written
 from chainviz.core.errors import ChainError, Refused
 from chainviz.store.content.codec import pack, pack_body, unpack, unpack_body
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, forget, pieces_of, read_rows
 from chainviz.store.content.message_shapes import clean, pack_skeleton, preview
 from chainviz.store.content.pieces import Piece
+from chainviz.store.content.run_checksums import renew_run_checksum
 from chainviz.store.content.spans import message_digest, unpack_spans
 from chainviz.store.content.uploads import CHUNK
 from chainviz.store.models import (
@@ -34,6 +37,7 @@ from chainviz.store.models import (
     Outline,
     OutlineBlock,
     Run,
+    RunChecksum,
     Snapshot,
     Template,
     Upload,
@@ -110,10 +114,12 @@ def reach(histories: Iterable[int], values: Iterable[str], report: Report = lamb
 def others_with(
     owner: str, left_out: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None
 ) -> list[Reach]:
-    """Families of an owner's other uploads in which a value stands. What their drafts wrote beside them is not looked at:
+    """Families of an owner's other uploads that hold a value. What their drafts wrote beside them is not looked at:
     it is purged with them all the same."""
     blanks = Blanks(values)
-    uploads = list(Upload.objects.filter(owner=owner).exclude(pk__in=left_out).order_by("pk").values_list("pk", flat=True))
+    uploads = list(
+        Upload.objects.filter(owner=owner).exclude(pk__in=left_out).order_by("pk").values_list("pk", flat=True)
+    )
     found = []
     for number, upload in enumerate(uploads):
         places = blanks.count(_chunks(upload, _share(report, number, len(uploads))))
@@ -153,7 +159,7 @@ def purge_values(histories: Iterable[int], values: Iterable[str], *, reason: str
 def _hold(histories: Iterable[int]) -> Family:
     """The family, of which nobody else writes anything until the transaction ends; imports and steps under way are broken off.
 
-    In the order in which steps and saves take their locks: draft, history, upload. Whoever read contents before sees by
+    In the order in which steps and saves take their locks: draft, history, upload. A reader that took contents before sees by
     the history's edition that they may not be written any more.
     """
     while True:
@@ -179,7 +185,7 @@ def _hold(histories: Iterable[int]) -> Family:
 
 def _break_off(unfinished: models.QuerySet[Run]) -> None:
     runs = list(unfinished.values_list("pk", flat=True))
-    for model in (Body, Message, Writing):
+    for model in (Body, Message, Writing, RunChecksum):
         remove(model._default_manager.filter(run__in=runs))
     remove(Run.objects.filter(pk__in=runs))
 
@@ -219,7 +225,21 @@ def _blank_upload(pk: int, blanks: Blanks) -> _Stretches:
         changed.add(found)
         writer.write(found)
     writer.flush()
+    if changed and Upload.objects.get(pk=pk).encoding in (EVAL, WRAPPED):
+        _blank_archive(pk)
     return changed
+
+
+def _blank_archive(pk: int) -> None:
+    """The compressed copy of what was blanked goes too; the archive is packed again from its documents."""
+    writer, start = _ChunkWriter(pk), len(MARK)
+    for chunk in _chunks(pk):
+        content, quote, _ = chunk[start % CHUNK :].partition(b'"')
+        writer.write(Found(start, b" " * len(content)))
+        start += len(content)
+        if quote:
+            break
+    writer.flush()
 
 
 class _ChunkWriter:
@@ -277,6 +297,8 @@ def _history(number: int, blanks: Blanks, changed: dict[int, _Stretches], reason
     for run in runs:
         rewritten = _bodies(run, blanks)
         places += sum(rewritten.values()) + _template(run, blanks)
+        if rewritten:
+            renew_run_checksum(run.pk)
         forget()
         is_other |= _messages(run, rewritten, changed.get(run.upload_id or 0, _Stretches()))
     prefixes = {run.pk: _prefixes(run) for run in runs} if is_other else {}
@@ -319,7 +341,7 @@ def _template(run: Run, blanks: Blanks) -> int:
 
 
 def _messages(run: Run, rewritten: Container[int], changed: _Stretches) -> bool:
-    """Notes anew what its changed messages are; whether there are any."""
+    """Records again what its changed messages are; whether there are any."""
     rows = Message.objects.filter(run=run).order_by("position")
     sources = rows.values_list("position", "source").iterator(chunk_size=GROUP)
     touched = [position for position, source in sources if position in rewritten or _is_touched(bytes(source), changed)]

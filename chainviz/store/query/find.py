@@ -6,17 +6,17 @@ import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from heapq import merge
 from itertools import islice, pairwise
 
 from chainviz.core.chain.messages import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
-from chainviz.core.documents.long_strings import length_of, part_of
+from chainviz.core.documents.json.long_strings import length_of, part_of
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.content.message_reader import pieces_of, read_bodies, read_rows
-from chainviz.store.content.message_shapes import clean
-from chainviz.store.content.pieces import Places
+from chainviz.store.content.message_reader import pieces_of, read_bodies, read_rows, read_skeletons
+from chainviz.store.content.message_shapes import clean, has_unknown_part
+from chainviz.store.content.pieces import Piece, Places
 from chainviz.store.content.runs import unpack_starts
 from chainviz.store.content.spans import unpack_spans
 from chainviz.store.content.uploads import CHUNK, UploadReader
@@ -58,16 +58,11 @@ def find(
     hits: list[Hit] = []
     candidates = _candidates(chain, needle, -1 if after is None else after)
     while group := list(islice(candidates, CONFIRMED)):
-        for index, message in zip(group, _messages(chain, group), strict=True):
+        for index, message in zip(group, chain.begun_at(group), strict=True):
             hits += _hits(chain, needle, index, message)
             if len(hits) >= limit:
                 return Found(tuple(hits), index)
     return Found(tuple(hits), None)
-
-
-def _messages(chain: StoredChain, indexes: Sequence[int]) -> list[Message]:
-    pieces = Places(pieces_of(chain.snapshot)).at(indexes)
-    return chain.bodies.begun(list(read_rows(pieces)))
 
 
 def _hits(chain: StoredChain, needle: Needle, index: int, message: Message) -> Iterator[Hit]:
@@ -160,23 +155,57 @@ def _behind(after: int, index: int) -> Iterator[int]:
         yield index
 
 
+@dataclass(frozen=True)
+class Fragments:
+    """Where the fragments of a run begin in its upload, in order, and whose they are."""
+
+    run: int
+    starts: Sequence[int]
+    positions: Sequence[int]
+    rises: bool
+    """Whether the positions rise with the starts."""
+
+    @cached_property
+    def _unknown(self) -> frozenset[int]:
+        """Messages with parts that are shown as JSON."""
+        everything = Piece(self.run, 0, max(self.positions) + 1)
+        return frozenset(place for place, skeleton in read_skeletons([everything]) if has_unknown_part(skeleton))
+
+    def at(self, place: int) -> range:
+        """Returns the fragments of the unit at this byte."""
+        last = bisect_right(self.starts, place)
+        return range(bisect_left(self.starts, self.starts[last - 1], hi=last), last)
+
+    def end(self, unit: range) -> int | None:
+        """Returns where a unit ends; None where that is the upload's end."""
+        return self.starts[unit.stop] if unit.stop < len(self.starts) else None
+
+    def unknown(self, fragments: range) -> Iterator[int]:
+        return (position for position in self.of(fragments) if position in self._unknown)
+
+    def of(self, fragments: range) -> Sequence[int]:
+        """Returns the messages of some fragments."""
+        return self.positions[fragments.start : fragments.stop]
+
+
 @lru_cache(maxsize=4)
-def _starts(run: int, packed: bytes) -> tuple[Sequence[int], Sequence[int], bool]:
-    """Where fragments begin in the upload, whose they are, and whether both rise together."""
+def _fragments(run: int, packed: bytes) -> Fragments:
+    # the packed starts are part of the key: the database uses a number again after a rollback
     starts, positions = unpack_starts(packed)
     if all(a <= b for a, b in pairwise(starts)):
-        return starts, positions, all(a <= b for a, b in pairwise(positions))
+        return Fragments(run, starts, positions, all(a <= b for a, b in pairwise(positions)))
     order = sorted(range(len(starts)), key=lambda i: (starts[i], positions[i]))
-    return [starts[i] for i in order], [positions[i] for i in order], False
+    return Fragments(run, [starts[i] for i in order], [positions[i] for i in order], False)
 
 
 def _in_upload(places: Places, needle: Needle, run: Run, after: int) -> Iterator[int]:
-    starts, positions, rises = _starts(run.pk, bytes(Template.objects.values_list("starts", flat=True).get(pk=run.pk)))
+    fragments = _fragments(run.pk, bytes(Template.objects.values_list("starts", flat=True).get(pk=run.pk)))
+    starts, positions = fragments.starts, fragments.positions
     if not starts:
         return
     upload = UploadReader(run.upload_id or 0)
-    if not rises or not places.rises(run.pk):
-        found = {places.index(run.pk, position) for position in _scan(upload, needle, starts, positions, starts[0])}
+    if not fragments.rises or not places.rises(run.pk):
+        found = {places.index(run.pk, position) for position in _scan(upload, needle, fragments, starts[0])}
         yield from sorted(index for index in found if index > after)
         return
     first = starts[0]
@@ -187,26 +216,30 @@ def _in_upload(places: Places, needle: Needle, run: Run, after: int) -> Iterator
         if position is None:
             return
         first = starts[bisect_left(positions, position)]
-    for position in _scan(upload, needle, starts, positions, first):
+    for position in _scan(upload, needle, fragments, first):
         yield from _behind(after, places.index(run.pk, position))
 
 
-def _scan(
-    upload: UploadReader, needle: Needle, starts: Sequence[int], positions: Sequence[int], first: int
-) -> Iterator[int]:
-    """Positions of the messages in whose units the text may be, in the order of the upload."""
+def _scan(upload: UploadReader, needle: Needle, fragments: Fragments, first: int) -> Iterator[int]:
+    """Positions of the messages that may say the text, in the order of the upload."""
     tail = b""
     resume = first
     for index, content in upload.chunks(first // CHUNK):
         hay = tail + needle.prepared(content)
-        base = index * CHUNK - len(tail)
-        place = needle.place_in(hay, max(0, resume - base))
+        base, end = index * CHUNK - len(tail), index * CHUNK + len(content)
+        start = max(0, resume - base)
+        place = needle.place_in(hay, start)
+        if place >= 0 and needle.is_structure(hay, start, len(hay)):
+            # what begins before this chunk may be JSON that is shown
+            begun = fragments.at(base)
+            yield from fragments.of(begun)
+            yield from fragments.unknown(range(begun.stop, fragments.at(end - 1).stop))
+            place = -1
         while place >= 0:
-            at = bisect_right(starts, base + place) - 1
-            own = at
-            while own >= 0 and starts[own] == starts[at]:
-                own -= 1
-            yield from positions[own + 1 : at + 1]
-            resume = starts[at + 1] if at + 1 < len(starts) else base + len(hay)
-            place = needle.place_in(hay, resume - base) if resume < base + len(hay) else -1
+            unit = fragments.at(base + place)
+            resume = fragments.end(unit) or end
+            start = fragments.starts[unit.start] - base
+            hides = start >= 0 and resume <= end and needle.is_structure(hay, start, resume - base)
+            yield from fragments.unknown(unit) if hides else fragments.of(unit)
+            place = needle.place_in(hay, resume - base) if resume < end else -1
         tail = hay[-needle.reach :]

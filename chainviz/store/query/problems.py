@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.problems import Problem, Severity
+from chainviz.core.chain.problems import SEVERITIES, Problem, Severity
+from chainviz.core.providers.section_rules import Mark
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.outline.measures import SEVERITIES, Counts
+from chainviz.store.outline.measures import Counts, Measure, add_counts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import OPENING, Row
+from chainviz.store.outline.section_rules import SectionRules
 from chainviz.store.query.windows import row_problems
 
 
@@ -59,7 +61,8 @@ def problems(chain: StoredChain, start: Path | None = None, count: int = 50, wan
             following = path
             break
         found += own
-    total = wanted.number(outline.listing.total.problems, outline.listing.section_count > 1)
+    counts = add_counts(outline.listing.total.problems, SectionRules(outline).total() if wanted.provider != "" else {})
+    total = wanted.number(counts, outline.listing.section_count > 1)
     return ProblemPage(tuple(found), following, total)
 
 
@@ -97,25 +100,53 @@ def _row_of(outline: OutlineReader, path: Path | None) -> int:
 def _rows_with(
     outline: OutlineReader, first: int, wanted: Wanted, step: int = 1
 ) -> Iterator[tuple[Path, list[Problem]]]:
-    listing = outline.listing
-    several = listing.section_count > 1
+    listing, rows = outline.listing, _Rows(outline, wanted)
     indexes = range(len(listing.rows))
     for index in indexes if step > 0 else reversed(indexes):
         start = listing.rows_before(index).rows
         end = listing.row_ends[index].rows
         beyond = end <= first if step > 0 else start > first
-        if beyond or not wanted.number(listing.rows[index].measure.problems, several):
+        if beyond or not rows.may_be_in(listing.rows[index].measure, end):
             continue
-        rows = outline.row_block(index).rows
-        numbers = range(max(start, first), end) if step > 0 else range(min(end - 1, first), start - 1, -1)
-        for number in numbers:
-            if rows[number - start].problems:
-                yield from _of_row(outline, number, wanted, rows[number - start])
+        block = outline.row_block(index).rows
+        for number in range(max(start, first), end) if step > 0 else range(min(end - 1, first), start - 1, -1):
+            yield from rows.of(number, block[number - start])
 
 
-def _of_row(outline: OutlineReader, number: int, wanted: Wanted, row: Row) -> Iterator[tuple[Path, list[Problem]]]:
-    path = outline.section_of_row(number).path_of(number)
-    own = row_problems(path, outline.row(number), outline.listing.section_count)
-    fitting = [problem for problem in own if wanted.takes(problem)]
-    if fitting:
-        yield path, fitting
+class _Rows:
+    """The wanted problems of rows."""
+
+    def __init__(self, outline: OutlineReader, wanted: Wanted) -> None:
+        self._outline = outline
+        self._wanted = wanted
+        self._several = outline.listing.section_count > 1
+        self._by_section = SectionRules(outline)
+        self._once = self._by_section.rows_once(wanted.provider)
+        self._anywhere, self._in_last = (Mark(0), Mark(0)) if wanted.provider == "" else self._by_section.marks_from(wanted.provider)
+
+    def may_be_in(self, measure: Measure, end: int) -> bool:
+        """Whether a block with these sums, which ends before row `end`, may have any."""
+        marks = self._marks(end - 1)
+        once = any(end - measure.rows <= row < end for row in self._once)
+        return (
+            once
+            or bool(self._wanted.number(measure.problems, self._several))
+            or any(measure.marked(mark) for mark in marks)
+        )
+
+    def of(self, number: int, row: Row) -> Iterator[tuple[Path, list[Problem]]]:
+        """The path and the problems of a row that has any."""
+        marked = row.marks & self._marks(number) or number in self._once
+        if not row.problems and not marked:
+            return
+        section, place = self._outline.section_of_row(number), self._outline.row(number)
+        own = row_problems(section.path_of(number), place, self._outline.listing.section_count)
+        found = [*own, *(self._by_section.of_row(section, number, place) if marked else ())]
+        fitting = [problem for problem in found if self._wanted.takes(problem)]
+        if fitting:
+            yield section.path_of(number), fitting
+
+    def _marks(self, number: int) -> Mark:
+        if self._anywhere == self._in_last:
+            return self._anywhere
+        return self._in_last if number >= self._by_section.last_start else self._anywhere

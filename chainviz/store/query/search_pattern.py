@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from chainviz.core.documents.long_strings import length_of, part_of
+from chainviz.core.documents.json.long_strings import length_of, part_of
+from chainviz.store.query.json_structure import elsewhere, has_raw_json
 
 _SHORT = {'"': b'"', "\\": b"\\\\", "/": b"/", "\b": b"b", "\f": b"f", "\n": b"n", "\r": b"r", "\t": b"t"}
 LONGEST = 24
@@ -68,9 +69,21 @@ class Needle:
             found = self.spelled.search(prepared, start)
             return found.start() if found is not None else -1
         place = prepared.find(self.plain, start)
+        if len(self.plain) == len(self.text):
+            return place
         while place >= 0 and not self.spelled.search(prepared, max(0, place - self.reach), place + self.reach):
             place = prepared.find(self.plain, place + 1)
         return place
+
+    def is_structure(self, prepared: bytes, start: int, end: int) -> bool:
+        """Whether the text is in `prepared[start:end]` as keys, roles and types at most, and none of these is shown."""
+        if self._elsewhere is None or self._elsewhere.search(prepared, start, end):
+            return False
+        return not has_raw_json(prepared, start, end)
+
+    @cached_property
+    def _elsewhere(self) -> re.Pattern[bytes] | None:
+        return elsewhere(self.text, self.plain)
 
     def find_in(self, text: str, start: int = 0) -> int:
         """Where from `start` on the text is in `text`, -1 where it is not. Full Unicode, if case does not count."""

@@ -7,7 +7,7 @@ kind. Closed sections are passed over without reading what is in them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from chainviz.core.chain.paths import Path
@@ -17,9 +17,10 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.cache import visible_problems
-from chainviz.store.outline.measures import Counts
+from chainviz.store.outline.measures import Counts, add_counts
 from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
 from chainviz.store.outline.rows import OPENING, Kind, unpack_problem
+from chainviz.store.outline.section_rules import SectionRules, counted
 
 Direction = Literal["down", "up"]
 SHOWN = 2
@@ -53,7 +54,7 @@ class WindowRow:
     messages: int
     size: int
     counts: Counts
-    """Problems by provider ("" is the tree): errors, warnings, infos."""
+    """Problems by provider ("" is the tree): how many of each severity, in the order of SEVERITIES."""
     type: PairType | None = None
     valid: bool = True
     has_ai: bool = True
@@ -66,6 +67,8 @@ class WindowRow:
     """Pairs of a section that are not valid."""
     problems: tuple[Problem, ...] = ()
     """Of a header message or pair."""
+    usage: Counts = field(default_factory=dict)
+    """Recorded tokens by model."""
     shapes: tuple[StoredShape, ...] = ()
     """Its first messages, without bodies."""
 
@@ -176,13 +179,17 @@ def _rows(chain: StoredChain, spots: list[_Spot], folds: Folds) -> tuple[WindowR
     ahead = [spots[0].section.section.first] if len(spots) > 1 else []
     rows = iter(chain.read([*ahead, *(piece for pieces in wanted for piece in pieces)])[len(ahead) :])
     sections = outline.listing.section_count
+    by_section = SectionRules(outline)
     shown = []
     for spot, pieces in zip(spots, wanted, strict=True):
         shapes = tuple(next(rows).shape for piece in pieces for _ in range(piece.length))
         if spot.row is None:
-            shown.append(_section_row(spot.section, shapes, folds, sections))
+            row = _section_row(spot.section, shapes, folds, sections)
+            shown.append(replace(row, counts=add_counts(row.counts, by_section.counts(spot.section))))
         else:
-            shown.append(_row(spot.path, places[spot.row], shapes, sections))
+            row = _row(spot.path, places[spot.row], shapes, sections)
+            found = tuple(by_section.of_row(spot.section, spot.row, places[spot.row]))
+            shown.append(replace(row, counts=add_counts(row.counts, counted(found)), problems=(*row.problems, *found)))
     return tuple(shown)
 
 
@@ -207,6 +214,7 @@ def _section_row(place: SectionPlace, shapes: tuple[StoredShape, ...], folds: Fo
         header_size=measure.header_size,
         pairs=measure.pairs,
         invalid=measure.invalid,
+        usage=measure.usage,
         shapes=shapes,
     )
 
@@ -224,6 +232,7 @@ def _row(path: Path, place: RowPlace, shapes: tuple[StoredShape, ...], sections:
         valid=row.valid,
         has_ai=row.kind is not Kind.NO_AI,
         problems=row_problems(path, place, sections),
+        usage=row.usage,
         shapes=shapes,
     )
 
@@ -236,8 +245,3 @@ def row_problems(path: Path, place: RowPlace, sections: int) -> tuple[Problem, .
     )
 
 
-def outline_window(chain: StoredChain, first: int = 1, count: int = 60) -> tuple[WindowRow, ...]:
-    """Sections only, closed."""
-    outline = chain.outline
-    spots = [_Spot(section) for section in outline.sections(first, first + min(count, MOST))]
-    return _rows(chain, spots, ALL_CLOSED)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chainviz.core.documents import context
-from chainviz.core.documents.context import Rewrite, Surroundings
+from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.envelope_json import from_json
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Read, Span
+from chainviz.core.usage.beside import recorded_beside
 from chainviz.store.content.codec import unpack_body
 from chainviz.store.content.uploads import UploadReader
 from chainviz.store.models import Run, Snapshot, Template, Upload
+from chainviz.store.outline.measures import Counts
 
 NEAR = 1 << 16
 """How far behind its last message a list ends at most, in bytes."""
@@ -36,36 +37,16 @@ def shell_reader(snapshot: Snapshot) -> Read:
     return lambda start, end: shell[start:end]
 
 
-def rewritten(snapshot: Snapshot, rewrite: Rewrite) -> Surroundings | None:
-    """Returns the surroundings with every text rewritten, or None where `rewrite` changes nothing. Each text is rewritten
-    alone: what spans two of them is not seen as one."""
+def context_of(snapshot: Snapshot) -> DocumentContext:
+    """Returns what surrounds the messages of a snapshot; empty where no document holds them."""
     template = snapshot.template
-    if template is None:
-        return None
-    old = envelope_of(snapshot)
-    new = context.rewritten(old, shell_reader(snapshot), rewrite)
-    if new is None or template.shell:
-        return new
-    return replace(new, envelope=replace(new.envelope, home=(old.region, old.content)))
+    is_of_upload = template is not None and not template.shell
+    return DocumentContext(envelope_of(snapshot), shell_reader(snapshot), is_of_upload)
 
 
-def pieces_around(snapshot: Snapshot) -> list[str]:
-    """Returns the texts around the messages."""
-    found: list[str] = []
-
-    def keep(text: str) -> str:
-        found.append(text)
-        return text
-
-    rewritten(snapshot, keep)
-    return found
-
-
-def size_around(snapshot: Snapshot) -> int:
-    """Returns the bytes of the texts around the messages, without reading them."""
-    envelope = envelope_of(snapshot)
-    carried = sum(each.end - each.start for each in envelope.carried)
-    return carried + (envelope.region.end - envelope.region.start) - (envelope.content.end - envelope.content.start)
+def usage_beside(snapshot: Snapshot) -> Counts:
+    """Tokens that the document records beside its messages: by model, in the order of core's TokenUsage."""
+    return {model: list(usage) for model, usage in recorded_beside(context_of(snapshot)).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +91,9 @@ def _imported(snapshot: Snapshot) -> Template | None:
 
 
 def _list_in(envelope: Envelope, upload: Upload) -> Span:
-    """Returns the list with its brackets, or the whole document where a part of the chain stands beside the list."""
+    """Returns the list with its brackets, or the whole document where a part of the chain is beside the list."""
     content = envelope.content
-    if envelope.lines or envelope.single or envelope.slot is not None:
+    if envelope.lines or envelope.single or envelope.lists or envelope.slot is not None:
         return envelope.region
     behind = UploadReader(upload.pk)(content.end, min(envelope.region.end, content.end + NEAR))
     closing = behind.find(b"]")

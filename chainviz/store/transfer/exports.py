@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 
 from chainviz.core import formats
+from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.documents.assemble import Source, Untouched, assemble, whole_file
-from chainviz.core.documents.context import Rewrite, Surroundings, rewritten
-from chainviz.core.documents.source import written
+from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Span
+from chainviz.core.documents.written_file import written
 from chainviz.core.errors import Refused
-from chainviz.core.formats.contract import Format
+from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.conversion import sources_in
 from chainviz.core.load import document_in
 from chainviz.store.content.message_reader import BodyReader, messages_of, pieces_of, read_batches
 from chainviz.store.content.pieces import Piece
 from chainviz.store.content.uploads import UploadReader
 from chainviz.store.models import Snapshot, Upload
-from chainviz.store.transfer.document_context import DocumentPlace, envelope_of, shell_reader
+from chainviz.store.transfer.document_context import DocumentPlace, context_of, envelope_of
 from chainviz.store.transfer.untouched_ranges import UntouchedRanges
 
 
@@ -27,14 +29,16 @@ def export(snapshot: Snapshot) -> Iterator[bytes]:
     return written(export_utf8(snapshot), envelope_of(snapshot).encoding)
 
 
-def export_utf8(snapshot: Snapshot, around: Surroundings | None = None) -> Iterator[bytes]:
+def export_utf8(snapshot: Snapshot, around: DocumentContext | None = None) -> Iterator[bytes]:
     """`around` replaces the stored text around the messages."""
     format = formats.get_format(snapshot.format)
-    envelope, read = (around.envelope, around.read) if around else (envelope_of(snapshot), shell_reader(snapshot))
-    # every unit of an edited chain of linked units is read
-    links = format.links if snapshot.parent_id is not None else None
-    ranges = None if links or around else UntouchedRanges(snapshot, envelope, read)
-    return assemble(envelope, sources_of(snapshot, ranges), read, format.blocks_at, links)
+    context = around or context_of(snapshot)
+    envelope, read = context.envelope, context.read
+    # every unit of an edited chain is read where units are linked or joined by the format
+    is_edited = snapshot.parent_id is not None
+    form = unit_form(format) if is_edited else replace(unit_form(format), links=None)
+    ranges = None if around or (is_edited and (form.links or form.join)) else UntouchedRanges(snapshot, envelope, read)
+    return assemble(envelope, sources_of(snapshot, ranges), read, form)
 
 
 def export_in(snapshot: Snapshot, format: Format) -> Iterator[bytes]:
@@ -56,13 +60,13 @@ def in_its_place(
     inside a file."""
     own = formats.get_format(snapshot.format)
     if place.is_of_upload and format in (None, own):
-        around = rewritten(envelope_of(snapshot), shell_reader(snapshot), rewrite) if rewrite else None
+        around = context_of(snapshot).rewritten(rewrite) if rewrite else None
         return place.document, export_utf8(snapshot, around)
     format = format or own
     if format.lines:
         raise Refused(f"{format.label} is a file of lines, which cannot stand inside another file.")
     fragments = sources_in(format, messages_of(snapshot), has_slot=False)
-    document = assemble(EMPTY_ENVELOPE, fragments, lambda start, end: b"", format.blocks_at)
+    document = assemble(EMPTY_ENVELOPE, fragments, lambda start, end: b"", unit_form(format))
     # the file may hold one chain a line; JSON has line breaks between tokens only
     return place.content, (piece.replace(b"\n", b"") for piece in document)
 

@@ -1,6 +1,7 @@
-"""Imports a message list of a file as a chain: one run, one snapshot, version 1.
+"""Imports a message list of a file as a chain: one run, one snapshot, version 1. Lists that hold earlier states of it become
+the versions before, each with a run of its own.
 
-An import is written in short transactions into a history that shows nothing until the last of them makes version 1, so
+An import is written in short transactions into a history that shows nothing until the last of them makes its versions, so
 that others can write meanwhile (leases.py).
 """
 
@@ -22,9 +23,9 @@ from chainviz.core.formats.reader import read_chain
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.store.content.codec import pack_body
 from chainviz.store.content.uploads import fill, upload_of
-from chainviz.store.models import History, Run, Version
+from chainviz.store.models import History, Run, Snapshot, Version
 from chainviz.store.transfer.leases import batch, discard
-from chainviz.store.transfer.snapshot_writer import SnapshotWriter, first_version
+from chainviz.store.transfer.snapshot_writer import SnapshotWriter, first_versions
 
 LEAST_PROGRESS = 1 << 16
 """Bytes between two reports; of a longer list every hundredth is reported."""
@@ -38,33 +39,35 @@ class MessageList:
     found: FoundList
     format: Format
     salvage: bool = False
+    earlier: tuple[MessageList, ...] = ()
+    """Lists of the same file that hold earlier states of this one, the oldest first."""
 
 
 def import_chain(
     messages: MessageList,
     *,
     owner: str,
+    author: str = "",
     filename: str = "",
     progress: Progress = ignore_progress,
     arrived: Callable[[Version], object] = lambda version: None,
 ) -> Version:
-    """Returns the first version of a new history. `arrived` is called in the transaction that makes it; if that or
+    """Returns the newest version of a new history. `arrived` is called in the transaction that makes it; if that or
     `progress` raises, nothing stays."""
-    source = messages.source
+    source, states = messages.source, (*messages.earlier, messages)
     with transaction.atomic():
         upload = upload_of(source, owner=owner, filename=filename)
         history = History.objects.create(importing=timezone.now())
-        run = Run.objects.create(history=history, kind=Run.IMPORT, format=messages.format.name, upload=upload)
+        run = Run.objects.create(history=history, kind=Run.IMPORT, format=states[0].format.name, upload=upload)
     try:
         progress(0, "Storing the file")
         fill(upload, source, lambda: batch(history))
-        reader = read_chain(source, messages.found, messages.format, salvage=messages.salvage)
-        writer = SnapshotWriter(run)
-        writer.write(_reported(reader, messages.found.region, progress))
-        envelope = pack_body(to_json(reader.envelope).encode())
+        # the run of the oldest state holds the upload from the start
+        runs = [run, *(_next_run(run, state.format.name) for state in states[1:])]
+        written = [_written(state, each, progress) for state, each in zip(states, runs, strict=True)]
         with batch(history):
-            progress(1, "Saving version 1")
-            version = first_version(writer.snapshot(writer.template(envelope)), author=owner)
+            progress(1, f"Saving version {len(states)}")
+            version = first_versions(list(_snapshots(written)), author=author or owner)
             arrived(version)
         return version
     except BaseException:
@@ -72,6 +75,26 @@ def import_chain(
         with suppress(DatabaseError):
             discard(history)
         raise
+
+
+def _next_run(run: Run, format: str) -> Run:
+    with batch(run.history):
+        return Run.objects.create(history=run.history, kind=Run.IMPORT, format=format, upload_id=run.upload_id)
+
+
+def _written(messages: MessageList, run: Run, progress: Progress) -> tuple[SnapshotWriter, bytes]:
+    """The writer that has all messages, and the envelope."""
+    reader = read_chain(messages.source, messages.found, messages.format, salvage=messages.salvage)
+    writer = SnapshotWriter(run)
+    writer.write(_reported(reader, messages.found.region, progress))
+    return writer, pack_body(to_json(reader.envelope).encode())
+
+
+def _snapshots(written: Iterable[tuple[SnapshotWriter, bytes]]) -> Iterator[Snapshot]:
+    parent: Snapshot | None = None
+    for writer, envelope in written:
+        parent = writer.snapshot(writer.template(envelope), parent=parent)
+        yield parent
 
 
 def _reported(reader: Iterable[Message], region: Span, progress: Progress) -> Iterator[Message]:

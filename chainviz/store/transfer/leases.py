@@ -15,7 +15,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from chainviz.core.errors import Refused
-from chainviz.store.models import Body, History, Message, OutlineBlock, Run, Upload, UploadChunk, Writing
+from chainviz.store.models import Body, History, Message, OutlineBlock, Run, RunChecksum, Upload, UploadChunk, Writing
 from chainviz.store.purge.delete import purging, remove
 
 LEASE = timedelta(minutes=1)
@@ -38,7 +38,9 @@ def batch(history: History) -> Iterator[None]:
     with transaction.atomic():
         now = _renew(history)
         if now is None:
-            raise BrokenOff("The import stood still for too long, or values were purged from this file; upload it again.")
+            raise BrokenOff(
+                "The import stood still for too long, or values were purged from this file; upload it again."
+            )
         yield
     history.importing = now
 
@@ -80,6 +82,7 @@ def discard_step(writing: Writing) -> bool:
         pass
     with purging(WHY):
         remove(Writing.objects.filter(pk=writing.pk))
+        remove(RunChecksum.objects.filter(run=writing.pk))
         remove(Run.objects.filter(pk=writing.pk))
     return True
 
@@ -111,6 +114,7 @@ def discard(history: History) -> None:
         runs = Run.objects.filter(history=history)
         uploads = list(runs.values_list("upload", flat=True))
         remove(OutlineBlock.objects.filter(history=history))
+        remove(RunChecksum.objects.filter(run__history=history))
         remove(runs)
         remove(History.objects.filter(pk=history.pk))
         remove(Upload.objects.filter(pk__in=uploads, runs__isnull=True, chunks__isnull=True))

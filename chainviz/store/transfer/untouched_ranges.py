@@ -31,7 +31,7 @@ class UntouchedRanges:
         self._behind: list[int] = []
         """The first message behind each of them."""
         template = snapshot.template
-        if template is None or envelope.single or not _is_import(template.pk):
+        if template is None or envelope.single or envelope.lists or not _is_import(template.pk):
             return
         self.run = template.pk
         content = envelope.content

@@ -1,16 +1,18 @@
-"""The one estimate of tokens: bytes through four. Always shown with ≈; never mixed up with sizes."""
+"""Tokens as pages write them. An estimate is shown with ≈ and never mixed up with what a transcript records."""
 
 from __future__ import annotations
 
-
-def estimate_tokens(size: int) -> int:
-    return (size + 3) // 4
+from chainviz.core.usage.estimate import estimated_tokens
 
 
 def token_text(size: int) -> str:
     """How many tokens `size` bytes may be: ≈ 812, ≈ 96.2k, ≈ 1.4M."""
-    tokens = estimate_tokens(size)
+    return f"≈ {tokens_text(estimated_tokens(size))}"
+
+
+def tokens_text(tokens: int) -> str:
+    """812, 96.2k, 1.4M."""
     if tokens < 1_000:
-        return f"≈ {tokens}"
+        return str(tokens)
     amount, unit = (tokens / 1_000, "k") if tokens < 999_950 else (tokens / 1_000_000, "M")
-    return f"≈ {amount:.1f}{unit}" if amount < 1_000 else f"≈ {amount:,.0f}{unit}"
+    return f"{amount:.1f}{unit}" if amount < 1_000 else f"{amount:,.0f}{unit}"

@@ -1,4 +1,4 @@
-"""Template tags that every template has without loading them: icons and sizes."""
+"""Template tags that every template has without loading them: icons, sizes, numbers and texts in fields."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.text_fields import for_field
 
 register = template.Library()
 
@@ -24,3 +25,12 @@ def icon(name: str, css_class: str = "") -> SafeString:
 @register.filter("bytes")
 def bytes_filter(size: int | None) -> str:
     return "" if size is None else byte_text(size)
+
+
+@register.filter
+def thousands(count: int | None) -> str:
+    """1234567 as 1,234,567."""
+    return "" if count is None else f"{count:,}"
+
+
+register.filter("field_text", for_field)

@@ -145,6 +145,20 @@ def test_only_what_lies_between_equal_stretches_is_read() -> None:
     assert sum(map(len, read)) == 2
 
 
+def test_pairs_that_make_the_same_calls_match_unread() -> None:
+    """3,397 redactions in one run of pairs took 48 s, because sizes alone ruled out that pairs were merged (issue 8)."""
+    old = [each for n in range(40) for each in (ai("", str(n)), t(str(n), f"{n} " * 50))]
+    new = [t(str(i // 2), "gone") if i % 2 else message for i, message in enumerate(old)]
+
+    class Unread(MemoryChain):
+        def slice(self, start: int, stop: int) -> tuple[Message, ...]:
+            raise AssertionError("no body is to be read")
+
+    a, b = Unread(tuple(old)), Unread(tuple(new))
+    diff = diff_chains(a, b, keys=lambda chain, start, stop: [repr(chain[i]) for i in range(start, stop)])
+    assert [group.kind for group in diff.changes] == ["changed"] * 40
+
+
 def test_nothing_changed() -> None:
     diff = compare([s("a"), h("b"), ai("c")], [s("a"), h("b"), ai("c")])
     assert diff.is_empty

@@ -33,8 +33,8 @@ def document(lines: list[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(each) + "\n" for each in lines).encode()
 
 
-def load(lines: list[dict[str, Any]]) -> LoadedChain:
-    (chain,) = load_file(document(lines))
+def load(lines: list[dict[str, Any]], thread: int = 0) -> LoadedChain:
+    chain = load_file(document(lines))[thread]
     assert chain.format == "claude_code"
     return chain
 
@@ -68,9 +68,18 @@ def test_children_of_a_deleted_line_follow_the_line_before_it() -> None:
 
 def test_branches_stay_branches() -> None:
     lines = [line("u1", None), line("a2", "u1"), line("u3", "a2"), line("a4", "u3"), line("u5", "a2"), line("a6", "u5")]
-    chain = load(lines)
+    chain = load(lines, 1)
     found = written(lines, chain, [m for m in chain.messages if m.source[0].ordinal != 3])
     assert parents(found) == {"u1": None, "a2": "u1", "u3": "a2", "u5": "a2", "a6": "u5"}
+
+
+def test_a_new_line_where_branches_part_is_in_all_of_them() -> None:
+    lines = [line("u1", None), line("a2", "u1"), line("u3", "a2"), line("a4", "u3"), line("u5", "a2"), line("a6", "u5")]
+    chain = load(lines)
+    messages = [*chain.messages[:2], Message(AI, (Text("new"),)), *chain.messages[2:]]
+    found = written(lines, chain, messages)
+    new = found[2]["uuid"]
+    assert parents(found) == {"u1": None, "a2": "u1", new: "a2", "u3": new, "a4": "u3", "u5": new, "a6": "u5"}
 
 
 def test_side_chains_and_new_beginnings_are_left_alone() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chainviz.core.documents import pointers
-from chainviz.core.documents.pointers import Pointers
+from chainviz.core.documents.json import pointers
+from chainviz.core.documents.json.pointers import Pointers
 
 DOCUMENT = {
     "a/b": ["w0", {"~": "w1", "é\"": [["w2"], [], "w3"]}, "w4"],

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from chainviz.core.chain.messages import Message
 from chainviz.core.documents.source import open_source
+from chainviz.core.formats import FORMATS
 from chainviz.core.load import LoadedChain, export_chain, load_file
+from tests.shared_folder import SAMPLES
 
-SAMPLES = Path(__file__).parent / "samples"
 NEUTRAL = json.dumps(
     [
         {"role": "system", "parts": [{"type": "text", "text": "Be brief."}]},
@@ -28,8 +30,20 @@ NEUTRAL = json.dumps(
 )  # fmt: skip
 
 
-def sample_files() -> list[Path]:
-    return sorted(SAMPLES.glob("*/*.json*"))
+WITHOUT_CHAIN = ("langfuse/broken_error.json",)
+"""Samples in which no message can be read: the only list is cut off."""
+
+
+def sample_files(*, writes: bool = True) -> list[Path]:
+    """The samples of every format that is written, or of those that are read only."""
+    names = {format.name for format in FORMATS if format.writes == writes}
+    named = (path for path in SAMPLES.glob("*/*") if path.parent.name in names)
+    return sorted(path for path in named if f"{path.parent.name}/{path.name}" not in WITHOUT_CHAIN)
+
+
+def read_only_documents() -> Iterator[tuple[str, bytes]]:
+    for path in sample_files(writes=False):
+        yield f"{path.parent.name}/{path.name}", path.read_bytes()
 
 
 def exported(original: bytes, chain: LoadedChain, messages: tuple[Message, ...] | None = None) -> bytes:
@@ -43,6 +57,7 @@ def all_documents() -> Iterator[tuple[str, bytes]]:
     yield "neutral", NEUTRAL.encode()
 
 
+@lru_cache(maxsize=1)
 def chains() -> list[tuple[str, bytes, LoadedChain]]:
     return [(name, content, chain) for name, content in all_documents() for chain in load_file(content)]
 

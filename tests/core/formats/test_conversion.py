@@ -4,35 +4,74 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Opaque, Text, ToolCall, ToolResult
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Opaque, Text, ToolCall, ToolResult, text_of
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import strict_error
-from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.formats import WRITTEN, get_format
+from chainviz.core.formats.contract import Format
+from chainviz.core.formats.conversion import moved
 from chainviz.core.load import blank, document_in, export_chain, load_file
 from tests.core.formats.chains import chains
 
+JOINING = ("openai_responses", "codex_rollout", "gemini_interactions")
+"""Nothing there parts an AI message whose calls nobody answered from the next one."""
 
-@pytest.mark.parametrize("target", [form.name for form in FORMATS if form.blocks_at])
+
+@pytest.mark.parametrize("target", [form.name for form in WRITTEN if form.blocks_at])
 def test_every_sample_in_every_format(target: str) -> None:
     form = get_format(target)
     for _, _, chain in chains():
-        messages = tuple(replace(message, source=()) for message in chain.messages)
+        messages = tuple(one for message in chain.messages for one in moved(form, message))
+        if (form.slot_key or target in JOINING) and [message.role for message in messages[:2]] == [SYSTEM, SYSTEM]:
+            continue  # the target makes one message of them
+        if target == "ollama":
+            messages = _with_joined_results(messages)
+        if target in JOINING and any(a.role == b.role == AI and a.calls for a, b in pairwise(messages)):
+            continue
         envelope, text = blank(form)
         document = export_chain(messages, envelope, form, lambda start, end, text=text: text[start:end])  # type: ignore[misc]
         assert all(json.loads(line) for line in document.splitlines()) if form.lines else json.loads(document)
         again = [message for item in load_file(document, target) for message in item.messages]
-        roles = [HUMAN if target == "claude_code" and m.role == SYSTEM else m.role for m in messages]
-        assert [message.role for message in again] == roles
+        if getattr(form, "halves", False):
+            # results live in their calls: those of one call's unit are one message, and none stands alone
+            assert sum(m.role == HUMAN for m in again) == _roles(form, messages).count(HUMAN)
+            continue
+        assert [message.role for message in again] == _roles(form, messages)
         assert document.endswith(b"\n")
         for before, after in zip(messages, again, strict=True):
             plain = all(type(part) is Text and part.text and part.reasoning is None for part in before.parts)
-            if plain and before.parts:
+            if plain and len(before.parts) == 1:
                 assert after.parts == before.parts
+            elif plain:
+                assert text_of(after).replace("\n", "") == text_of(before).replace("\n", "")
             if any(isinstance(part, Opaque) for part in before.parts) and len(after.parts) < len(before.parts):
                 assert form.losses(before)
+
+
+def _with_joined_results(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Results that follow one another as one message."""
+    joined: list[Message] = []
+    for message in messages:
+        if joined and message.role == joined[-1].role == TOOL:
+            joined[-1] = replace(joined[-1], parts=joined[-1].parts + message.parts)
+        else:
+            joined.append(message)
+    return tuple(joined)
+
+
+def _roles(form: Format, messages: tuple[Message, ...]) -> list[str]:
+    """Roles as the target has them: a user speaks for those it does not know."""
+    def is_users(loss: str) -> bool:
+        return "a message of the role" in loss and "user's" in loss
+
+    roles = [HUMAN if any(map(is_users, form.losses(message))) else message.role for message in messages]
+    leading = next((place for place, role in enumerate(roles) if role != SYSTEM), len(roles))
+    is_late = [form.name.startswith("gemini") and role == SYSTEM and place >= leading for place, role in enumerate(roles)]
+    return [HUMAN if late else role for role, late in zip(roles, is_late, strict=True)]
 
 
 def test_a_leading_system_message_goes_into_the_slot() -> None:
@@ -57,7 +96,18 @@ def test_a_text_beside_results_never_parts_them_from_their_calls() -> None:
 
 def test_equal_messages_in_a_row_stay_apart() -> None:
     messages = (Message(HUMAN, (Text("hi"),)), *[Message(AI, (Text("yes"),))] * 3)
-    for form in FORMATS:
+    for form in WRITTEN:
         if form.name != "raw":
             (chain,) = load_file(b"".join(document_in(form, messages)), form.name)
             assert chain.messages == messages
+
+
+@pytest.mark.parametrize("name", ["goaitools_state", "goaitools_state_anthropic"])
+def test_a_chain_that_becomes_a_state_has_been_processed(name: str) -> None:
+    """Seed 3, Processed Length Field: the number of stored messages. Results of one message count as the format stores them."""
+    calls = (ToolCall("a", "search", "{}"), ToolCall("b", "search", "{}"))
+    results = (ToolResult("a", "search", "1"), ToolResult("b", "search", "2"))
+    messages = (Message(HUMAN, (Text("hi"),)), Message(AI, calls), Message(TOOL, results), Message(HUMAN, (Text("more"),)))
+    state = json.loads(b"".join(document_in(get_format(name), messages)))
+    assert state["processed_length"] == len(state["messages"]) == (4 if name.endswith("anthropic") else 5)
+    assert json.loads(blank(get_format(name), 12)[1])["processed_length"] == 12

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Opaque, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.load import load_file, restyle
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import tree_problems
+from chainviz.core.formats import get_format
+from chainviz.core.formats.conversion import moved
+from chainviz.core.load import document_in, load_file, restyle
 from tests.core.formats.chains import exported
 from tests.shared_folder import CASES, shared
 
@@ -22,16 +26,37 @@ TAU2 = json.dumps([
 ])  # fmt: skip
 
 
-def test_calls_of_the_user_are_carried_and_match_nothing() -> None:
+def test_calls_of_the_user_are_shown_and_match_nothing() -> None:
     (chain,) = load_file(TAU2.encode())
     assert [message.role for message in chain.messages] == [AI, HUMAN, HUMAN, AI, TOOL, "exit"]
-    assert isinstance(chain.messages[1].parts[0], Opaque)
+    assert chain.messages[1].parts == (ToolCall("u1", "toggle", '{"on": true}'),)
+    assert chain.messages[2].parts == (ToolResult("u1", "", "on"),)
+    assert "double-human" not in [problem.rule for problem in tree_problems(parse(chain.messages))]
     assert chain.messages[2].label == "tool"
     call, result = chain.messages[3].parts[0], chain.messages[4].parts[0]
     assert call == ToolCall("a1", "look", '{"n": 1.5}')
     assert result == ToolResult("a1", "", "no such", is_error=True)
     assert not chain.messages[1].calls
     assert not chain.messages[2].results
+
+
+def test_an_edit_of_the_users_result_changes_one_leaf() -> None:
+    (chain,) = load_file(TAU2.encode())
+    result = chain.messages[2].parts[0]
+    assert isinstance(result, ToolResult)
+    new = replace(chain.messages[2], parts=(replace(result, content="off"),))
+    changed = restyle(chain.messages, 2, new, "openai_chat", chain.envelope)
+    (unit,) = changed.source
+    assert json.loads(unit.text) == {"id": "u1", "role": "tool", "content": "off", "requestor": "user", "error": False}
+    assert changed == new
+
+
+def test_a_user_who_calls_tools_keeps_that_where_the_format_can() -> None:
+    (chain,) = load_file(TAU2.encode())
+    there = [one for message in chain.messages for one in moved(get_format("anthropic"), message)]
+    assert [part for message in there[1:3] for part in message.parts] == [Text('[calls toggle {"on": true}]'), Text("on")]
+    (again,) = load_file(b"".join(document_in(get_format("openai_chat"), chain.messages)))
+    assert [message.parts for message in again.messages[1:3]] == [message.parts for message in chain.messages[1:3]]
 
 
 def test_new_calls_take_the_shape_of_the_neighbourhood() -> None:

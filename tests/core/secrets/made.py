@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import string
 
@@ -29,6 +30,10 @@ def key_block(kind: str, newline: str = "\n") -> str:
     dashes = "-" * 5
     lines = newline.join(fake(64) for _ in range(4))
     return f"{dashes}BEGIN {kind} KEY{dashes}{newline}{lines}{newline}{dashes}END {kind} KEY{dashes}"
+
+
+def login(name: str, password: str) -> str:
+    return base64.b64encode(f"{name}:{password}".encode()).decode()
 
 
 PRIVATE = join("RSA PRI", "VATE")
@@ -136,6 +141,34 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("Authorization: Bearer $TOKEN", "Authorization: Bearer your-token-here-1", "x-api-key: str"),
     ),
     "bearer-token": ((f"send bearer «{fake(32)}»",), ("a bearer of good news about the internationalisation",)),
+    "command-password": (
+        (f"mysql -u root -p«{fake(9)}» shop < dump.sql", f"mysqldump -p'«{fake(12)}»' shop", f"sshpass -p «{fake(10)}» ssh bot@h"),
+        ("mysql -u root -p shop", "mysql -P 3306 -h db", "sshpass -p $PASS ssh bot@h", "mysql -p$DB_PASS shop"),
+    ),
+    "netrc-password": (
+        (f"machine git.acme.dev login bot password «{fake(14)}»", f"machine a.dev\n  login bot\n  password «{fake(10)}»\n"),
+        ("the machine has no login and no password yet", "machine h login u password <password>"),
+    ),
+    "registry-login": (
+        (f'{{"auths": {{"r.dev": {{"auth": "«{login("bot", fake(12))}»"}}}}}}',),
+        ('{"auth": "required"}', '{"auth": "bm90IGEgbG9naW4="}'),
+    ),
+    "password-hash": (
+        (f"bot:«$apr1${fake(8)}${fake(22)}»", f"root:«$6${fake(16)}${fake(86)}»:19700:0:99999:7:::", f"«$2y$10${fake(53)}»"),
+        ("it costs $6$ or $1$ a month", "echo $1$2$3"),
+    ),
+    "password-element": (
+        (f"<server><username>bot</username><password>«{fake(11)}»</password></server>",),
+        ("<password></password>", "<password>${env.PASS}</password>", "<token>...</token>"),
+    ),
+    "signed-address": (
+        (f"https://acme.blob.core.windows.net/a/b?sv=2024-11-04&sp=r&sig=«{fake(43)}%3D»",),
+        ("?sig=short", "config=" + "a" * 50),
+    ),
+    "session-cookie": (
+        (f"document.cookie = 'sessionid=«{fake(32)}»'", f"curl -b connect.sid=«s%3A{fake(32)}.{fake(43)}»"),
+        ("session=new", "sessionid=your-session-id-goes-here"),
+    ),
     "curl-password": ((f"curl -s -u admin:«{fake(9)}» https://h/", f"curl --user 'bot:«{fake(9)}»' https://h"), ("curl -u user https://h",)),
     "assigned-secret": (
         (f"DB_PASSWORD=«{_password}»", f'{{"api_key": "«{fake(24)}»"}}', f"clientSecret: '«{fake(30)}»'", f'\\"access_token\\": \\"«{fake(30)}»\\"',

@@ -36,5 +36,5 @@ def test_searching_is_linear_in_awkward_texts() -> None:
         "eyJaaaaaaaaaa.",
         "curl -",
     ):
-        small, large = (cpu_seconds(partial(scan_text, piece * (size // len(piece)))) for size in (20_000, 160_000))
-        assert large < 24 * max(small, 0.01), piece
+        small, large = (cpu_seconds(partial(scan_text, piece * (size // len(piece)))) for size in (4_000, 32_000))
+        assert large < 24 * max(small, 0.002), piece

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import (
     AI,
     Binary,
@@ -32,8 +33,8 @@ from chainviz.core.secrets import (
     Values,
     fingerprint,
     mask,
+    scan_chain,
     scan_message,
-    scan_messages,
     scan_text,
     spellings,
 )  # fmt: skip
@@ -215,7 +216,8 @@ def test_base64_stays_as_long_so_that_what_is_beside_it_can_be_read() -> None:
 
 
 def test_a_finding_does_not_show_its_value() -> None:
-    ((index, finding),) = scan_messages([h(TOKEN)])
-    assert (index, finding.value) == (0, TOKEN)
+    (found,) = scan_chain(MemoryChain((h(TOKEN),)))
+    finding = found.finding
+    assert (found.message, finding.value) == (0, TOKEN)
     assert TOKEN not in repr(finding)
     assert fingerprint(TOKEN, b"k") == fingerprint(TOKEN, b"k") != fingerprint(TOKEN, b"l")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chainviz.core.state.classify import read_state
+from chainviz.core.state.faults import read_state
 from tests.core.state.calls import CASES, ERRORS, label, run
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,16 +16,16 @@ from chainviz.core.load import LoadedChain, load_file
 from chainviz.core.operations.compact import Compact, CompactOptions
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.edit import Edit, EditOptions
-from chainviz.core.state.call import shifted_length
-from chainviz.core.state.classify import read_state
 from chainviz.core.state.document import write_state
 from chainviz.core.state.export import is_state_format, provider_of, state_of
+from chainviz.core.state.faults import read_state
+from chainviz.core.state.processed_length import shifted_length
 from chainviz.core.state.stored_and_sent import Mark, next_call
-from chainviz.core.state.usage import Usage, prompt_tokens, usage_of
+from chainviz.core.state.usage import Usage, usage_of
 from tests.core.pictures import ai, call, h, s, tool
 from tests.core.strategies import chains
+from tests.shared_folder import SAMPLES
 
-SAMPLES = Path(__file__).parents[1] / "formats" / "samples"
 CHAIN = [s("rules"), h("hi"), ai(call("a")), tool("a"), ai("yes"), s("event"), h("late")]
 
 
@@ -38,7 +37,7 @@ def test_leading_systems_are_sent_and_what_follows_is_stored() -> None:
     found = next_call(CHAIN, [s("new rules")], h("next"))
     marks = [found.mark(place) for place in range(len(CHAIN))]
     assert marks == [Mark.NOT_STORED, *[Mark.SEEN] * 4, *[Mark.APPENDED] * 2]
-    assert (len(found.stored), found.sent_count, found.systems) == (6, 8, 1)
+    assert (len(found.stored), found.sent_count, found.stored.systems) == (6, 8, 1)
     stored = sum(message.size for message in CHAIN[1:])
     assert (found.stored.size, found.appended_size) == (stored, len("event") + len("late"))
     assert found.sent_size == stored + len("new rules") + len("next")
@@ -171,27 +170,6 @@ def test_both_columns_add_up_for_any_chain(messages: list[Message], given: int |
     assert found.stored.size == sum(message.size for message in stored)
     assert len(stored) == len(found.stored) == found.sent_count - 1
     assert found.appended_size == sum(m.size for m, mark in zip(messages, marks, strict=True) if mark is Mark.APPENDED)
-
-
-@pytest.mark.parametrize(
-    ("usage", "tokens"),
-    [
-        ({"prompt_tokens": 100, "completion_tokens": 5}, 100),
-        ({"prompt_tokens": 100, "cache_read_input_tokens": 60}, 100),
-        (
-            {"input_tokens": 3, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 200, "output_tokens": 5},
-            213,
-        ),
-        ({"input_tokens": 120, "input_tokens_details": {"cached_tokens": 100}}, 120),
-        ({"input": 2, "cacheRead": 30, "cacheWrite": 4, "output": 9}, 36),
-        ({"completion_tokens": 5}, None),
-        ({"prompt_tokens": None}, None),
-        ({"prompt_tokens": True}, None),
-        (7, None),
-    ],
-)
-def test_what_providers_count_as_a_prompt(usage: object, tokens: int | None) -> None:
-    assert prompt_tokens(usage) == tokens
 
 
 def test_usage_is_recorded_or_given_or_estimated() -> None:

@@ -8,6 +8,8 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.page import explorer_page, repair_url_of
 from chainviz.chains.explorer.subject import Subject
@@ -26,7 +28,16 @@ def version_subject(request: HttpRequest, chain_id: int, number: int | None = No
     versions = Version.objects.select_related("snapshot__outline").only("number", "history_id", *SNAPSHOT_COLUMNS)
     version = get_object_or_404(versions, history=chain.history, number=number)
     base_url = reverse("chains:version", args=[chain.pk, number])
-    return Subject(chain, version.snapshot, f"Version {number}", base_url, f"v={number}", number == chain.version, number)
+    return Subject(
+        chain,
+        version.snapshot,
+        f"Version {number}",
+        base_url,
+        f"v={number}",
+        number == chain.version,
+        number,
+        permissions=member_of(request).permissions,
+    )
 
 
 SNAPSHOT_COLUMNS = [
@@ -39,17 +50,20 @@ SNAPSHOT_COLUMNS = [
 """Pieces, options and reports of a snapshot may be long, and no page of the explorer reads them."""
 
 
+@requires("read")
 @require_safe
 def explorer(request: HttpRequest, subject: Subject) -> HttpResponse:
     return _page(request, explorer_page(subject, read_view(request.GET)))
 
 
+@requires("read")
 @require_safe
 def newest(request: HttpRequest, chain_id: int) -> HttpResponse:
     """A chain's own address shows its newest version."""
     return explorer(request, version_subject(request, chain_id))
 
 
+@requires("read")
 @require_safe
 def at(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     path = parse_path(where)
@@ -57,6 +71,7 @@ def at(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     return _page(request, explorer_page(subject, read_view(request.GET), at=path))
 
 
+@requires("read")
 @require_safe
 def rows(request: HttpRequest, subject: Subject) -> HttpResponse:
     """A window by path and direction. Without a script it is the whole page, with the window in it."""
@@ -68,6 +83,7 @@ def rows(request: HttpRequest, subject: Subject) -> HttpResponse:
     return _fragment(request, "chains/explorer/_window.html", {"window": page})
 
 
+@requires("read")
 @require_safe
 def outline(request: HttpRequest, subject: Subject) -> HttpResponse:
     found, _ = asked_window(subject.stored, request.GET, ALL_OPEN)

@@ -9,6 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from chainviz.accounts.permissions import requires
+from chainviz.chains.explorer.pasted_error import error_url, looks_like_error
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.visible_text import marks
 from chainviz.store.query.find import Hit
@@ -33,6 +35,7 @@ class HitRow:
     after: str
 
 
+@requires("read")
 @require_safe
 def find(request: HttpRequest, subject: Subject) -> HttpResponse:
     text = request.GET.get("q", "")[:LONGEST]
@@ -44,6 +47,7 @@ def find(request: HttpRequest, subject: Subject) -> HttpResponse:
         "subject": subject,
         "text": text,
         "case": case,
+        "error_url": error_url(subject, text) if looks_like_error(text) else "",
         "hits": [_row(hit, len(subject.stored), lead) for hit in found.hits],
         "more_url": f"{subject.base_url}find?{urlencode(more)}" if found.next is not None else "",
     }
@@ -54,9 +58,8 @@ def find(request: HttpRequest, subject: Subject) -> HttpResponse:
 
 def _row(hit: Hit, messages: int, lead: int) -> HitRow:
     path = hit.path
-    number = f"{path.section}.{path.pair}" if path.pair else f"§{path.section}"
     before, match, after = (marks(" ".join(words.split())) for words in (hit.before[-lead:], hit.match, hit.after))
     # white space between the three is theirs, not the layout's
     before += " " * hit.before[-1:].isspace()
     after = " " * hit.after[:1].isspace() + after
-    return HitRow(str(path), path.dom_id, number, hit.message / max(1, messages), before, match, after)
+    return HitRow(str(path), path.dom_id, path.number, hit.message / max(1, messages), before, match, after)

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.inspector import node_page
 from chainviz.chains.explorer.page import edit_url_of
 from chainviz.chains.explorer.subject import Subject
@@ -13,6 +14,7 @@ from chainviz.core.chain.paths import parse_path
 from chainviz.web.htmx import wants_fragment
 
 
+@requires("read")
 @require_safe
 def inspect(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     path = parse_path(where)

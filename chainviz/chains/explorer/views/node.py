@@ -7,6 +7,7 @@ from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
+from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.inspector import node_page
 from chainviz.chains.explorer.page import edit_url_of, repair_url_of
 from chainviz.chains.explorer.source_units import source_file, source_text
@@ -14,14 +15,14 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import read_view
 from chainviz.chains.explorer.windows import body_html, reading_of
 from chainviz.chains.render.excerpt import Stretch, stretch
-from chainviz.chains.render.node import Asked
 from chainviz.chains.render.parts import between_html, more_html, shown_text
 from chainviz.chains.render.pictures import picture
+from chainviz.chains.render.steps import Asked
 from chainviz.chains.render.visible_text import safe
-from chainviz.chains.secrets.counts import Held, before_source
+from chainviz.chains.secrets.export_scan import Held, before_source
 from chainviz.core.chain.messages import Binary, Image, Part, ToolResult
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.core.documents.long_strings import length_of, part_of
+from chainviz.core.documents.json.long_strings import length_of, part_of
 from chainviz.store.query.search_pattern import Needle
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
@@ -34,6 +35,7 @@ def place_of(request: HttpRequest, name: str = "from") -> int:
     return small_number(request.GET.get(name, "")) or 0
 
 
+@requires("read")
 @require_safe
 def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     """An opened row; `from`: the piece to go on with, `until`: where to end, `part`: a part that must be shown."""
@@ -49,6 +51,7 @@ def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     return _answer(request, subject, path, box)
 
 
+@requires("read")
 @require_safe
 def part(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     """A part of a message from character `from` on, not beyond `until`; `find`: around the next place of that text."""
@@ -82,6 +85,7 @@ def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
     return first + line
 
 
+@requires("read")
 @require_safe
 def image(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     """A picture that lies in the chain itself, under its true type."""
@@ -96,10 +100,10 @@ def image(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
         raise Http404("There is no picture in that place.")
     response = HttpResponse(shown.content, content_type=shown.mime)
     response["Content-Disposition"] = "inline"
-    response["Cache-Control"] = "private, max-age=3600"
     return response
 
 
+@requires("read")
 @require_safe
 def raw(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     """The source of a node's messages; `as=file` gives it whole, byte for byte as it was uploaded."""

@@ -6,12 +6,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.page import repair_url_of
+from chainviz.chains.explorer.pasted_error import LONGEST, pasted_error
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.verdicts import verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.providers import PROVIDERS
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.codec import unpack
 from chainviz.store.query.problems import Wanted, next_problem, previous_problem, problems_of
 from chainviz.store.query.problems import problems as problems_from
 from chainviz.store.transfer.document_context import envelope_of
@@ -19,21 +23,32 @@ from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 
 
+@requires("read")
 @require_safe
 def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """`provider`: what that one would say; else what is wrong with the chain's structure."""
+    """`provider`: what that one would say; else what is wrong with the chain's structure. `error`: an API's message, which
+    is looked for in the chain."""
     wanted = _wanted(request)
+    error = request.GET.get("error", "").strip()[:LONGEST]
+    counts = unpack(subject.outline.verdicts)
+    envelope = envelope_of(subject.snapshot)
     context = {
         "subject": subject,
         "page": problems_from(subject.stored, _path(request, "from"), wanted=wanted),
         "provider": wanted.provider,
-        "providers": [("", "Structure"), *((each.name, each.label) for each in PROVIDERS)],
+        "error": error,
+        "longest_error": LONGEST,
+        "pasted": pasted_error(subject, error) if error else None,
+        "providers": [(each, verdict_view(verdict)) for each, verdict in verdicts_by_provider(counts).items()],
+        "structure": subject.outline.errors + subject.outline.warnings,
         "repair_url": repair_url_of(subject),
-        "notes": envelope_of(subject.snapshot).warnings,
+        "notes": envelope.warnings,
+        "unread": envelope.not_understood,
     }
     return render(request, "chains/explorer/problems.html", context)
 
 
+@requires("read")
 @require_safe
 def step(request: HttpRequest, subject: Subject) -> HttpResponse:
     """To the next or previous problem from `from`: a redirect, or for a script where it is and what is wrong.

@@ -12,8 +12,9 @@ from chainviz.core.errors import Refused
 from chainviz.core.operations.compact.compactors.contract import Settings, Trial, amount
 from chainviz.core.operations.compact.options import CompactOptions
 from chainviz.core.operations.compact.strategy import Compacted, Strategy
+from chainviz.core.operations.compact.strategy_json import as_value, parse_strategy
 from chainviz.core.operations.compact.tail import Tail
-from chainviz.core.operations.contract import Context, Decision, Operation, Outcome
+from chainviz.core.operations.contract import Badge, Context, Decision, Operation, Outcome
 from chainviz.core.state.compaction_request import CompactionRequest
 from chainviz.core.state.export import provider_of
 from chainviz.core.state.message_index import MessageIndex, Window, leading_systems
@@ -27,6 +28,9 @@ class Compact:
 
     name = "compact"
     label = "Compact"
+    doing = "Compacting"
+    badge = Badge("Compacted", "compact", "changed")
+    nothing = "No compactor of the strategy was triggered, so nothing changes."
     Options = CompactOptions
 
     def __init__(self, *strategies: Operation[Any]) -> None:
@@ -47,7 +51,7 @@ class Compact:
         start = len(compacted.request.leading)
         changes = tuple(replace(splice, start=splice.start + start) for splice in compacted.splices)
         report = (*trace, *_decisions(chain, compacted))
-        return Outcome(changes, report, (*compacted.warnings(), *cautions))
+        return Outcome(changes, report, (*compacted.warnings(), *cautions), kept_options=_kept(options))
 
     def strategy(self, options: CompactOptions, context: Context) -> Strategy:
         """What `next_state` and the simulation call, too: `strategy(request_for(chain))` is a run with its trace.
@@ -61,6 +65,14 @@ class Compact:
             options.if_no_user_boundary, options.reduction, operations=self._operations, context=context
         )
         return Strategy(root, settings)
+
+
+def _kept(options: CompactOptions) -> dict[str, Any]:
+    """The strategy as an object: of a long text only the beginning would be kept."""
+    kept = options.model_dump(exclude_defaults=True)
+    if options.strategy.strip():
+        kept["strategy"] = as_value(parse_strategy(options.strategy))
+    return kept
 
 
 def request_for(chain: Chain, prompt_tokens: int = 0) -> CompactionRequest:

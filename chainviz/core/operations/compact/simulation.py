@@ -6,17 +6,22 @@ and what it leaves goes into the next; what rewrites messages (summarize) is a l
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import SYSTEM, TOOL, Shape
 from chainviz.core.operations.compact.compactors.contract import Trial
+from chainviz.core.operations.compact.estimates import Estimate
 from chainviz.core.operations.compact.strategy import Strategy
 from chainviz.core.operations.contract import Context
 from chainviz.core.state.compaction_request import CompactionRequest
 from chainviz.core.state.message_index import MessageIndex, Window, ends_turn, leading_systems
-from chainviz.core.state.usage import BYTES_PER_TOKEN, Usage, estimated_tokens
+from chainviz.core.state.usage import Usage
+from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
 
 EVERY = 500
 """Turns between two looks at whether somebody waits or has cancelled."""
@@ -28,8 +33,8 @@ class Line:
 
     name: str
     strategy: Strategy | None = None
-    size_before: Callable[[int], int] | None = None
-    """Estimated bytes of a request that sends the messages before a place, where another operation rewrites them."""
+    estimate: Estimate | None = None
+    """Of a request, where another operation rewrites its messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +64,11 @@ class Simulated:
     sizes: tuple[int, ...]
     """Content bytes of each turn's request, leading system messages included."""
     starts: tuple[int, ...]
-    """Place of the first stored message in each turn's request: those before it are removed."""
+    """Place of the first stored message that is as it was in each turn's request: those before it are removed, or
+    rewritten where the line is an estimate."""
     firings: tuple[Firing, ...]
+    counts: tuple[int, ...]
+    """Messages of each turn's request, leading system messages included."""
 
     def tokens(self, bytes_per_token: float = BYTES_PER_TOKEN) -> tuple[int, ...]:
         return tuple(estimated_tokens(size, bytes_per_token) for size in self.sizes)
@@ -78,7 +86,7 @@ class Lost:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Simulation:
     messages: Sequence[Shape]
     leading: int
@@ -88,16 +96,27 @@ class Simulation:
     is_complete: bool = True
     """False where it was cancelled: the lines so far are there."""
 
+    def whole_turns(self, line: Simulated) -> tuple[int, ...]:
+        """For each turn's request the first turn that it holds as it was, from 0."""
+        ends = [turn.end for turn in self.turns]
+        return tuple(bisect_left(ends, start) for start in line.starts)
+
     def lost(self, line: Simulated, turn: int) -> Lost:
         """What the line's strategy removed before the request of a turn; for an estimate see the difference of sizes."""
-        removed = self.messages[self.leading : line.starts[turn]]
-        return Lost(
-            sum(ends_turn(message) for message in removed),
-            len(removed),
-            sum(message.role == TOOL for message in removed),
-            sum(message.role == SYSTEM for message in removed),
-            sum(message.size for message in removed),
+        start = line.starts[turn]
+        turns, results, systems, size = (sums[start] - sums[self.leading] for sums in self._sums)
+        return Lost(turns, start - self.leading, results, systems, size)
+
+    @cached_property
+    def _sums(self) -> tuple[list[int], ...]:
+        """Turns, tool messages, system messages and bytes before each place."""
+        counted: tuple[Callable[[Shape], int], ...] = (
+            ends_turn,
+            lambda message: message.role == TOOL,
+            lambda message: message.role == SYSTEM,
+            lambda message: message.size,
         )
+        return tuple([0, *accumulate(map(each, self.messages))] for each in counted)
 
 
 def turns_of(messages: Sequence[Shape]) -> Iterator[Turn]:
@@ -144,18 +163,21 @@ class _Run:
         """None where it was stopped."""
         sizes: list[int] = []
         starts: list[int] = []
+        counts: list[int] = []
         firings: list[Firing] = []
         start = self.leading
         for number, turn in enumerate(self.turns):
             if number % EVERY == 0 and is_stopped(number):
                 return None
-            starts.append(start)
-            sizes.append(line.size_before(turn.end) if line.size_before else self._size(start, turn.end))
+            estimate = line.estimate
+            starts.append(start if estimate is None else max(start, estimate.whole_from(turn.end)))
+            sizes.append(estimate.size(turn.end) if estimate else self._size(start, turn.end))
+            counts.append(estimate.count(turn.end) if estimate else self.leading + turn.end - start)
             firing = self._after(line.strategy, number, start, sizes[-1]) if line.strategy else None
             if firing:
                 firings.append(firing)
                 start += firing.removed
-        return Simulated(line, tuple(sizes), tuple(starts), tuple(firings))
+        return Simulated(line, tuple(sizes), tuple(starts), tuple(firings), tuple(counts))
 
     def _size(self, start: int, end: int) -> int:
         """Bytes of the request that sends the leading messages and those from `start` to before `end`."""

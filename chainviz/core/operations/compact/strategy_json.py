@@ -13,7 +13,7 @@ from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.compact.compactors import COMPACTORS
-from chainviz.core.operations.compact.compactors.contract import Compactor, Trigger
+from chainviz.core.operations.compact.compactors.contract import Compactor, Titled, Trigger
 
 Registry = Sequence[type[Trigger]]
 MOST_DEPTH = 32
@@ -33,15 +33,15 @@ def print_strategy(compactor: Trigger, indent: int | None = None) -> str:
 def as_value(node: Trigger) -> dict[str, Any]:
     """A compactor or trigger as a JSON value."""
     value: dict[str, Any] = {"type": node.type}
-    for name, kind in _kinds(type(node)).items():
+    for name, kind in kinds_of(type(node)).items():
         found = getattr(node, name)
-        if _is_open(kind):
+        if is_open(kind):
             value |= found
         elif isinstance(found, tuple):
             value[name] = [as_value(item) for item in found]
         elif isinstance(found, Trigger):
             value[name] = as_value(found)
-        elif found != _defaults(type(node)).get(name, MISSING):
+        elif found != defaults_of(type(node)).get(name, MISSING):
             value[name] = found
     return value
 
@@ -56,13 +56,19 @@ def _load(text: str) -> Any:
         raise OptionsError("The strategy is not JSON: it is nested too deeply or holds a huge number.") from None
 
 
-def _kinds(node: type[Trigger]) -> dict[str, Any]:
+def kinds_of(node: type[Trigger]) -> dict[str, Any]:
     """The type of each field."""
     hints = get_type_hints(node)
     return {one.name: hints[one.name] for one in _fields(node)}
 
 
-def _defaults(node: type[Trigger]) -> dict[str, Any]:
+def titles_of(node: type[Trigger]) -> dict[str, Titled]:
+    """What a form calls each field."""
+    hints = get_type_hints(node, include_extras=True)
+    return {one.name: next(iter(getattr(hints[one.name], "__metadata__", ())), Titled(one.name)) for one in _fields(node)}
+
+
+def defaults_of(node: type[Trigger]) -> dict[str, Any]:
     return {one.name: one.default for one in _fields(node) if one.default is not MISSING}
 
 
@@ -70,7 +76,7 @@ def _fields(node: type[Trigger]) -> tuple[Field[Any], ...]:
     return fields(cast(Any, node))
 
 
-def _is_open(kind: Any) -> bool:
+def is_open(kind: Any) -> bool:
     """A field that takes every member without a field of its own."""
     return get_origin(kind) is Mapping
 
@@ -95,16 +101,16 @@ class _Parser:
         return found(**self._members(found, value, place))
 
     def _members(self, found: type[Trigger], value: Mapping[str, Any], place: str) -> dict[str, Any]:
-        kinds = _kinds(found)
+        kinds = kinds_of(found)
         where = place or "The strategy"
         members: dict[str, Any] = {}
         rest = {name: item for name, item in value.items() if name != "type" and name not in kinds}
         for name, kind in kinds.items():
-            if _is_open(kind):
+            if is_open(kind):
                 members[name], rest = rest, {}
             elif name in value:
                 members[name] = self._member(value[name], kind, f"{place}.{name}" if place else name)
-            elif name not in _defaults(found):
+            elif name not in defaults_of(found):
                 raise OptionsError(f"{where}: {found.type} needs “{name}”.")
         if rest:
             has = f"it has {', '.join(kinds)}" if kinds else "it takes no members"
@@ -119,15 +125,15 @@ class _Parser:
             return tuple(self.node(item, f"{place}[{i}]", get_args(kind)[0]) for i, item in enumerate(items))
         if isinstance(kind, type) and issubclass(kind, Trigger):
             return self.node(value, place, kind)
-        words = _words(kind)
+        words = words_of(kind)
         return _checked(value, place, " or ".join(words), lambda: isinstance(value, str) and value in words)
 
 
-def _words(kind: Any) -> tuple[str, ...]:
+def words_of(kind: Any) -> tuple[str, ...]:
     """Of a Literal, optional or not."""
     if get_origin(kind) is Literal:
         return get_args(kind)
-    return next(_words(each) for each in get_args(kind) if each is not NoneType)
+    return next(words_of(each) for each in get_args(kind) if each is not NoneType)
 
 
 def _checked(value: Any, place: str, wanted: str, is_right: Callable[[], bool]) -> Any:

@@ -10,6 +10,7 @@ from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import Message, Shape
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.surroundings import Surroundings
 from chainviz.core.chain.tree import ChainAST, span
 
 
@@ -35,6 +36,13 @@ class Tail:
 
     def shapes(self) -> Sequence[Shape]:
         return self.chain.shapes()[self.start :]
+
+    def roles(self, start: int, stop: int) -> Sequence[str]:
+        return self.chain.roles(self.start + max(0, start), self.start + stop)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        return self.chain.surroundings
 
     @cached_property
     def tree(self) -> ChainAST[Shape]:

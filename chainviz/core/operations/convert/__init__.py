@@ -1,22 +1,29 @@
-"""Moves a chain into another format, saying what that format has no place for. `same` only cleans up and keeps the document."""
+"""Moves a chain into another format, saying what that format has no place for. `same` only cleans up and keeps the document.
+
+Ids stay where the target accepts them. The provider switch of seed 1 (normalise ids, clear reasoning) is the choice of a
+provider: its ids follow that API's template, and reasoning, which one API refuses of another, goes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from chainviz.core.chain.chain import Chain, MemoryChain, Splice
-from chainviz.core.chain.messages import Message, Part, ToolCall, ToolResult
+from chainviz.core.chain.chain import Chain, Splice
+from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.chain.messages import Message, ToolCall, ToolResult
 from chainviz.core.chain.reasoning import clear_reasoning
-from chainviz.core.chain.tool_ids import parse_template, renamings
+from chainviz.core.dialects.patching import reasoning_of
 from chainviz.core.errors import DocumentError, OptionsError
-from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses, moved
-from chainviz.core.operations.contract import Context, Decision, Options, Outcome
+from chainviz.core.operations.contract import Badge, Context, Decision, Options, Outcome
+from chainviz.core.operations.convert.call_ids import ids_of, with_accepted_ids, with_ids_of_template
+from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
 from chainviz.core.progress import counted
+from chainviz.core.providers import PROVIDERS, get_provider
 
 SAME = "same"
 STRETCH = 1000
@@ -28,37 +35,50 @@ class ConvertOptions(Options):
         title="Format",
         description="The name of the format to write; same keeps the document as it is.",
         json_schema_extra={
-            "choices": {SAME: "the same format", **{format.name: format.label for format in FORMATS}},
+            "choices": {SAME: "the same format", **{format.name: format.label for format in WRITTEN}},
         },
+    )
+    provider: str = Field(
+        default="",
+        title="Switch to provider",
+        description="Call ids follow the provider's template, and reasoning of another one is dropped.",
+        json_schema_extra={"choices": {"": "no switch", **{provider.name: provider.label for provider in PROVIDERS}}},
     )
     tool_call_id_template: str = Field(
         default="",
         title="Tool call ids",
-        description="Give calls whose id does not follow it a new one, such as call_{r:24:x}; empty keeps all ids.",
+        description="Give calls whose id does not follow it a new one, such as call_{r:24:x}. "
+        "Empty keeps every id that the format accepts.",
     )
     drop_reasoning: bool = Field(
         default=False, title="Drop reasoning", description="Reasoning of one provider is refused or ignored by another."
     )
 
+    @field_validator("provider")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        return get_provider(name).name if name else ""
+
 
 class Convert:
     name = "convert"
     label = "Convert"
+    doing = "Converting"
+    badge = Badge("Converted", "convert", "changed")
+    nothing = "There is nothing to change with these choices."
     Options = ConvertOptions
 
     def run(self, chain: Chain, options: ConvertOptions, context: Context) -> Outcome:
         format = None if options.to == SAME else _format(options.to)
         old = tuple(counted(_read(chain), len(chain), lambda done, text: context.progress(done / 2, text), "read"))
-        new = [clear_reasoning(message) for message in old] if options.drop_reasoning else list(old)
-        if options.tool_call_id_template:
-            new = _with_new_ids(new, options.tool_call_id_template, context)
+        new = _cleaned(old, options, format)
         report = tuple(_report(chain, old, new))
         if format is None:
             return Outcome(tuple(_changed(old, new)), report)
-        messages = counted(new, len(new), lambda done, text: context.progress((1 + done) / 2, text), "written anew")
+        messages = counted(new, len(new), lambda done, text: context.progress((1 + done) / 2, text), "rewritten")
         there = tuple(one for message in messages for one in moved(format, message))
         splices = (Splice(0, len(old), there),) if old else ()
-        return Outcome(splices, report, tuple(_losses(format, new)), (format.name, None))
+        return Outcome(splices, report, tuple(_losses(format, chain, old, new)), (format.name, None))
 
 
 def _read(chain: Chain) -> Iterator[Message]:
@@ -73,23 +93,14 @@ def _format(name: str) -> Format:
         raise OptionsError(str(unknown)) from None
 
 
-def _with_new_ids(messages: Sequence[Message], template: str, context: Context) -> list[Message]:
-    new = list(messages)
-    for renaming in renamings(MemoryChain(tuple(messages)).tree, parse_template(template), context.random):
-        message = new[renaming.message]
-        parts = list(message.parts)
-        parts[renaming.part] = _with_id(parts[renaming.part], renaming.new)
-        new[renaming.message] = replace(message, parts=tuple(parts))
-    return new
-
-
-def _with_id(part: Part, id: str) -> Part:
-    match part:
-        case ToolCall():
-            return replace(part, id=id)
-        case ToolResult():
-            return replace(part, call_id=id)
-    return part
+def _cleaned(messages: Sequence[Message], options: ConvertOptions, format: Format | None) -> list[Message]:
+    provider = get_provider(options.provider) if options.provider else None
+    clears = options.drop_reasoning or provider is not None
+    new = [clear_reasoning(message) for message in messages] if clears else list(messages)
+    template = options.tool_call_id_template or (provider.call_ids.template if provider else "")
+    if template:
+        return with_ids_of_template(new, template)
+    return with_accepted_ids(new, ids_of(format)) if format is not None else new
 
 
 def _changed(old: Sequence[Message], new: Sequence[Message]) -> Iterator[Splice]:
@@ -99,21 +110,47 @@ def _changed(old: Sequence[Message], new: Sequence[Message]) -> Iterator[Splice]
 def _report(chain: Chain, old: Sequence[Message], new: Sequence[Message]) -> Iterator[Decision]:
     """One row for each message whose content was cleaned up."""
     changed = {splice.start for splice in _changed(old, new)}
-    at = 0
-    for s, section in enumerate(chain.tree.sections, 1) if changed else ():
-        paths = [f"s{s}.h.m{i}" for i in range(len(section.header))]
-        for p, pair in enumerate(section.body, 1):
-            first = 0 if pair.ai is not None else 1
-            paths += [f"s{s}.p{p}.m{first + i}" for i in range(len(pair.messages))]
-        for path in paths:
-            if at in changed:
-                reason = "ids renamed or reasoning dropped, as the options say"
-                yield Decision(path, "change", reason, old[at].size, new[at].size)
-            at += 1
+    for at, path in enumerate(message_paths(chain.tree)) if changed else ():
+        if at in changed:
+            yield Decision(str(path), "change", _difference(old[at], new[at]), old[at].size, new[at].size)
 
 
-def _losses(format: Format, messages: Sequence[Message]) -> Iterator[str]:
-    losses = Losses(format)
-    for message in messages:
-        losses.add(message)
-    return losses.sentences()
+def _difference(old: Message, new: Message) -> str:
+    renamed = list(_renamed(old, new))
+    said = [f"call id “{a}” becomes “{b}”" for a, b in renamed[:1]]
+    if len(renamed) > 1:
+        said = [f"{len(renamed):,} call ids become new ones"]
+    return ", ".join([*said, *(["reasoning dropped"] if _has_lost_reasoning(old, new) else [])])
+
+
+def _renamed(old: Message, new: Message) -> Iterator[tuple[str, str]]:
+    return ((a, b) for a, b in zip(_ids(old), _ids(new), strict=True) if a != b)
+
+
+def _ids(message: Message) -> list[str]:
+    return [
+        part.id if isinstance(part, ToolCall) else part.call_id
+        for part in message.parts
+        if isinstance(part, ToolCall | ToolResult)
+    ]
+
+
+def _has_lost_reasoning(old: Message, new: Message) -> bool:
+    return bool(reasoning_of(old)) and not reasoning_of(new)
+
+
+def _losses(format: Format, chain: Chain, old: Sequence[Message], new: Sequence[Message]) -> Iterator[str]:
+    losses, left_out = Losses(format), FieldsLeftOut(get_format(chain.format))
+    renamed = dropped = 0
+    for before, after in zip(old, new, strict=True):
+        losses.add(after)
+        left_out.add(before)
+        renamed += sum(1 for _ in _renamed(before, after) if after.calls)
+        dropped += _has_lost_reasoning(before, after)
+    if renamed:
+        yield f"{renamed:,} call {'id becomes a new one' if renamed == 1 else 'ids become new ones'}, with their results."
+    if dropped:
+        yield f"Reasoning is dropped from {dropped:,} {'message' if dropped == 1 else 'messages'}."
+    yield from losses.sentences()
+    yield from left_out.sentences()
+    yield from document_left_out(chain)

@@ -9,7 +9,7 @@ from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import Refused
-from chainviz.core.operations.contract import Context, Decision, Outcome
+from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.edit.answers import answer
 from chainviz.core.operations.edit.insert_delete_move import delete, insert, move_down, move_up
 from chainviz.core.operations.edit.locate import Change, Place
@@ -39,6 +39,9 @@ AT_THE_END: dict[Action, Callable[[Chain, EditOptions], Change]] = {
 class Edit:
     name = "edit"
     label = "Edit"
+    doing = "Editing"
+    badge = Badge("Edited", "edit", "changed")
+    nothing = "The edit changes nothing."
     Options = EditOptions
 
     def run(self, chain: Chain, options: EditOptions, context: Context) -> Outcome:

@@ -49,9 +49,9 @@ class EditOptions(Options):
         title="Join texts",
         description="Merging makes one text of the two that meet; else they stay parts of their own.",
     )
-    separator: str = Field("", title="Between the texts", description="What stands between two joined texts.")
+    separator: str = Field("", title="Between the texts", description="Put between two joined texts.")
     allow_invalid: bool = Field(
-        False, title="Allow what is no JSON", description="Keep arguments that are no JSON as they are written."
+        False, title="Allow invalid JSON", description="Keep arguments that are not valid JSON."
     )
     drop_reasoning: bool = Field(
         False,

@@ -72,7 +72,7 @@ def append_human(chain: Chain, options: EditOptions) -> Change:
 
 
 def append(chain: Chain, options: EditOptions) -> Change:
-    """A message of any role at the end, whatever stands there."""
+    """A message of any role at the end, after any message."""
     return Change((Splice(len(chain), 0, (new_message(options),)),), f"a message of the role {options.role} was appended")
 
 

@@ -1,46 +1,24 @@
-"""Finds, leaves out what was declined, and masks the rest; a value masked once is masked wherever else it stands."""
+"""Finds, leaves out what was declined, and masks the rest; a value masked once is masked everywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.paths import Path
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.operations.contract import Context, Decision, Outcome
+from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.mask.options import MaskOptions
-from chainviz.core.secrets import Finding, Masker, Values, mask, scan_message
+from chainviz.core.progress import Progress
+from chainviz.core.secrets import Masker, Occurrence, Values, mask, own_rules, scan_chain
+from chainviz.core.secrets.scan import STRETCH, is_outside, place_number
 
-STRETCH = 200
-"""Messages read at a time."""
-QUIET = Context()
 WARNINGS = ("Versions before this one still hold what was masked; only a purge takes it out of them.",)
-
-
-@dataclass(frozen=True, slots=True)
-class Spotted:
-    """A finding and where it is. Its id says the place, not the value, so that it may be stored and logged."""
-
-    message: int
-    path: str
-    finding: Finding
-
-    @property
-    def id(self) -> str:
-        place = self.finding.place.replace(" ", "-")
-        return f"{self.path}:{place}:{self.finding.start}"
-
-
-def spot(chain: Chain, options: MaskOptions, context: Context = QUIET) -> Iterator[Spotted]:
-    """Everything the chosen rules find, declined or not, in the order of the chain."""
-    rules = options.chosen()
-    for (index, message), path in zip(_messages(chain, context), message_paths(chain.tree), strict=True):
-        for finding in scan_message(message, rules):
-            yield Spotted(index, str(Path(path.section, path.pair, path.message, finding.part)), finding)
+LOOKING = 0.6
+"""Share of the time that finding takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +26,13 @@ class Chosen:
     """What is to be masked, found in one walk through the chain."""
 
     masker: Masker
-    accepted: dict[int, list[Spotted]]
-    """By message."""
+    accepted: dict[int, list[Occurrence]]
+    """By message, -1 for text around the messages."""
     values: Values
-    """Those that are masked wherever they stand: found, and declined nowhere."""
+    """Those that are masked everywhere: found, and declined nowhere."""
+
+    def in_parts(self, message: int) -> list[Occurrence]:
+        return [each for each in self.accepted.get(message, ()) if not is_outside(each.finding.place)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,38 +41,39 @@ class Masked:
     old: Message
     new: Message
     """The old one itself where nothing of its parts is masked."""
-    report: tuple[Decision, ...]
 
 
-def choose(chain: Chain, options: MaskOptions, context: Context, around: Iterable[Finding] = ()) -> Chosen:
-    """`around`: what was found in the document beside its messages; it is masked too, unless it was declined in them."""
+def choose(chain: Chain, options: MaskOptions, progress: Progress) -> Chosen:
     masker = Masker(options.strategy)
-    accepted: dict[int, list[Spotted]] = {}
+    accepted: dict[int, list[Occurrence]] = {}
     declined: set[str] = set()
-    for each in spot(chain, options, context):
-        if each.id in options.decline:
-            declined.add(each.finding.value)
-        else:
-            masker.placeholder(each.finding.rule, each.finding.value)
+    for each in scan_chain(chain, options.chosen(), progress):
+        if each.id not in options.decline:
             accepted.setdefault(each.message, []).append(each)
-    for beside in around:
-        if beside.value not in declined:
-            masker.placeholder(beside.rule, beside.value)
+        elif not is_outside(each.finding.place):
+            declined.add(each.finding.value)
+    for each in (each for found in accepted.values() for each in found):
+        # outside of parts a value goes only where it is declined nowhere
+        if not (is_outside(each.finding.place) and each.finding.value in declined):
+            masker.placeholder(each.finding.rule, each.finding.value)
     # a value that is none in one place is masked only where it was found
     values = Values({v: p for v, p in masker.placeholders.items() if v not in declined})
     return Chosen(masker, accepted, values)
 
 
-def masked(chain: Chain, chosen: Chosen, context: Context) -> Iterator[Masked]:
+def masked(chain: Chain, chosen: Chosen, progress: Progress) -> Iterator[Masked]:
     """Every message of the chain."""
-    for index, message in _messages(chain, context):
-        found = chosen.accepted.get(index, [])
-        new = chosen.values.mask(mask(message, [each.finding for each in found], chosen.masker))
-        yield Masked(index, message, new, tuple(_rows(found, chosen.masker)))
+    for start in range(0, len(chain), STRETCH):
+        stop = min(start + STRETCH, len(chain))
+        for index, message in enumerate(chain.slice(start, stop), start):
+            findings = [each.finding for each in chosen.in_parts(index)]
+            new = chosen.values.mask(mask(message, findings, chosen.masker))
+            yield Masked(index, message, new)
+        progress(stop / len(chain), f"{stop:,} messages masked")
 
 
 def in_source(each: Masked, values: Values, format: Format) -> Message:
-    """The new message as the format writes it, without the values in fields that are no part; the same where its source
+    """The new message as the format writes it, without the values in fields that belong to no part; the same where its source
     is not of this format."""
     new, old = each.new, each.old
     replaced = values.mask_source(old)
@@ -101,7 +83,7 @@ def in_source(each: Masked, values: Values, format: Format) -> Message:
         return new
     again = format.message(old.role, replaced.source)
     if replace(again, source=()) == replace(new, source=()):
-        return again  # nothing but the values is written anew
+        return again  # only the values changed
     if new is not old:
         near = old.source[0].text
         new = replace(new, source=format.write(new, Style(near, near.isascii())))
@@ -112,32 +94,69 @@ def in_source(each: Masked, values: Values, format: Format) -> Message:
 class Mask:
     name = "mask"
     label = "Mask secrets"
+    doing = "Masking secrets"
+    badge = Badge("Masked", "shield", "redacted")
+    nothing = "Nothing is chosen, so there is nothing to mask."
     Options = MaskOptions
 
     def run(self, chain: Chain, options: MaskOptions, context: Context) -> Outcome:
-        chosen = choose(chain, options, context)
+        chosen = choose(chain, options, lambda done, text: context.progress(done * LOOKING, f"Looking: {text}"))
+        if not chosen.masker.placeholders:
+            return Outcome(())
         format = get_format(chain.format)
         changes: list[Splice] = []
-        report: list[Decision] = []
-        for each in masked(chain, chosen, context):
-            report += each.report
+        for each in masked(chain, chosen, lambda done, text: context.progress(LOOKING + done * (1 - LOOKING), text)):
             new = in_source(each, chosen.values, format)
             if new is not each.old:
                 changes.append(Splice(each.index, 1, (new,)))
-        warnings = WARNINGS if chosen.accepted else ()
-        return Outcome(tuple(changes), tuple(report), warnings, around=chosen.values.mask_piece)
+        report = tuple(_rows(chosen))
+        counts = {"declined": len(options.decline), "own_patterns": len(own_rules(options.own_patterns))}
+        return Outcome(
+            tuple(changes),
+            report,
+            WARNINGS,
+            around=chosen.values.mask_piece,
+            kept_options=_kept_options(options, chosen, changes) | counts,
+            audit=_audit(options, report) | counts,
+        )
 
 
-def _messages(chain: Chain, context: Context) -> Iterator[tuple[int, Message]]:
-    for start in range(0, len(chain), STRETCH):
-        yield from enumerate(chain.slice(start, min(start + STRETCH, len(chain))), start)
-        read = min(start + STRETCH, len(chain))
-        context.progress(read / len(chain), f"{read:,} messages read")
-
-
-def _rows(found: Sequence[Spotted], masker: Masker) -> Iterator[Decision]:
-    for each in found:
+def _rows(chosen: Chosen) -> Iterator[Decision]:
+    for each in (each for found in chosen.accepted.values() for each in found):
         rule, value = each.finding.rule, each.finding.value
+        if value not in chosen.masker.placeholders:
+            continue
         size = len(value.encode("utf-8", "surrogatepass"))
-        after = len(masker.placeholder(rule, value).encode("utf-8", "surrogatepass"))
-        yield Decision(each.path, "mask", f"{rule.label} in the {each.finding.place}", size, after)
+        after = len(chosen.masker.placeholders[value].encode("utf-8", "surrogatepass"))
+        yield Decision(each.path, "mask", f"{rule.label} {_where(each)}", size, after, kind="value")
+
+
+def _where(each: Occurrence) -> str:
+    if each.message < 0:
+        return "beside the messages"
+    return "in another field" if is_outside(each.finding.place) else f"in the {each.finding.place}"
+
+
+def _kept_options(options: MaskOptions, chosen: Chosen, changes: Sequence[Splice]) -> dict[str, Any]:
+    """A pattern may spell out the very value, so neither patterns nor values are kept."""
+    said = options.model_dump(exclude_defaults=True, exclude={"own_patterns"})
+    return said | {"places": list(_places(chosen, [change.start for change in changes]))}
+
+
+def _places(chosen: Chosen, changed: Sequence[int]) -> Iterator[tuple[str | int, ...]]:
+    """Of each value its placeholder and one of its places: which of the changed messages, part, text, from, to; or
+    -1, which of the texts around them, "", from, to."""
+    told: set[str] = set()
+    at = {index: number for number, index in enumerate(changed)} | {-1: -1}
+    for each in (each for index in at for each in chosen.accepted.get(index, ())):
+        finding = each.finding
+        placeholder = chosen.masker.placeholders.get(finding.value)
+        if placeholder is not None and finding.value not in told:
+            told.add(finding.value)
+            part = place_number(finding.place) if each.message < 0 else finding.part
+            yield placeholder, at[each.message], part, finding.place, finding.start, finding.end
+
+
+def _audit(options: MaskOptions, report: Sequence[Decision]) -> dict[str, Any]:
+    rows = [[row.path, row.reason, row.bytes_before, row.bytes_after] for row in report]
+    return {"strategy": options.strategy, "look_for": options.look_for, "rows": rows}

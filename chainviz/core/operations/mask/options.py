@@ -14,7 +14,7 @@ from chainviz.core.secrets import RULES, Rule, Strategy, get_rule, own_rules
 class MaskOptions(Options):
     strategy: Strategy = Field(
         "pseudonym",
-        title="What stands instead",
+        title="Replace with",
         description="pseudonym [EMAIL_1] tells values apart; replace [EMAIL] does not; mask leaves a prefix or last digits.",
     )
     look_for: Literal["everything", "secrets", "personal"] = Field(
@@ -31,7 +31,7 @@ class MaskOptions(Options):
     decline: tuple[str, ...] = Field(
         (),
         title="Leave these",
-        description="Ids of findings that are none.",
+        description="Ids of findings that are not secrets.",
         json_schema_extra={"hidden": True},
     )
 
@@ -51,6 +51,9 @@ class MaskOptions(Options):
         except OptionsError as refused:
             raise ValueError(str(refused).rstrip(".")) from None
         return text
+
+    def without_secrets(self) -> MaskOptions:
+        return self.model_copy(update={"own_patterns": ""})
 
     def chosen(self) -> tuple[Rule, ...]:
         group = {"secrets": "secret", "personal": "personal"}.get(self.look_for)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.errors import Refused
-from chainviz.core.operations.contract import Context, Decision, Outcome
+from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.observations.contract import Rewrite
 from chainviz.core.operations.observations.options import ObservationsOptions
 from chainviz.core.operations.observations.plan import Plan, plan_conversion
@@ -21,6 +21,9 @@ SHOWN = 3
 class ConvertObservations:
     name = "observations"
     label = "Convert observations"
+    doing = "Converting observations"
+    badge = Badge("Observations converted", "convert", "changed")
+    nothing = "There are no observations to convert with these choices."
     Options = ObservationsOptions
 
     def run(self, chain: Chain, options: ObservationsOptions, context: Context) -> Outcome:

@@ -12,17 +12,24 @@ from chainviz.core.observations.reader import walk
 from chainviz.core.observations.round_trip import Loss, rewrite
 from chainviz.core.observations.texts import ObservationReader, is_wrapped
 from chainviz.core.operations.observations.contract import Rewrite, Task
-from chainviz.core.operations.observations.options import ObservationsOptions
+from chainviz.core.operations.observations.options import ConventionName, ObservationsOptions
 from chainviz.core.progress import counted
 
 
 def rewrites(task: Task) -> Iterator[Rewrite]:
+    return (rewrite for _, rewrite in rewrites_to(task, (task.options.to,)))
+
+
+def rewrites_to(task: Task, targets: Sequence[ConventionName]) -> Iterator[tuple[ConventionName, Rewrite]]:
+    """For each of several conventions; the chain is read once."""
     reader = ObservationReader(task.recognition.tools)
+    choices = [task.options.model_copy(update={"to": target}) for target in targets]
     walked = walk(task.chain, task.recognition)
     for place, message, observed in counted(walked, len(task.chain), task.context.progress, "read"):
-        chosen = [each for each in observed if _is_to_change(each, task.options)]
-        if chosen:
-            yield _rewrite(place, message, chosen, task.options, reader)
+        for options in choices:
+            chosen = [each for each in observed if _is_to_change(each, options)]
+            if chosen:
+                yield options.to, _rewrite(place, message, chosen, options, reader)
 
 
 def _is_to_change(observed: ObservedMessage, options: ObservationsOptions) -> bool:

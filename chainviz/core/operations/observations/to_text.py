@@ -12,7 +12,7 @@ from chainviz.core.chain.chain import Splice
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.chain.tree import BodyPair, match_results
 from chainviz.core.dialects.patching import is_object
-from chainviz.core.documents.json_edit import quote
+from chainviz.core.documents.json.edit import quote
 from chainviz.core.observations.actions import read_actions
 from chainviz.core.observations.contract import LABELS, MARKDOWN, XML, Block
 from chainviz.core.observations.reader import read_messages
@@ -22,8 +22,8 @@ from chainviz.core.operations.observations.contract import Kept, Rewrite, Task
 from chainviz.core.operations.observations.options import ObservationsOptions
 from chainviz.core.progress import counted
 from chainviz.core.text_formats import get_text_format
+from chainviz.core.toolchain.chain_results import MISSING, is_error
 from chainviz.core.toolchain.results import ERROR
-from chainviz.core.toolchain.stored import MISSING, is_error
 
 Pair = BodyPair[Message]
 
@@ -111,7 +111,7 @@ def _blocks(pair: Pair) -> Iterator[Block]:
 
 
 def _behind_text(tools: Iterable[Message]) -> Iterator[Part]:
-    """Media of the results in the order of the messages, then what else stands in these."""
+    """Media of the results in the order of the messages, then the other parts of these."""
     tools = list(tools)
     for message in tools:
         for part in message.parts:

@@ -1,18 +1,21 @@
-"""Redact: takes out what has served its purpose, so that a context gets smaller (seed 4). Reversible: a version before has it all."""
+"""Redact: takes out what has served its purpose, so that a context gets smaller (seed 4). Reversible: a version before has it all.
+
+In reading order: `options`, `candidates` (parts that could go), `policies`, `decision_matrix` and `same_calls` (what policies know),
+`decide`, `decision_table`, `placeholder`, `rewriting`, `surrounding_copies`, `audit`, `operation` (the entry point).
+"""
 
 from __future__ import annotations
 
 from chainviz.core.operations.redact.audit import audit_record
 from chainviz.core.operations.redact.decide import decide
-from chainviz.core.operations.redact.operation import Redact, outcome_of, redacted_parts
+from chainviz.core.operations.redact.decision_table import DecisionTable, Metrics, Row
+from chainviz.core.operations.redact.operation import Redact, redacted_parts
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.policies import POLICIES
-from chainviz.core.operations.redact.switch import Switch, read_switch
-from chainviz.core.operations.redact.table import DecisionTable, Metrics, Row
 
 REDACT = Redact()
 
 __all__ = [
-    "POLICIES", "REDACT", "DecisionTable", "Metrics", "Redact", "RedactOptions", "Row", "Switch", "audit_record",
-    "decide", "outcome_of", "read_switch", "redacted_parts",
+    "POLICIES", "REDACT", "DecisionTable", "Metrics", "Redact", "RedactOptions", "Row", "audit_record", "decide",
+    "redacted_parts",
 ]  # fmt: skip

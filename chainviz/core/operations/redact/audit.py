@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainviz.core.operations.redact.decision_table import DecisionTable, Row
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.placeholder import DEFAULT
-from chainviz.core.operations.redact.table import DecisionTable, Row
 from chainviz.core.terminal import visible
 
 

@@ -12,13 +12,13 @@ from chainviz.core.chain.tree import ChainAST
 from chainviz.core.operations.redact.body_reader import read_bodies
 from chainviz.core.operations.redact.candidates import SKIPS, Selection, find_candidates
 from chainviz.core.operations.redact.decision_matrix import History, MatrixRow, Place, read_history
+from chainviz.core.operations.redact.decision_table import CHIPS, DecisionTable, Row
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.placeholder import DEFAULT, render
 from chainviz.core.operations.redact.policies import POLICIES, get_policy
 from chainviz.core.operations.redact.policies.contract import EVERY, Candidate
 from chainviz.core.operations.redact.rewriting import Rewritten, rewritten
 from chainviz.core.operations.redact.same_calls import SameCalls, find_same_calls
-from chainviz.core.operations.redact.table import CHIPS, DecisionTable, Row
 
 NUMBER = 40
 """More than the digits of any size."""
@@ -31,7 +31,7 @@ def decide(
     marked: Container[Place] = frozenset(),
     same_calls: Callable[[Chain], SameCalls] = find_same_calls,
 ) -> DecisionTable:
-    """`marked`: parts that are known to be redacted already, whatever stands there. `same_calls`: for who remembers."""
+    """`marked`: parts that are known to be redacted already, whatever they hold. `same_calls`: those found before."""
     history = read_history(chain.shapes())
     if options.superseded_by == "same_call":
         history.last_same_call.update(same_calls(chain))

@@ -53,7 +53,7 @@ class _Rest:
     empty: bool = True
     answer: bool = False
     tools_first: bool = False
-    """A call or result stands before the first plain answer."""
+    """A call or result precedes the first plain answer."""
     user: bool = False
     call: bool = False
     call_after_user: bool = False

@@ -11,18 +11,23 @@ from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.formats import get_format
-from chainviz.core.operations.contract import Context, Decision, Outcome
+from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
+from chainviz.core.operations.redact.audit import audit_record
 from chainviz.core.operations.redact.body_reader import read_bodies
 from chainviz.core.operations.redact.decide import decide
 from chainviz.core.operations.redact.decision_matrix import MatrixRow
+from chainviz.core.operations.redact.decision_table import DecisionTable, Row
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.placeholder import DEFAULT
-from chainviz.core.operations.redact.policies.contract import Candidate
+from chainviz.core.operations.redact.policies.contract import Candidate, Kind
 from chainviz.core.operations.redact.rewriting import rewritten_message
 from chainviz.core.operations.redact.surrounding_copies import Copies, removed_texts, without_copies
-from chainviz.core.operations.redact.table import DecisionTable, Row
-from chainviz.core.progress import Progress, counted, ignore_progress
+from chainviz.core.progress import Progress, counted
 
+NOUNS: dict[Kind, str] = {
+    "result": "result", "arguments": "call", "reasoning": "reasoning part", "media": "media part", "text": "text",
+}  # fmt: skip
+"""Of the parts whose content goes."""
 CLEAN = "clean"
 """A message of which no part was redacted."""
 
@@ -41,15 +46,22 @@ def redacted_parts(report: Iterable[Mapping[str, Any]]) -> list[list[int]]:
 class Redact:
     name = "redact"
     label = "Redact"
+    doing = "Redacting"
+    badge = Badge("Redacted", "redacted", "redacted")
+    nothing = "No row is to be redacted with these choices."
     Options = RedactOptions
 
     def run(self, chain: Chain, options: RedactOptions, context: Context) -> Outcome:
-        return outcome_of(chain, decide(chain, options), options, context.progress)
+        switch = context.redaction
+        chosen = options if switch.is_on else options.model_copy(update={"enabled": False})
+        context.progress(0, "Deciding what is redacted")
+        table = decide(chain, chosen, context.redacted())
+        warnings = (switch.warning,) if not switch.is_on else (*filter(None, [switch.warning]), *table.warnings)
+        outcome = _outcome(chain, table, chosen, lambda done, text: context.progress(0.3 + done * 0.7, text))
+        return replace(outcome, warnings=warnings, audit=audit_record(table, chosen))
 
 
-def outcome_of(
-    chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress = ignore_progress
-) -> Outcome:
+def _outcome(chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress) -> Outcome:
     new: dict[int, Message] = {}
     gone: dict[str, None] = {}
     wanted = _wanted(table)
@@ -61,7 +73,7 @@ def outcome_of(
     changes = list(_changes(chain, new, copies, lambda done, text: progress((1 + done) / 2, text))) if new else []
     cleaned = [change.start for change in changes if change.start not in new]
     report = _report(chain, table, cleaned)
-    return Outcome(tuple(changes), tuple(report), table.warnings, around=copies.without)
+    return Outcome(tuple(changes), tuple(report), around=copies.without)
 
 
 def _wanted(table: DecisionTable) -> dict[int, list[Candidate]]:
@@ -98,4 +110,4 @@ _IN_MATRIX = frozenset(row for row in MatrixRow if row.value.isdigit())
 def _decision(row: Row) -> Decision:
     place = f" (row {row.matrix_row})" if row.candidate.row in _IN_MATRIX else ""
     what = f"{row.kind} of {row.tool}" if row.tool else row.kind
-    return Decision(row.path, row.decision, f"{what}: {row.reason}{place}", row.size, row.bytes_after)
+    return Decision(row.path, row.decision, f"{what}: {row.reason}{place}", row.size, row.bytes_after, kind=NOUNS[row.kind])

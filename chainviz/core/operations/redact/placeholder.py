@@ -1,6 +1,6 @@
-"""The text that stands where something was. By default nothing in it comes from what it replaces.
+"""The text that replaces redacted content. By default nothing in it comes from what it replaces.
 
-Whoever keeps chains marks what was redacted beside them (`decide`). In a bare file, where no provider's message has a
+A store of chains marks what was redacted beside them (`decide`). In a bare file, where no provider's message has a
 field for such a mark, a content that is nothing but a placeholder, of this template or the default one, tells it.
 """
 
@@ -14,7 +14,7 @@ from chainviz.core.chain.messages import byte_size
 DEFAULT = "[redacted]"
 FIELDS = ("tool", "bytes", "lines")
 NO_ARGUMENTS = "{}"
-"""What stands for a call's arguments: they have to be a JSON object."""
+"""Replaces a call's arguments, which have to be a JSON object."""
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 

@@ -1,4 +1,4 @@
-"""What was redacted may stand a second time around the messages: run logs keep results, steps keep whole queries.
+"""What was redacted may be repeated around the messages: run logs keep results, steps keep whole queries.
 
 A copy is a string of the document that holds a redacted text, or is one but for a label before it. Only strings are
 looked at, and short texts only where they are all of a string: replacing `ok` inside of words would damage the rest.
@@ -35,7 +35,7 @@ WINDOW = 40
 LONG = STRIDE + WINDOW
 """From here on a text is found anywhere in a string: some window of it begins at a multiple of the stride."""
 DEEPEST = 3
-"""How often JSON may stand in a string of JSON."""
+"""How deep JSON may be nested in strings of JSON."""
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(\s*:)?', re.DOTALL)
 _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
@@ -71,7 +71,7 @@ def _texts(part: Part) -> Iterator[str]:
 
 
 def _long_strings(arguments: str) -> Iterator[str]:
-    """Arguments stand elsewhere as an object. Their short strings, such as paths, mean other things there too."""
+    """Arguments are repeated as an object. Their short strings, such as paths, mean other things there too."""
     for found in _STRING.finditer(arguments):
         text = _read(found[0].rstrip(": \t\r\n"))
         if text is not None and len(text) >= WINDOW:

@@ -1,4 +1,8 @@
-"""Repair: named fixes that a person accepts or declines one by one (DESIGN 4.4)."""
+"""Repair: named fixes that a person accepts or declines one by one (DESIGN 4.4).
+
+In reading order: `fixes` (their names and meanings), `options`, `session` (the chain while it is repaired) with `pairs` and
+`tree_index`, `passes`, `text_fallback`, `goal` (the smallest set of fixes for a provider), `operation` (the entry point).
+"""
 
 from __future__ import annotations
 

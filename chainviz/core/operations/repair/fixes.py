@@ -13,22 +13,22 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Insert an opening human message",
         "A short human message is put before the first AI message; everything else stays where it is.",
     ),
-    "drop-leading": ("Drop what comes first", "Everything before the first system or human message is dropped."),
+    "drop-leading": ("Drop everything before it", "Everything before the first system or human message is dropped."),
     "move-human": (
         "Move the human message up",
         "The first human message moves before the AI messages that came before it, as the reference does; the order changes.",
     ),
-    "merge-human": ("Join the human messages", "Its parts are appended to the human message before it; nothing is lost."),
+    "merge-human": ("Merge the human messages", "Its parts are appended to the human message before it; nothing is lost."),
     "note-system": (
-        "Make it a human message",
+        "Change to a human message",
         "It stays in its place as a human message that says it was a system message; nothing is lost or reordered.",
     ),
     "system-to-start": (
-        "Join it to the first system message",
+        "Merge into the first system message",
         "Its parts are appended to the system message at the start (or it becomes that); it then rules the whole chain.",
     ),
     "note-role": (
-        "Make it a human message",
+        "Change to a human message",
         "It stays in its place as a human message that names its role; nothing is lost.",
     ),
     "drop-message": ("Drop the message", "The message is dropped with all that it holds."),
@@ -37,7 +37,7 @@ CHOICES: dict[str, tuple[str, str]] = {
         "The result moves to the pair whose AI message makes this call and has no result for it; nothing is lost.",
     ),
     "result-to-text": (
-        "Make the result a human message",
+        "Change the result to a human message",
         "What the result says stays readable as text of a human message after the pair; it answers no call any more.",
     ),
     "add-call": (
@@ -58,18 +58,22 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Answer the call",
         "A result is added that says the call was not handled; it does not claim that anything was executed.",
     ),
-    "call-to-text": ("Make the call a text", "The call becomes a text of the same AI message that says it was never answered."),
+    "call-to-text": ("Turn the call into text", "The call becomes text in the same AI message, which says that it was never answered."),
     "pack-results": ("Pack the results", "The tool messages of the summary become one; nothing is lost."),
     "drop-empty": (
-        "Drop what says nothing",
+        "Drop empty texts",
         "Texts of nothing but white space are dropped, and the message with them where nothing else is in it.",
     ),
     "drop-thinking": (
         "Drop the reasoning",
         "The message loses its reasoning; where no message of the turn has any, APIs take it with thinking switched off.",
     ),
+    "sign-calls": (
+        "Mark the call as not signed",
+        "The call gets the signature skip_thought_signature_validator, with which Gemini takes calls that it did not make.",
+    ),
     "mend-arguments": (
-        "Make the arguments JSON",
+        "Fix the arguments",
         "Control characters are escaped and what was cut off is closed again; "
         "where that cannot help they become {} and the old text is kept as a text before the call.",
     ),
@@ -81,13 +85,17 @@ CHOICES: dict[str, tuple[str, str]] = {
     ),
     "results-first": ("Put the results first", "The text moves behind the results of its message; nothing is lost."),
     "server-result-to-text": (
-        "Make the server's result a text",
+        "Turn the server's result into text",
         "What the API's own tool gave stays readable as a text of the same message.",
     ),
     "trim-end": ("Trim the end", "The white space at the very end of the chain is dropped."),
     "respell-id": (
         "Spell the id as every API takes it",
         "Other characters than letters, digits, _ and - become _, and 40 are kept; its results follow, and no other call has that id.",
+    ),
+    "rewrite-message": (
+        "Rewrite the message",
+        "The message is written as its format usually spells one; members that no part was read from go with that.",
     ),
     "respell-name": (
         "Spell the tool name as every API takes it",
@@ -104,7 +112,7 @@ class Fix:
     id: str
     """Stable: `answer-call@s2.p1.m0:call_x`, always named after the first choice."""
     rule: str
-    """The problem it mends."""
+    """The problem it fixes."""
     path: Path
     message: int
     problem: str

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from chainviz.core.chain.chain import Chain, MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.reasoning import acts_unthinking
-from chainviz.core.operations.contract import Context, Decision, Outcome
-from chainviz.core.operations.repair.calls import (
+from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking
+from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
+from chainviz.core.operations.repair.fixes import CHOICES, Fix
+from chainviz.core.operations.repair.goal import Goal, reach
+from chainviz.core.operations.repair.options import RepairOptions
+from chainviz.core.operations.repair.passes.calls import (
     calls_by_user,
     fix_pending,
     fix_reused_ids,
@@ -17,8 +20,7 @@ from chainviz.core.operations.repair.calls import (
     fix_summaries,
     fix_user_calls,
 )
-from chainviz.core.operations.repair.fixes import CHOICES, Fix
-from chainviz.core.operations.repair.media import (
+from chainviz.core.operations.repair.passes.media import (
     fix_large_pictures,
     fix_result_media,
     fix_texts_in_results,
@@ -26,41 +28,41 @@ from chainviz.core.operations.repair.media import (
     has_result_media,
     has_texts_in_results,
 )
-from chainviz.core.operations.repair.message_content import (
+from chainviz.core.operations.repair.passes.message_content import (
     fix_arguments,
     fix_empty,
     fix_end,
     has_odd_arguments,
     says_nothing,
 )
-from chainviz.core.operations.repair.options import RepairOptions
-from chainviz.core.operations.repair.results import fix_results
-from chainviz.core.operations.repair.roles import fix_mid_systems, fix_trailing_roles, fix_unknown_roles
-from chainviz.core.operations.repair.server_results import fix_server_results, has_lone_results
+from chainviz.core.operations.repair.passes.results import fix_results
+from chainviz.core.operations.repair.passes.roles import fix_mid_systems, fix_trailing_roles, fix_unknown_roles
+from chainviz.core.operations.repair.passes.sections import fix_double_humans, fix_opening
+from chainviz.core.operations.repair.passes.server_results import fix_server_results, has_lone_results
+from chainviz.core.operations.repair.passes.spelling import fix_ids, fix_names
+from chainviz.core.operations.repair.passes.thinking import UNSIGNABLE, fix_thinking, fix_unsigned_calls, reasons
 from chainviz.core.operations.repair.session import MOVED, Progress, Worklist, splices
-from chainviz.core.operations.repair.spelling import fix_ids, fix_names
-from chainviz.core.operations.repair.structure import fix_double_humans, fix_opening
-from chainviz.core.operations.repair.thinking import fix_thinking, reasons
 from chainviz.core.operations.repair.tree_index import Places
+from chainviz.core.providers import get_provider
 from chainviz.core.reference import parsed_by_reference
 
 PASSES = (
     fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
     fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_large_pictures,
-    fix_result_media, fix_thinking, fix_opening, fix_double_humans, fix_server_results, fix_ids, fix_names, fix_arguments,
-    fix_end,
+    fix_result_media, fix_thinking, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
+    fix_names, fix_arguments, fix_end,
 )  # fmt: skip
-"""Each leaves nothing that an earlier one would mend, so one run is enough."""
+"""No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (
     fix_user_calls, fix_server_results, fix_empty, fix_texts_in_results, fix_large_pictures, fix_result_media, fix_thinking,
-    fix_arguments, fix_end,
+    fix_unsigned_calls, fix_arguments, fix_end,
 )  # fmt: skip
 """Those that read messages whose shape tells nothing."""
 
 
 LOOKS = (
     calls_by_user, has_lone_results, says_nothing, has_texts_in_results, has_pictures, has_result_media, reasons,
-    acts_unthinking, has_odd_arguments,
+    acts_unthinking, acts_unsigned, has_odd_arguments,
 )  # fmt: skip
 """What these look for."""
 READING = 0.7
@@ -92,14 +94,29 @@ def _worked(chain: Chain, options: RepairOptions, progress: Progress = lambda do
 class Repair:
     name = "repair"
     label = "Repair"
+    doing = "Repairing"
+    badge = Badge("Repaired", "repaired", "repaired")
+    nothing = "There is nothing to change with these choices."
     Options = RepairOptions
 
     def run(self, chain: Chain, options: RepairOptions, context: Context) -> Outcome:
         if options.preset == "pentagi":
             return _as_reference(chain)
+        if options.goal:
+            return _for_provider(chain, Goal(get_provider(options.goal), options.resumes))
         work = _worked(chain, options, context.progress)
         report = tuple(_row(fix) for fix in work.fixes)
         return Outcome(work.splices(), report, (*work.warnings, *_unknown_names(options, work.fixes)))
+
+
+def _for_provider(chain: Chain, goal: Goal) -> Outcome:
+    before = tuple(chain.slice(0, len(chain)))
+    reached = reach(goal, MemoryChain(before, chain.format, chain.surroundings), _worked)
+    changes = splices(_kept(before, reached.messages), reached.messages, len(before))
+    warnings = tuple(f"No fix ends this error: {problem.text}" for problem in reached.left)
+    if any("sign-calls" in problem.fixes for problem in reached.left):
+        warnings = (*warnings, UNSIGNABLE)
+    return Outcome(changes, tuple(_row(fix) for fix in reached.fixes), warnings)
 
 
 def _row(fix: Fix) -> Decision:

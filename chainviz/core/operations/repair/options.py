@@ -10,6 +10,9 @@ from chainviz.core.errors import OptionsError
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 
+NO_FIX = "nothing"
+"""As the only fix wanted: all are offered, none is made."""
+
 
 class RepairOptions(Options):
     preset: Literal["default", "pentagi"] = Field(
@@ -17,12 +20,22 @@ class RepairOptions(Options):
         title="Preset",
         description="default loses nothing and explains each fix; pentagi does exactly what the reference does with force.",
     )
+    goal: str = Field(
+        default="",
+        title="Goal",
+        description="Name of a provider: only what its API rejects is fixed, opt-in fixes included; empty: what the tree asks.",
+    )
+    resumes: bool = Field(
+        default=False,
+        title="Valid when resumed",
+        description="With a goal: the chain must be valid with one more human message, as when an agent resumes a session.",
+    )
     only: tuple[str, ...] = Field(
         default=(),
         title="Only these",
         description="Ids or names of the fixes to make, such as answer-call; empty: all usual ones.",
     )
-    skip: tuple[str, ...] = Field(default=(), title="Not these", description="Ids or names of fixes to leave out.")
+    skip: tuple[str, ...] = Field(default=(), title="Not these", description="Ids or names of fixes to skip.")
     choose: tuple[str, ...] = Field(
         default=(),
         title="Choices",
@@ -31,7 +44,7 @@ class RepairOptions(Options):
     content: bool = Field(
         default=True,
         title="Check contents too",
-        description="Also mend arguments that are no JSON and offer to drop empty texts; reads every message.",
+        description="Also fix invalid JSON in arguments and offer to drop empty texts; reads every message.",
     )
 
     def chosen(self) -> dict[str, str]:
@@ -45,6 +58,10 @@ class RepairOptions(Options):
                 )
             chosen[key] = choice
         return chosen
+
+    def asks_for(self, name: str) -> bool:
+        """Whether a fix that fits one provider only is wanted: by its name, by its id, or because every fix is to be offered."""
+        return any(each in (name, NO_FIX) or each.startswith(f"{name}@") for each in self.only)
 
     def accepts(self, fix: Fix) -> bool:
         names = {fix.id, fix.name, fix.rule, fix.choice}

@@ -6,6 +6,7 @@ looked for beforehand: each message is read once, and all looks see it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,13 +20,14 @@ from chainviz.core.operations.repair.options import RepairOptions
 from chainviz.core.operations.repair.pairs import Turn, turns_of
 from chainviz.core.operations.repair.tree_index import Places
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 MOVED = -1
 WINDOW = 256
 GAP = 16
 """So many messages between two that are wanted are read too, rather than to ask once more."""
 
 Look = Callable[[Message], bool]
-"""Whether a message by itself could be of interest to a pass."""
+"""Whether a pass has to look at a message, judged from that message alone."""
 Progress = Callable[[float, str], None]
 
 
@@ -37,7 +39,7 @@ class Edit:
     """Part index to what takes its place."""
     added: list[Part] = field(default_factory=list)
     whole: Message | None = None
-    """The message that stands there instead."""
+    """The message that replaces it."""
     removed: bool = False
     before: list[tuple[Message, int]] = field(default_factory=list)
     after: list[tuple[Message, int]] = field(default_factory=list)
@@ -101,7 +103,7 @@ class Worklist:
         return shape if isinstance(shape, Message) else self.chain[self.kept[place]]
 
     def places(self, look: Look) -> Iterator[int]:
-        """Where the messages stand that the look is after."""
+        """The places of the messages that are looked for."""
         found = self._found[look]
         for place, original in enumerate(self.kept):
             if original in found if original != MOVED else look(self.message(place)):
@@ -136,7 +138,9 @@ class Worklist:
         """Record a fix; its choice if it is accepted."""
         choices = tuple(proposal.outcomes)
         path = replace(self._places.path(proposal.about), part=proposal.part)
-        id = f"{choices[0]}@{path}" + (f":{proposal.detail}" if proposal.detail else "")
+        # a form sends the id back, and no form can hold a lone surrogate
+        detail = _SURROGATE.sub("\ufffd", proposal.detail)
+        id = f"{choices[0]}@{path}" + (f":{detail}" if detail else "")
         self._ids[id] = self._ids.get(id, 0) + 1
         if self._ids[id] > 1:
             id = f"{id}#{self._ids[id]}"
@@ -156,56 +160,44 @@ class Worklist:
                 return wanted
             if wanted is not None and key == id:
                 self.warnings.append(f"“{wanted}” cannot be done for {id} here; it can be {', '.join(choices)}.")
-        return choices[0]
+        return next((choice for choice in choices if choice in self.options.only), choices[0])
 
     def where(self, about: int) -> str:
         return self._places.words(about)
 
     def settle(self) -> None:
-        """Carry out the noted edits; places count anew afterwards."""
+        """Carries out the noted edits; places are counted again afterwards."""
         if not self._edits:
             return
-        shapes: list[Shape] = []
-        kept: list[int] = []
-        about: list[int] = []
+        settled: list[tuple[Shape, int, int]] = []
         start = 0
         for place in sorted(self._edits):
             edit = self._edits[place]
-            shapes += self.shapes[start:place]
-            kept += self.kept[start:place]
-            about += self.about[start:place]
+            settled += self._rows(start, place)
+            settled += ((message, MOVED, of) for message, of in edit.before)
+            settled += self._applied(place, edit)
+            settled += ((message, MOVED, of) for message, of in edit.after)
             start = place + 1
-            for message, of in edit.before:
-                _append(shapes, kept, about, message, MOVED, of)
-            self._apply(place, edit, shapes, kept, about)
-            for message, of in edit.after:
-                _append(shapes, kept, about, message, MOVED, of)
-        self.shapes, self.kept, self.about = (
-            shapes + self.shapes[start:],
-            kept + self.kept[start:],
-            about + self.about[start:],
-        )
+        settled += self._rows(start, len(self.shapes))
+        self.shapes, self.kept, self.about = map(list, zip(*settled, strict=True)) if settled else ([], [], [])
         self._edits = {}
         for made_of_shapes in ("tree", "turns"):
             self.__dict__.pop(made_of_shapes, None)
 
-    def _apply(self, place: int, edit: Edit, shapes: list[Shape], kept: list[int], about: list[int]) -> None:
+    def _rows(self, start: int, stop: int) -> Iterator[tuple[Shape, int, int]]:
+        return zip(self.shapes[start:stop], self.kept[start:stop], self.about[start:stop], strict=True)
+
+    def _applied(self, place: int, edit: Edit) -> Iterator[tuple[Shape, int, int]]:
         if not (edit.parts or edit.added or edit.whole or edit.removed):
-            _append(shapes, kept, about, self.shapes[place], self.kept[place], self.about[place])
+            yield from self._rows(place, place + 1)
             return
         message = edit.apply(self.message(place))
         if message is not None:
-            _append(shapes, kept, about, message, MOVED, self.about[place])
+            yield message, MOVED, self.about[place]
 
     def splices(self) -> tuple[Splice, ...]:
         """The difference to the original chain."""
         return splices(self.kept, self.shapes, len(self.chain))
-
-
-def _append(shapes: list[Shape], kept: list[int], about: list[int], shape: Shape, original: int, of: int) -> None:
-    shapes.append(shape)
-    kept.append(original)
-    about.append(of)
 
 
 def splices(kept: Sequence[int], shapes: Sequence[Shape], length: int) -> tuple[Splice, ...]:

@@ -1,16 +1,21 @@
-"""Summarize: folds old messages into summaries, with a plan a person sees before anything is written (seed 1)."""
+"""Summarize: folds old messages into summaries, with a plan a person sees before anything is written (seed 1).
+
+In reading order: `options`, `plan` (the plan as a value), `planning` (makes one: by `folding`, or exactly as the `reference`
+does), with `limits`, `reasons`, `piece_reader`, `summary_pair` and `replacement`; `writers` (who writes the texts), `apply`,
+`losses` with `facts`, `operation` (the entry point).
+"""
 
 from __future__ import annotations
 
-from chainviz.core.operations.summarize.apply import execute
-from chainviz.core.operations.summarize.extractive.writer import Extractive
+from chainviz.core.operations.summarize.apply import fold
 from chainviz.core.operations.summarize.losses import Loss, LossReport, Share, losses
-from chainviz.core.operations.summarize.manual import Manual
 from chainviz.core.operations.summarize.operation import Summarize, summarized
 from chainviz.core.operations.summarize.options import PRESETS, SummarizeOptions
-from chainviz.core.operations.summarize.plan import Kept, Left, Material, Piece, Plan, Texts
+from chainviz.core.operations.summarize.plan import Kept, Material, Piece, Plan, Texts
 from chainviz.core.operations.summarize.planning import plan
-from chainviz.core.operations.summarize.writers import SummaryRequest, Writer, WriterError
+from chainviz.core.operations.summarize.writers.contract import Left, SummaryRequest, Writer, WriterError
+from chainviz.core.operations.summarize.writers.extractive.writer import Extractive
+from chainviz.core.operations.summarize.writers.manual import Manual
 
 SUMMARIZE = Summarize()
 
@@ -33,7 +38,7 @@ __all__ = [
     "Texts",
     "Writer",
     "WriterError",
-    "execute",
+    "fold",
     "losses",
     "plan",
     "summarized",

@@ -1,4 +1,4 @@
-"""Folds the pieces whose texts are there; pure. Every piece that stays, for whatever reason, is told in the report."""
+"""Folds the pieces whose texts are there; pure. The report names every piece that stays, and why."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from chainviz.core.operations.summarize.piece_reader import Reader
 from chainviz.core.operations.summarize.plan import Piece, Plan, Texts
 from chainviz.core.operations.summarize.planning import plan as plan_again
 from chainviz.core.operations.summarize.reference import replayed
-from chainviz.core.operations.summarize.settling import BETWEEN_TEXTS, folded_into
+from chainviz.core.operations.summarize.replacement import BETWEEN_TEXTS, folded_into
 
 NOT_WRITTEN = "No summary was written."
 FOLDED, STAYS = "summarize", "left"
 
 
-def execute(plan: Plan, texts: Texts, source: random.Random | None = None) -> Outcome:
+def fold(plan: Plan, texts: Texts, source: random.Random | None = None) -> Outcome:
     """The outcome with these texts. The plan is made again with their real sizes first; `source` makes tool-call ids."""
     source = source or random.Random(0)
     plan = plan_again(plan.chain, plan.options, texts)
@@ -88,7 +88,7 @@ def _rows(plan: Plan, folds: dict[str, Piece]) -> Iterator[Decision]:
 
 
 def _new_path(piece: Piece, folds: Sequence[Piece], chain: Chain) -> Path:
-    """Where the summary stands in the changed chain."""
+    """The place of the summary in the changed chain."""
     if piece.rule == "qa-human":
         headers = (message for section in chain.tree.sections[: piece.last.section] for message in section.header)
         return Path(1, 0, sum(message.role == SYSTEM for message in headers))

@@ -20,9 +20,11 @@ from chainviz.core.operations.summarize import reasons
 from chainviz.core.operations.summarize.limits import exceeds_qa_limits, pairs_to_keep, sections_to_keep
 from chainviz.core.operations.summarize.options import SummarizeOptions
 from chainviz.core.operations.summarize.piece_reader import Reader
-from chainviz.core.operations.summarize.plan import Kept, Left, Piece, Plan, Rule, Texts, joined, target_bytes
-from chainviz.core.operations.summarize.settling import BETWEEN_TEXTS, settled
+from chainviz.core.operations.summarize.plan import Kept, Piece, Plan, Rule, Texts, joined, target_bytes
+from chainviz.core.operations.summarize.reasons import Reason
+from chainviz.core.operations.summarize.replacement import BETWEEN_TEXTS, settled
 from chainviz.core.operations.summarize.summary_pair import is_summary, overhead, summary_type
+from chainviz.core.operations.summarize.writers.contract import Left
 
 Shapes = Section[Shape]
 
@@ -160,7 +162,7 @@ class _Folding:
         saved = questions.size - questions.expected if questions is not None else 0
         self.sizes[:count] = [header - saved + sum(part.expected for part in parts)]
 
-    def _parts(self, count: int, type: PairType, why: tuple[str, int, int]) -> list[Piece]:
+    def _parts(self, count: int, type: PairType, why: Reason) -> list[Piece]:
         """The first sections in as few pieces as prompts of a sensible length allow; their texts make one summary."""
         bodies = [section.size - section.header_size for section in self.sections[:count]]
         cuts, filled = [0], 0
@@ -180,7 +182,7 @@ class _Folding:
             parts.append(settled(piece, self.options, self.texts))
         return parts
 
-    def _questions(self, count: int, why: tuple[str, int, int]) -> Piece | None:
+    def _questions(self, count: int, why: Reason) -> Piece | None:
         """The piece that folds what the person said in sections that are joined, if that is wanted and there is any."""
         humans = [m for section in self.sections[:count] for m in section.header if m.role == HUMAN]
         if not self.options.summ_human_in_qa or len(humans) < 2 or not sum(message.size for message in humans):
@@ -203,7 +205,7 @@ class _Folding:
         self.pieces[i].append(piece)
         self.sizes[i] += piece.expected - piece.size
 
-    def _piece(self, rule: Rule, first: Path, last: Path, why: tuple[str, int, int]) -> Piece:
+    def _piece(self, rule: Rule, first: Path, last: Path, why: Reason) -> Piece:
         """Neighbouring pairs of one section."""
         assert first.pair is not None and last.pair is not None
         pairs = self.sections[first.section - 1].body[first.pair - 1 : last.pair]

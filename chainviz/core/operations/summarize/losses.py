@@ -126,7 +126,7 @@ def _texts(facts: Iterable[Fact]) -> Iterable[str]:
 
 
 def _has_word(text: str, word: str) -> bool:
-    """Whether `word` stands in `text` and not inside a longer word."""
+    """Whether `text` holds `word`, not inside a longer word."""
     start = -1
     for _ in range(_CHECKED_PLACES):
         start = text.find(word, start + 1)

@@ -1,33 +1,42 @@
-"""The operation: plan, have each piece written, execute. One piece that fails does not take the others along."""
+"""The operation: plan, have each piece written, fold. One piece that fails does not take the others along."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from chainviz.core.chain.chain import Chain
 from chainviz.core.errors import Refused
-from chainviz.core.operations.contract import Context, Outcome
-from chainviz.core.operations.summarize.apply import execute
-from chainviz.core.operations.summarize.extractive.writer import Extractive
+from chainviz.core.operations.contract import Badge, Context, Outcome
+from chainviz.core.operations.summarize.apply import fold
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.plan import Left
 from chainviz.core.operations.summarize.planning import plan
-from chainviz.core.operations.summarize.writers import SummaryRequest, Writer, WriterError
+from chainviz.core.operations.summarize.writers.contract import (
+    Left,
+    SummaryRequest,
+    Writer,
+    WriterError,
+    WriteSummaries,
+)
+from chainviz.core.operations.summarize.writers.extractive.writer import Extractive
 
 CANCELLED = Left("It was cancelled.")
-
-Asked = Callable[[Sequence[SummaryRequest]], Mapping[str, str | Left]]
-"""Has several pieces written, one after the other or at the same time; gives back a text or a reason for each key."""
 
 
 class Summarize:
     name = "summarize"
     label = "Summarize"
+    doing = "Summarizing"
+    badge = Badge("Summarized", "summary", "summarised")
+    nothing = "Nothing is old or large enough to be summarized."
     Options = SummarizeOptions
 
     def run(self, chain: Chain, options: SummarizeOptions, context: Context) -> Outcome:
-        """One piece after the other. Whoever wants them at the same time, or one by one, uses what this is made of."""
+        """Writes one piece after the other, unless the context writes several at the same time, or has the texts already."""
+        if context.summaries is not None:
+            return fold(plan(chain, options, context.summaries), context.summaries, context.random)
+        if context.write_summaries is not None:
+            return summarized(chain, options, context.write_summaries, context.random)
         writer = context.writer or Extractive()
 
         def ask(requests: Sequence[SummaryRequest]) -> dict[str, str | Left]:
@@ -40,7 +49,7 @@ class Summarize:
         return summarized(chain, options, ask, context.random)
 
 
-def summarized(chain: Chain, options: SummarizeOptions, ask: Asked, source: random.Random) -> Outcome:
+def summarized(chain: Chain, options: SummarizeOptions, ask: WriteSummaries, source: random.Random) -> Outcome:
     """Asks for what the plan needs, stage by stage; Refused where no piece at all could be written."""
     texts: dict[str, str | Left] = {}
     planned = plan(chain, options)
@@ -50,7 +59,7 @@ def summarized(chain: Chain, options: SummarizeOptions, ask: Asked, source: rand
     failures = [text for text in texts.values() if isinstance(text, Left)]
     if failures and len(failures) == len(texts) and options.preset != "pentagi":
         raise Refused(f"No summary was written. {failures[0].reason}")
-    return execute(planned, texts, source)
+    return fold(planned, texts, source)
 
 
 def _written(request: SummaryRequest, writer: Writer, context: Context) -> str | Left:

@@ -54,8 +54,8 @@ _ZERO, _NOT_POSITIVE = re.compile("|0+"), re.compile("|0+|-[0-9]+")
 """What leaves a limit to the preset; the reference takes everything below 1 so."""
 
 
-def _number(name: str, title: str, description: str, group: str, unit: str = "", most: int = MOST_BYTES) -> Any:
-    extra = {"group": group, "unit": unit} if unit else {"group": group}
+def _number(name: str, title: str, description: str, group: str, most: int = MOST_BYTES) -> Any:
+    extra = {"group": group, "unit": "bytes"} if name.endswith("bytes") else {"group": group}
     return Field(
         default=_SEED[name],
         ge=0,
@@ -77,8 +77,8 @@ class SummarizeOptions(Options):
     )
     preserve_last: bool = Field(
         default=_SEED["preserve_last"],
-        title="Keep the last sections small",
-        description="Fold the oldest pairs of the sections still talked in, once they grow over the limit.",
+        title="Keep active sections small",
+        description="Fold the oldest pairs of active sections once they exceed the limit.",
         json_schema_extra={"group": "Last sections"},
     )
     last_sec_bytes: int = _number(
@@ -86,7 +86,6 @@ class SummarizeOptions(Options):
         "Largest last section",
         "A larger one is folded from its oldest pair on.",
         "Last sections",
-        "bytes",
     )
     reserve_percent: int = Field(
         default=_SEED["reserve_percent"],
@@ -97,12 +96,12 @@ class SummarizeOptions(Options):
         json_schema_extra={"group": "Last sections", "unit": "%"},
     )
     max_bp_bytes: int = _number(
-        "max_bp_bytes", "Largest pair", "A larger pair of a last section is folded alone.", "Last sections", "bytes"
+        "max_bp_bytes", "Largest pair", "A larger pair of a last section is folded alone.", "Last sections"
     )
     keep_qa_sections: int = _number(
         "keep_qa_sections",
         "Last sections",
-        "How many of the last sections are still talked in; every older one is folded into one summary.",
+        "How many of the last sections are active; each older one becomes one summary.",
         "Last sections",
         most=1_000_000,
     )
@@ -117,12 +116,12 @@ class SummarizeOptions(Options):
         most=1_000_000,
     )  # fmt: skip
     max_qa_bytes: int = _number(
-        "max_qa_bytes", "Most bytes", "In a larger chain the oldest are joined.", "Questions and answers", "bytes"
+        "max_qa_bytes", "Most bytes", "In a larger chain the oldest are joined.", "Questions and answers"
     )
     summ_human_in_qa: bool = Field(
         default=_SEED["summ_human_in_qa"],
         title="Summarize questions too",
-        description="Else the joined section keeps everything the person said, word by word.",
+        description="Otherwise the joined section keeps everything the person wrote.",
         json_schema_extra={"group": "Questions and answers"},
     )
     tool_call_id_template: str = Field(

@@ -1,4 +1,4 @@
-"""Where the nodes of a piece lie in the flat list, and what stands there. Reads the bodies that are asked for and no others."""
+"""Where the nodes of a piece lie in the flat list, and their messages. Reads the bodies that are asked for and no others."""
 
 from __future__ import annotations
 

@@ -11,22 +11,15 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import PairType
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.prompt import instructions, prompt_body
 from chainviz.core.operations.summarize.summary_pair import carried_size
-from chainviz.core.operations.summarize.writers import Case, SummaryRequest
+from chainviz.core.operations.summarize.writers.contract import Case, Left, SummaryRequest
+from chainviz.core.operations.summarize.writers.prompt import instructions, prompt_body
 
 Rule = Literal["section", "pair", "rotation", "qa", "qa-human"]
 """An old section; a large pair of a last section; the oldest pairs of a last section; old sections joined; their questions."""
 
 STAGES: dict[Rule, int] = {"section": 0, "pair": 0, "rotation": 1, "qa": 2, "qa-human": 2}
 """Whether a later stage is needed, and for what, depends on how long the texts of the earlier ones are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """Instead of a text: this piece stays as it is, because a person said so or because no writer could."""
-
-    reason: str
 
 
 Texts = Mapping[str, str | Left]
@@ -45,7 +38,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Neighbouring nodes that one summary would stand for."""
+    """Neighbouring nodes that one summary would replace."""
 
     rule: Rule
     first: Path
@@ -62,11 +55,11 @@ class Piece:
     target: int
     """Bytes that the text should have."""
     estimate: int
-    """Bytes of what stands there afterwards, guessed."""
+    """Bytes of the replacement, estimated."""
     read: Callable[[], Material] = field(repr=False, compare=False)
     """Reads what is folded."""
     after: int = -1
-    """Bytes of what stands there afterwards, now that there is a text; -1 where there is none."""
+    """Bytes of the replacement, once there is a text; -1 where there is none."""
     left: str = ""
     """Why the piece stays as it is although somebody was asked."""
     continues: bool = False
@@ -84,7 +77,7 @@ class Piece:
 
     @property
     def expected(self) -> int:
-        """Bytes of what will stand there, as far as is known."""
+        """Bytes of the replacement, as far as is known."""
         if self.left:
             return self.size
         return self.after if self.after >= 0 else self.estimate

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from chainviz.core.chain.chain import Chain
 from chainviz.core.operations.summarize.folding import plan_folding
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.plan import Left, Plan, Texts
+from chainviz.core.operations.summarize.plan import Plan, Texts
 from chainviz.core.operations.summarize.reference import replayed
+from chainviz.core.operations.summarize.writers.contract import Left
 
 NO_TEXTS: Mapping[str, str | Left] = MappingProxyType({})
 

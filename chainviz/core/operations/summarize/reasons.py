@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from chainviz.core.operations.summarize.limits import threshold
 from chainviz.core.operations.summarize.options import SummarizeOptions
 
+Reason = tuple[str, int, int]
+"""Why a piece is folded: the sentence, what was measured, and its limit."""
+
 ONE_SUMMARY = "It is one summary already."
 NO_BODY = "There is nothing but its header."
 LAST_PAIR = "The last pair of a section that stays is never folded: providers check the signatures in it."
@@ -33,8 +36,7 @@ def fits(options: SummarizeOptions) -> str:
     return f"With what follows it fits into {room:,} bytes, the limit less {options.reserve_percent} % to spare."
 
 
-def too_many_sections(sizes: Sequence[int], options: SummarizeOptions) -> tuple[str, int, int]:
-    """The reason, what was measured and the limit, for sections that are joined."""
+def too_many_sections(sizes: Sequence[int], options: SummarizeOptions) -> Reason:
     count, size = len(sizes), sum(sizes)
     if count > options.max_qa_sections:
         return (

@@ -20,15 +20,17 @@ from chainviz.core.chain.tree import BodyPair, PairType
 from chainviz.core.errors import Refused
 from chainviz.core.operations.summarize.limits import exceeds_qa_limits, pairs_to_keep, sections_to_keep
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.plan import Left, Material, Piece, Rule, Texts, target_bytes
-from chainviz.core.operations.summarize.reasons import large_pair, large_section, old_section, too_many_sections
+from chainviz.core.operations.summarize.plan import Material, Piece, Rule, Texts, target_bytes
+from chainviz.core.operations.summarize.reasons import Reason, large_pair, large_section, old_section, too_many_sections
 from chainviz.core.operations.summarize.summary_pair import (
     PREFIX,
+    NewIds,
     is_marked_as_reference,
     overhead,
     summary_pair,
     summary_type,
 )
+from chainviz.core.operations.summarize.writers.contract import Left
 from chainviz.core.reference import parsed_by_reference
 
 
@@ -37,7 +39,7 @@ class _Pair:
     pair: BodyPair[Message]
     first: Path
     last: Path
-    """Of the pairs it stands for; its own path twice, if it was never folded."""
+    """Of the pairs it replaces; its own path twice, if it was never folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def reference_steps(messages: Sequence[Message], options: SummarizeOptions, sour
 def replayed(
     messages: Sequence[Message], options: SummarizeOptions, source: random.Random, texts: Texts
 ) -> tuple[tuple[Piece, ...], tuple[Message, ...]]:
-    """The pieces the reference asks for, and its new chain; a stand-in of the usual length for each text not there yet."""
+    """The pieces the reference asks for, and its new chain; a placeholder of the usual length for each missing text."""
     steps = reference_steps(messages, options, source)
     pieces: list[Piece] = []
     answers: dict[str, str | Left] = {}
@@ -127,7 +129,7 @@ class _Reference:
         for i, section in enumerate(self.sections[: max(0, len(self.sections) - keep)]):
             if section.body and not _is_one_summary(section.body):
                 age = len(self.sections) - i
-                asks[i] = self._ask("section", section.humans, section.body, old_section(keep), age, keep)
+                asks[i] = self._ask("section", section.humans, section.body, (old_section(keep), age, keep))
         answers = yield list(asks.values())
         failures = [
             f"section {i} summary generation failed: {_failure(answer)}"
@@ -152,7 +154,7 @@ class _Reference:
         for p, each in enumerate(section.body[:-1]):
             if each.pair.size > self.options.max_bp_bytes and not is_marked_as_reference(each.pair):
                 size, limit = each.pair.size, self.options.max_bp_bytes
-                asks[p] = self._ask("pair", section.humans, (each,), large_pair(size, limit), size, limit)
+                asks[p] = self._ask("pair", section.humans, (each,), (large_pair(size, limit), size, limit))
         answers = yield list(asks.values())
         body = list(section.body)
         for p, ask in asks.items():
@@ -172,7 +174,7 @@ class _Reference:
         if not folded:
             return
         reason = large_section(section.size, limit)
-        ask = self._ask("rotation", section.humans, folded, reason, section.size, limit)
+        ask = self._ask("rotation", section.humans, folded, (reason, section.size, limit))
         answers = yield [ask]
         answer = answers[ask.key]
         if isinstance(answer, Left):
@@ -228,10 +230,8 @@ class _Reference:
             raise Refused(f"failed to summarize QA pairs: QA (ai) summary generation failed: {_failure(answer)}")
         return self._summary(ask, answers, carried=())
 
-    def _ask(
-        self, rule: Rule, humans: tuple[Message, ...], folded: Sequence[_Pair], reason: str, measure: int, limit: int
-    ) -> Piece:
-        return self._piece(rule, folded[0].first, folded[-1].last, humans, folded, (reason, measure, limit))
+    def _ask(self, rule: Rule, humans: tuple[Message, ...], folded: Sequence[_Pair], why: Reason) -> Piece:
+        return self._piece(rule, (folded[0].first, folded[-1].last), humans, folded, why)
 
     def _ask_for_sections(
         self,
@@ -242,28 +242,28 @@ class _Reference:
         sizes: Sequence[int],
     ) -> Piece:
         why = too_many_sections(sizes, self.options)
-        return self._piece(rule, Path(1), Path(len(old)), humans, pairs, why)
+        return self._piece(rule, (Path(1), Path(len(old))), humans, pairs, why)
 
     def _piece(
         self,
         rule: Rule,
-        first: Path,
-        last: Path,
+        ends: tuple[Path, Path],
         humans: tuple[Message, ...],
         pairs: Sequence[_Pair],
-        why: tuple[str, int, int],
+        why: Reason,
     ) -> Piece:
         type = summary_type(each.pair.type for each in pairs)
         size = sum(each.pair.size for each in pairs) or sum(message.size for message in humans)
         target = target_bytes(size)
         estimate = target if rule == "qa-human" else target + overhead(type, self.options.template)
+        first, last = ends
         return Piece(rule, first, last, *why, size, type, target, estimate, partial(_material, humans, pairs))
 
     def _summary(self, ask: Piece, answers: Texts, *, carried: Sequence[Message]) -> _Pair:
         text = answers[ask.key]
         assert isinstance(text, str)
-        template = self.options.template
-        pair = summary_pair(text, ask.type, template, self.source, carried=carried, shortened=False)
+        ids = NewIds(self.options.template, self.source)
+        pair = summary_pair(text, ask.type, ids, carried=carried, shortened=False)
         return _Pair(pair, ask.first, ask.last)
 
 

@@ -1,10 +1,10 @@
-"""The body pair that stands for what was folded: which type, how it is marked, what it carries along (seed 1)."""
+"""The body pair that replaces what was folded: which type, how it is marked, what it carries along (seed 1)."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from chainviz.core.chain.build import SUMMARIZATION_ARGUMENTS, completion, tool_message
 from chainviz.core.chain.messages import AI, Message, Part, Reasoning, Shape, Text, ToolCall
@@ -51,18 +51,29 @@ def overhead(type: PairType, template: Template) -> int:
     """Bytes of a summary pair beside its text."""
     if type is PairType.COMPLETION:
         return len(PREFIX)
-    return sum(message.size for message in _called("", _id(template, random.Random(0), ()), ()).messages)
+    return sum(message.size for message in _called("", NewIds(template, random.Random(0)).take(), ()).messages)
+
+
+@dataclass(frozen=True, slots=True)
+class NewIds:
+    """Call ids of a template."""
+
+    template: Template
+    source: random.Random
+    used: Container[str] = ()
+    """Ids that the chain has already."""
+
+    def take(self) -> str:
+        """An id that the chain does not have, as long as the template has any."""
+        for _ in range(_TRIES):
+            id = self.template.generate(self.source, SUMMARIZATION_TOOL)
+            if id not in self.used:
+                break
+        return id
 
 
 def summary_pair(
-    text: str,
-    type: PairType,
-    template: Template,
-    source: random.Random,
-    *,
-    used: Container[str] = (),
-    carried: Sequence[Message] = (),
-    shortened: bool = True,
+    text: str, type: PairType, ids: NewIds, *, carried: Sequence[Message] = (), shortened: bool = True
 ) -> BodyPair[Message]:
     """A pair with this summary. From `carried` come what its providers ask for: reasoning, and a mark in place of signatures.
 
@@ -70,7 +81,7 @@ def summary_pair(
     """
     if type is PairType.COMPLETION:
         return completion(PREFIX + text)
-    pair = _called(text, _id(template, source, used), carried)
+    pair = _called(text, ids.take(), carried)
     if shortened and pair.ai is not None:
         pair = replace(pair, ai=replace(pair.ai, parts=tuple(map(_cut, pair.ai.parts))))
     return pair
@@ -88,15 +99,6 @@ def _called(text: str, id: str, carried: Sequence[Message]) -> BodyPair[Message]
     before: tuple[Part, ...] = reasoned.parts if reasoned is not None else ()
     call = ToolCall(id, SUMMARIZATION_TOOL, SUMMARIZATION_ARGUMENTS, reasoning=signed)
     return BodyPair(Message(AI, (*before, call)), (tool_message(id, SUMMARIZATION_TOOL, text),))
-
-
-def _id(template: Template, source: random.Random, used: Container[str]) -> str:
-    """An id of the template that the chain does not have, while the template has any."""
-    for _ in range(_TRIES):
-        id = template.generate(source, SUMMARIZATION_TOOL)
-        if id not in used:
-            break
-    return id
 
 
 def _cut(part: Part) -> Part:

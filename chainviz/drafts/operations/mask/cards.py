@@ -1,15 +1,16 @@
-"""The page of secrets: what was found, a card a value, what would stand instead, and what the form accepts."""
+"""The page of secrets: what was found, a card a value, what would replace it, and what the form accepts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.http import QueryDict
 
-from chainviz.chains.diff.groups import number_of
-from chainviz.chains.secrets.findings import Excerpt, Reader, Spot
+from chainviz.chains.secrets.excerpts import Excerpt, Reader
+from chainviz.chains.secrets.findings import Spot
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.secrets import Masker, Strategy
 from chainviz.core.secrets.rules import RULES
@@ -27,7 +28,7 @@ class Occurrence:
     place: str
     excerpt: Excerpt
     is_chosen: bool
-    is_beside: bool
+    is_outside: bool
     """It has no tick of its own: it goes with its value."""
 
 
@@ -45,6 +46,19 @@ class Card:
     @property
     def left_out(self) -> int:
         return self.count - len(self.occurrences)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the form says."""
+
+    declined: frozenset[str]
+    """Ids of findings that stay."""
+    off: frozenset[str]
+    """Names of rules that are not used."""
+    strategy: Strategy
+    start: int = 0
+    """The first value of the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +110,16 @@ def declined_in(form: QueryDict, spots: Sequence[Spot]) -> frozenset[str]:
                 declined.add(spot.id)
             elif back or spot.id in singles:
                 declined.discard(spot.id)
-    _settle_beside(declined, spots)
+    _settle_outside(declined, spots)
     return frozenset(declined & {spot.id for spot in spots})
 
 
-def _settle_beside(declined: set[str], spots: Sequence[Spot]) -> None:
+def _settle_outside(declined: set[str], spots: Sequence[Spot]) -> None:
     """What lies outside of parts goes with its value, which is masked there only where it is declined nowhere."""
-    inside = {spot.mark for spot in spots if not spot.is_beside}
-    declined -= {spot.id for spot in spots if spot.is_beside and spot.mark in inside}
+    inside = {spot.mark for spot in spots if not spot.is_outside}
+    declined -= {spot.id for spot in spots if spot.is_outside and spot.mark in inside}
     kept = {spot.mark for spot in spots if spot.id in declined}
-    declined |= {spot.id for spot in spots if spot.is_beside and spot.mark in kept}
+    declined |= {spot.id for spot in spots if spot.is_outside and spot.mark in kept}
 
 
 def _values_gone(spots: Sequence[Spot], declined: set[str]) -> set[str]:
@@ -120,24 +134,18 @@ def rules_off(form: QueryDict, spots: Sequence[Spot]) -> frozenset[str]:
     return frozenset({spot.rule for spot in spots} & shown - set(form.getlist("rule")))
 
 
-def review_of(
-    spots: Sequence[Spot],
-    declined: frozenset[str],
-    off: frozenset[str],
-    strategy: Strategy,
-    start: int,
-    reader: Reader,
-    at: Callable[[Path], str],
-) -> Review:
+def review_of(spots: Sequence[Spot], chosen: Selection, reader: Reader, at: Callable[[Path], str]) -> Review:
+    declined, off = chosen.declined, chosen.off
     by_value: dict[str, list[Spot]] = {}
     for spot in spots:
         if spot.rule not in off:
             by_value.setdefault(spot.mark, []).append(spot)
     marks = list(by_value)
-    start = min(start, max(0, (len(marks) - 1) // CARDS * CARDS))
+    start = min(chosen.start, max(0, (len(marks) - 1) // CARDS * CARDS))
     window = marks[start : start + CARDS]
-    instead = _instead(by_value, declined, strategy, reader, set(window))
-    cards = tuple(_card(mark, by_value[mark], declined, instead.get(mark, ""), reader, at) for mark in window)
+    instead = _instead(by_value, chosen, reader, set(window))
+    view = _View(declined, reader, at)
+    cards = tuple(_card(mark, by_value[mark], instead.get(mark, ""), view) for mark in window)
     counts = Counter(spot.rule for spot in spots)
     own = {spot.rule: spot.own for spot in spots if spot.own is not None}
     rules = [rule for rule in (*RULES, *(own[name] for name in sorted(own))) if counts[rule.name]]
@@ -149,22 +157,20 @@ def review_of(
         chosen=sum(spot.rule not in off and spot.id not in declined for spot in spots),
         start=start,
         declined=" ".join(sorted(declined)),
-        shown=" ".join(window) + ";" + " ".join(each.id for card in cards for each in card.occurrences if not each.is_beside),
+        shown=" ".join(window)
+        + ";"
+        + " ".join(each.id for card in cards for each in card.occurrences if not each.is_outside),
     )
 
 
 def _instead(
-    by_value: Mapping[str, Sequence[Spot]],
-    declined: frozenset[str],
-    strategy: Strategy,
-    reader: Reader,
-    window: set[str],
+    by_value: Mapping[str, Sequence[Spot]], chosen: Selection, reader: Reader, window: set[str]
 ) -> dict[str, str]:
-    """What stands for each value of the window: numbers count all values before it, whose texts need not be read."""
-    masker = Masker(strategy)
+    """Returns what replaces each value of the window: numbers count all values before it, whose texts need not be read."""
+    masker = Masker(chosen.strategy)
     found = {}
     for mark, spots in by_value.items():
-        first = next((spot for spot in spots if spot.id not in declined), None)
+        first = next((spot for spot in spots if spot.id not in chosen.declined), None)
         if first is None:
             continue
         value = reader.excerpt(first).value if mark in window else mark
@@ -172,29 +178,36 @@ def _instead(
     return found
 
 
-def _card(
-    mark: str, spots: Sequence[Spot], declined: frozenset[str], instead: str, reader: Reader, at: Callable[[Path], str]
-) -> Card:
-    gone = sum(spot.id in declined for spot in spots)
+class _View(NamedTuple):
+    """What all cards of a page share."""
+
+    declined: frozenset[str]
+    reader: Reader
+    at: Callable[[Path], str]
+    """The address of a node."""
+
+
+def _card(mark: str, spots: Sequence[Spot], instead: str, view: _View) -> Card:
+    gone = sum(spot.id in view.declined for spot in spots)
     return Card(
         mark=mark,
         rule=spots[0].of_rule.label,
         group=GROUPS[spots[0].of_rule.group],
         count=len(spots),
-        occurrences=tuple(_occurrence(spot, declined, reader, at) for spot in spots[:OF_A_CARD]),
+        occurrences=tuple(_occurrence(spot, view) for spot in spots[:OF_A_CARD]),
         instead=instead,
         state="none" if gone == len(spots) else "some" if gone else "all",
     )
 
 
-def _occurrence(spot: Spot, declined: frozenset[str], reader: Reader, at: Callable[[Path], str]) -> Occurrence:
+def _occurrence(spot: Spot, view: _View) -> Occurrence:
     path = parse_path(spot.path) if spot.path else None
     return Occurrence(
         id=spot.id,
-        href=at(path) if path else "",
-        number=number_of(path) if path else "around",
-        place=reader.place(spot),
-        excerpt=reader.excerpt(spot),
-        is_chosen=spot.id not in declined,
-        is_beside=spot.is_beside,
+        href=view.at(path) if path else "",
+        number=path.number if path else "around",
+        place=view.reader.place(spot),
+        excerpt=view.reader.excerpt(spot),
+        is_chosen=spot.id not in view.declined,
+        is_outside=spot.is_outside,
     )

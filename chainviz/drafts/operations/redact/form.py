@@ -12,7 +12,7 @@ from django.http import QueryDict
 from chainviz.core.chain.messages import byte_size
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import OptionsError
-from chainviz.core.operations.redact import POLICIES, RedactOptions, for_anthropic
+from chainviz.core.operations.redact import POLICIES, RedactOptions, anthropic_settings_write
 from chainviz.core.operations.redact.decision_matrix import read_history
 from chainviz.core.operations.redact.policies.contract import Kind
 from chainviz.store.content.chain import StoredChain
@@ -164,6 +164,10 @@ class Asked:
             "enabled": enabled,
         }
 
+    def by_hand(self, decision: str) -> str:
+        """Returns the paths with this decision, as the form sends them back."""
+        return ",".join(self._paths(decision))
+
     def _paths(self, decision: str) -> tuple[str, ...]:
         return tuple(path for path, said in self.overrides.items() if said == decision)
 
@@ -212,6 +216,6 @@ def _is_path(path: str) -> bool:
 def settings_json(options: RedactOptions) -> tuple[str, str]:
     """Anthropic's settings for these options, or why there are none."""
     try:
-        return for_anthropic.write(options), ""
+        return anthropic_settings_write.write(options), ""
     except OptionsError as refused:
         return "", str(refused)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from chainviz.chains.diff.groups import count, number_of
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import Path
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 from chainviz.core.operations.repair.options import RepairOptions
@@ -67,10 +67,10 @@ def cards_of(fixes: Sequence[Fix], kind: str, start: int, at: Callable[[Path], s
         of_kind = [fix for fix in fixes if fix.name == kind]
         window = of_kind[start : start + MOST_CARDS]
         left = len(of_kind) - start - len(window)
-        lead = f"{count(len(of_kind), 'place')} where “{CHOICES[kind][0].lower()}” would help; the others are left for now."
+        lead = f"{count_text(len(of_kind), 'place')} for “{CHOICES[kind][0].lower()}”; other fixes are skipped for now."
         following = f"{query}&kind={kind}&from={start + MOST_CARDS}" if left > 0 else ""
         return Cards(
-            tuple(_card(fix, at) for fix in window), lead, next_href=following, next_text=count(left, "more place")
+            tuple(_card(fix, at) for fix in window), lead, next_href=following, next_text=count_text(left, "more place")
         )
     if len(fixes) <= MOST_CARDS:
         return Cards(tuple(_card(fix, at) for fix in fixes), _lead(fixes))
@@ -80,11 +80,11 @@ def cards_of(fixes: Sequence[Fix], kind: str, start: int, at: Callable[[Path], s
 def _lead(fixes: Sequence[Fix]) -> str:
     if not fixes:
         return (
-            "Every call has its result, every result its call, and the messages stand in an order that providers take."
+            "Every call has its result, every result its call, and the order of the messages is valid."
         )
     rest = sum(not fix.default for fix in fixes)
-    lead = f"{count(len(fixes), 'thing')} can be mended. Each can be left out or mended another way."
-    return f"{lead} {rest:,} of them {'is' if rest == 1 else 'are'} a matter of taste and not chosen." if rest else lead
+    lead = f"{count_text(len(fixes), 'problem')} can be fixed. Untick a fix to skip it, or choose another one."
+    return f"{lead} {rest:,} of them {'is' if rest == 1 else 'are'} optional and not chosen." if rest else lead
 
 
 def _card(fix: Fix, at: Callable[[Path], str]) -> Card:
@@ -93,7 +93,7 @@ def _card(fix: Fix, at: Callable[[Path], str]) -> Card:
         title=CHOICES[fix.choices[0]][0],
         problem=fix.problem,
         why=fix.explanation,
-        place=number_of(fix.path),
+        place=fix.path.number,
         href=at(fix.path),
         badges=(_size_badge(fix.bytes_before, fix.bytes_after),),
         is_chosen=fix.accepted,
@@ -122,14 +122,14 @@ def _kinds(fixes: Sequence[Fix], at: Callable[[Path], str], query: str) -> list[
         of_kind = [fix for fix in fixes if fix.name == name]
         before, after = (sum(sizes) for sizes in zip(*((f.bytes_before, f.bytes_after) for f in of_kind), strict=True))
         first = of_kind[0]
-        places = ", ".join(number_of(fix.path) for fix in of_kind[:6]) + (" …" if number > 6 else "")
+        places = ", ".join(fix.path.number for fix in of_kind[:6]) + (" …" if number > 6 else "")
         common = [choice for choice in first.choices if all(choice in fix.choices for fix in of_kind)]
         ways = tuple(Way(choice, *CHOICES[choice], is_chosen=choice == first.choice) for choice in common)
         cards.append(
             Card(
                 key=name,
-                title=f"{CHOICES[name][0]} · {count(number, 'place')}",
-                problem=f"{first.problem} And so in {count(number - 1, 'other place')}."
+                title=f"{CHOICES[name][0]} · {count_text(number, 'place')}",
+                problem=f"{first.problem} And so in {count_text(number - 1, 'other place')}."
                 if number > 1
                 else first.problem,
                 why=CHOICES[name][1],

@@ -1,33 +1,40 @@
-"""Reading all messages of a long chain for what only contents show, as a job."""
+"""Checking a long chain as a job: its structure when the page is opened, all contents when somebody asks.
+
+What a job finds is kept with it and serves every look at the page.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.operations.repair import Fix, propose
-from chainviz.drafts.job_target import ground_of_job, named
-from chainviz.drafts.target import Ground
+from chainviz.core.operations.repair import Fix, RepairOptions, propose
+from chainviz.drafts.target import Target, target_of_job
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 
 READING = "propose-repairs"
 
 
-def start_reading(ground: Ground, user: Any) -> Job:
-    known = reading_of(ground, user)
-    return known if known and not known.is_finished else start_job(READING, owner=user, **named(ground))
+def start_reading(target: Target, *, content: bool) -> Job:
+    """Returns the job that is under way, where there is one."""
+    known = reading_of(target, content=content)
+    if known and not known.is_finished:
+        return known
+    return start_job(READING, owner=target.person, **target.job_args, content=content)
 
 
-def reading_of(ground: Ground, user: Any) -> Job | None:
+def reading_of(target: Target, *, content: bool) -> Job | None:
     """The person's last reading of exactly this content."""
-    jobs = Job.objects.visible_to(user).filter(function=READING, args=named(ground))
-    return jobs.order_by("-pk").first()
+    jobs = Job.objects.visible_to(target.person).filter(function=READING, args={**target.job_args, "content": content})
+    return jobs.order_by("-pk").defer("result").first()
 
 
-def read_content(context: JobContext, chain: int, version: int, draft: int | None, seen: list[int]) -> list[Any]:
-    ground = ground_of_job(chain, version, draft, seen)
-    return [_packed(fix) for fix in propose(ground.stored, progress=context.report)]
+def read_content(context: JobContext, *, content: bool = True, **args: Any) -> list[Any]:
+    """Jobs from before issue 8 do not name `content`."""
+    target = target_of_job(context.job)
+    return [_packed(fix) for fix in propose(target.stored, RepairOptions(content=content), context.report)]
 
 
 def _packed(fix: Fix) -> list[Any]:
@@ -38,9 +45,17 @@ def _packed(fix: Fix) -> list[Any]:
     ]  # fmt: skip
 
 
-def fixes_of(job: Job) -> list[Fix]:
-    """What a finished reading proposes."""
-    return [
+def fixes_of(job: Job, options: RepairOptions) -> list[Fix]:
+    """Returns what a finished reading proposes, accepted as the options say."""
+    fixes = (
         Fix(id, rule, parse_path(path), message, problem, tuple(choices), *rest)
         for id, rule, path, message, problem, choices, *rest in job.result
-    ]
+    )
+    return [_decided(fix, options) for fix in fixes]
+
+
+def _decided(fix: Fix, options: RepairOptions) -> Fix:
+    chosen = options.chosen()
+    wanted = (chosen.get(key) for key in (fix.id, fix.rule, fix.name))
+    choice = next((each for each in wanted if each in fix.choices), fix.choice)
+    return replace(fix, accepted=options.accepts(fix), choice=choice)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from chainviz.core.operations.summarize import SUMMARIZE
 from tests.core.operations.compact.made import LEAVES, STRATEGIES, of_letters, strict_chains
 from tests.core.pictures import ai, call, h, s, tool
 from tests.core.strategies import chains
+from tests.shared_folder import SAMPLES
 
 COMPACT = Compact(SUMMARIZE)
 OPTIONS = st.builds(
@@ -158,8 +158,7 @@ def test_the_trace_names_every_compactor_by_its_place() -> None:
 
 
 def test_recorded_usage_counts_before_the_estimate() -> None:
-    samples = Path(__file__).parents[2] / "formats" / "samples"
-    (chain,) = load_file(samples / "claude_code" / "ok_session.jsonl")
+    chain = load_file(SAMPLES / "claude_code" / "ok_session.jsonl")[0]
     given_ = MemoryChain(chain.messages, chain.format)
     usage = request_for(given_).usage
     assert usage is not None and usage.source == "recorded"
@@ -199,8 +198,8 @@ def test_summarize_without_its_operation_changes_nothing_and_says_why() -> None:
     ("options", "words"),
     [
         ({}, "choose a message limit, a token limit or a strategy"),
-        ({"strategy": {"type": "summarize", "preset": "tiny"}}, "summarize: preset: "),
-        ({"strategy": {"type": "summarize", "size": 3}}, "summarize: size: "),
+        ({"strategy": {"type": "summarize", "preset": "tiny"}}, "summarize: The option preset is wrong: "),
+        ({"strategy": {"type": "summarize", "size": 3}}, "summarize: The option size is wrong: "),
     ],
 )
 def test_what_cannot_be_done_is_refused(options: dict[str, Any], words: str) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message
 from chainviz.core.operations.compact import Settings, Strategy, parse_strategy
+from chainviz.core.operations.compact.estimates import RedactionEstimate
 from chainviz.core.operations.compact.simulation import EVERY, Line, Lost, simulate, turns_of
 from chainviz.core.operations.contract import Context
 from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest
@@ -90,6 +91,8 @@ def test_what_is_lost_by_a_turn() -> None:
     line = found.lines[1]
     assert [(firing.turn, firing.removed) for firing in line.firings] == [(1, 4), (2, 3)]
     assert (found.leading, line.starts) == (1, (1, 1, 5, 8))
+    assert found.whole_turns(line) == (0, 0, 1, 2)
+    assert line.counts == (4, 6, 5, 4)
     assert found.lost(line, 1) == Lost(0, 0, 0, 0, 0)
     removed = messages[1:8]
     assert found.lost(line, 3) == Lost(2, 7, 1, 1, sum(message.size for message in removed))
@@ -100,11 +103,14 @@ def test_a_line_may_be_estimated_by_somebody_who_knows() -> None:
     messages = of_letters("uauaua")
     asked: list[int] = []
 
-    def size_before(place: int) -> int:
-        asked.append(place)
-        return 10 * place // 2
+    class Known(RedactionEstimate):
+        def size(self, place: int) -> int:
+            asked.append(place)
+            return 10 * place // 2
 
-    (found,) = simulate(MemoryChain(tuple(messages)), [Line("Redact", size_before=size_before)]).lines
+    simulation = simulate(MemoryChain(tuple(messages)), [Line("Redact", estimate=Known(messages))])
+    (found,) = simulation.lines
+    assert (found.counts, simulation.whole_turns(found)) == ((1, 3, 5), (0, 1, 2))
     assert asked == [1, 3, 5]
     assert (found.sizes, found.tokens(2), found.firings) == ((5, 15, 25), (3, 8, 13), ())
 

@@ -103,6 +103,8 @@ def test_a_tree_of_a_thousand_levels_is_refused() -> None:
         (composite(), ["A composite without compactors"]),
         (split({"type": "composite_trigger", "triggers": []}, {"type": "token_limit", "max_tokens": 0}),
          ["A trigger that holds no other never triggers.", "A token limit of 0 is off."]),
+        (split({"type": "count_at_least", "n": 40}, {"type": "message_limit", "max_messages": 100}),
+         ["The split removes nothing from 40 to 100 messages"]),
         (composite(split(), LIMIT, {"type": "token_limit", "max_tokens": 10}), []),
     ],
 )  # fmt: skip

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+import chainviz
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.parse import parse
 from chainviz.core.errors import OptionsError
-from chainviz.core.formats import FORMATS
+from chainviz.core.formats import WRITTEN
 from chainviz.core.load import load_file
 from chainviz.core.operations.contract import Context, Outcome
 from chainviz.core.operations.convert import Convert, ConvertOptions
@@ -19,8 +20,8 @@ from tests.core.strategies import chains
 
 CHAIN = (
     Message("human", (Text("look"), Image("https://h/a.png", "high"))),
-    Message("ai", (Thinking("hm", "sig"), ToolCall("1", "search", "{}"))),
-    Message("tool", (ToolResult("1", "search", "no", is_error=True),)),
+    Message("ai", (Thinking("hm", "sig"), ToolCall("abcDEF123", "search", "{}"))),
+    Message("tool", (ToolResult("abcDEF123", "search", "no", is_error=True),)),
 )
 
 
@@ -35,7 +36,7 @@ def test_the_same_format_changes_nothing(chain: list[Message]) -> None:
     assert (outcome.changes, outcome.target) == ((), None)
 
 
-@pytest.mark.parametrize("name", [format.name for format in FORMATS])
+@pytest.mark.parametrize("name", [format.name for format in WRITTEN])
 def test_another_format_is_the_target_and_the_content_stays(name: str) -> None:
     new, outcome = run(CHAIN, to=name)
     assert outcome.target == (name, None)
@@ -76,10 +77,54 @@ def test_new_ids_leave_as_many_calls_answered(chain: list[Message]) -> None:
 
 def test_reasoning_is_dropped_when_asked() -> None:
     new, _ = run(CHAIN, drop_reasoning=True)
-    assert new[1].parts == (ToolCall("1", "search", "{}"),)
+    assert new[1].parts == (ToolCall("abcDEF123", "search", "{}"),)
 
 
 def test_a_loaded_chain_keeps_nothing_of_its_old_source() -> None:
     (loaded,) = load_file(b'[{"role":"developer","content":"be brief","x":1},{"role":"user","content":"hi"}]')
     new, _ = run(loaded.messages, to="neutral")
     assert [(message.label, message.source) for message in new] == [("", ()), ("", ())]
+
+
+def ids_in(messages: tuple[Message, ...]) -> list[str]:
+    return [part.id if isinstance(part, ToolCall) else part.call_id for m in messages for part in m.parts
+            if isinstance(part, ToolCall | ToolResult)]  # fmt: skip
+
+
+REUSED = (
+    Message("human", (Text("look"),)),
+    Message("ai", (ToolCall("a b", "search", "{}"),)),
+    Message("tool", (ToolResult("a b", "search", "one"),)),
+    Message("ai", (ToolCall("a b", "read", "{}"), ToolCall("kept", "read", "{}"))),
+    Message("tool", (ToolResult("kept", "read", "two"), ToolResult("a b", "read", "three"))),
+)
+
+
+def test_ids_that_the_target_refuses_become_new_ones_pair_by_pair() -> None:
+    new, outcome = run(REUSED, to="anthropic")
+    first, first_result, second, kept, kept_result, second_result = ids_in(new)
+    assert (first, second, kept) == (first_result, second_result, "kept") and kept == kept_result
+    assert first != second and first.startswith("toolu_")
+    assert "2 call ids become new ones, with their results." in outcome.warnings
+    assert ids_in(run(REUSED, to="anthropic")[0]) == ids_in(new)
+    assert ids_in(run(REUSED, to="openai_chat")[0]) == ids_in(REUSED)
+
+
+def test_a_provider_switch_follows_its_template_and_drops_reasoning() -> None:
+    new, outcome = run(CHAIN, provider="bedrock")
+    assert new[1].parts == (ToolCall(ids_in(new)[0], "search", "{}"),) and ids_in(new)[0].startswith("tooluse_")
+    assert outcome.target is None and [row.path for row in outcome.report] == ["s1.p1.m0", "s1.p1.m1"]
+    with pytest.raises(OptionsError, match="no provider"):
+        ConvertOptions(provider="nobody")
+
+
+def test_fields_that_no_part_holds_are_named() -> None:
+    content = b'''{"model": "m-1", "tools": [{"name": "search"}], "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]},
+        {"role": "assistant", "content": "yes", "metadata": {"trace": 7}}]}'''
+    chain = chainviz.load(content)[0]
+    told = " ".join(chain.convert("bedrock_converse").warnings)
+    assert "Fields of messages are left out: content.cache_control, metadata." in told
+    assert "Fields beside the messages are left out: model, tools." in told
+    plain = chainviz.load(b'[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}]')[0]
+    assert plain.convert("bedrock_converse").warnings == ()

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Message, Text
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.mask import MASK, MaskOptions, spot
+from chainviz.core.operations.mask import MASK, MaskOptions
+from chainviz.core.secrets import scan_chain
 from tests.core.pictures import ai, call, h, tool
 from tests.core.secrets.made import fake, join
 from tests.core.strategies import chains
@@ -68,7 +69,7 @@ def test_an_unknown_rule_is_refused() -> None:
 
 
 def test_a_declined_finding_stays_and_its_value_elsewhere_goes_where_it_was_found() -> None:
-    first = next(each for each in spot(MemoryChain(CHAIN), MaskOptions()) if each.finding.value == TOKEN)
+    first = next(each for each in scan_chain(MemoryChain(CHAIN)) if each.finding.value == TOKEN)
     assert first.id == "s1.h.m0.c0:text:10"
     after = masked(CHAIN, decline=(first.id,))
     assert TOKEN in after[0].parts[0].text  # type: ignore[union-attr]
@@ -77,7 +78,7 @@ def test_a_declined_finding_stays_and_its_value_elsewhere_goes_where_it_was_foun
 
 def test_report_and_options_name_no_value() -> None:
     outcome = MASK.run(MemoryChain(CHAIN), MaskOptions(), Context())
-    told = json.dumps([asdict(row) for row in outcome.report]) + repr(list(spot(MemoryChain(CHAIN), MaskOptions())))
+    told = json.dumps([asdict(row) for row in outcome.report]) + repr(list(scan_chain(MemoryChain(CHAIN))))
     assert not [value for value in (TOKEN, PASSWORD, "ada@engine.dev") if value in told]
     assert [(row.path, row.reason) for row in outcome.report][:2] == [
         ("s1.h.m0.c0", "GitHub token in the text"),

@@ -125,7 +125,6 @@ def test_a_plan_counts_what_survives_in_each_convention() -> None:
     assert {to: (plan.results, plan.survived) for to, plan in plans.items()} == {
         "raw": (2, 0), "brackets": (0, 0), "markdown": (2, 2), "xml": (2, 2),
     }  # fmt: skip
-    assert plans["markdown"].size_change == -28
 
 
 def test_tool_messages_become_text_only_when_the_loss_of_ids_is_accepted() -> None:
@@ -268,6 +267,7 @@ def test_the_change_is_written_and_read_again_in_every_format() -> None:
                 converted += 1
             new[place] = styled
         document = exported(content, chain, tuple(new))
-        again = [message for each in load_file(document, chain.format) for message in each.messages]
+        read = [each for each in load_file(document, chain.format) if each.pointer == chain.pointer or chain.envelope.inside]
+        again = [message for each in read for message in each.messages]
         assert [message for message in again if message.calls] == [message for message in new if message.calls]
     assert converted >= 8

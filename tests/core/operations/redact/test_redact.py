@@ -12,16 +12,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from chainviz.cli import main
-from chainviz.commands import apply
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import AI, Binary, Image, Message, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.errors import OptionsError
-from chainviz.core.load import export_chain, load_file
-from chainviz.core.operations import OPERATIONS
+from chainviz.core.load import export_chain, load_file, restyle
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import POLICIES, REDACT, DecisionTable, RedactOptions, audit_record, decide
-from chainviz.core.operations.redact.for_anthropic import write
+from chainviz.core.operations.redact.anthropic_settings_write import write
 from tests.core.pictures import ai, call, h, odd, result, s, tool
 from tests.core.strategies import chains
 
@@ -168,12 +166,6 @@ class TestSelection:
     def test_a_row_decided_by_hand_says_so(self) -> None:
         row = table(self.messages, keep_paths=("s1.p1.m1.c0",)).rows[0]
         assert (row.manual, row.reason, row.decision) == (True, "kept by hand", "keep")
-
-    def test_totals_by_tool(self) -> None:
-        totals = table(self.messages, exclude_tools=("write",)).by_tool()
-        assert {total.tool: (total.results, total.redacted) for total in totals} == {
-            "fetch_page": (1, 1), "fetch_rows": (1, 1), "write": (1, 0),
-        }  # fmt: skip
 
 
 def test_superseded_keeps_the_latest_of_each_tool() -> None:
@@ -350,7 +342,7 @@ def test_an_export_of_a_redacted_chain_holds_nothing_of_it() -> None:
     outcome = REDACT.run(MemoryChain(loaded.messages, loaded.format), options, Context())
     after = apply_splices(loaded.messages, outcome.changes)
     written = tuple(
-        message if message is old else apply.restyle(after, i, message, loaded.format, loaded.envelope)
+        message if message is old else restyle(after, i, message, loaded.format, loaded.envelope)
         for i, (old, message) in enumerate(zip(loaded.messages, after, strict=True))
     )
     exported = export_chain(written, loaded.envelope, loaded.format, lambda a, b: raw[a:b])
@@ -367,11 +359,7 @@ def test_the_command_line_says_where_settings_break(tmp_path: Any, capsys: Any) 
     assert capsys.readouterr().err.strip() == f"chainviz: {told}"
 
 
-def test_the_command_line_redacts(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if REDACT.name not in {operation.name for operation in OPERATIONS}:
-        monkeypatch.setattr(apply, "OPERATIONS", (*OPERATIONS, REDACT))
+def test_the_command_line_redacts(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "chain.json"
     file.write_text(json.dumps(ANTHROPIC_CHAIN))
     out = tmp_path / "out.json"

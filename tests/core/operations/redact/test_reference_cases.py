@@ -11,7 +11,8 @@ from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolCall, ToolResult
 from chainviz.core.load import load_file
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.redact import REDACT, RedactOptions, decide, read_switch
+from chainviz.core.operations.redact import REDACT, RedactOptions, decide
+from chainviz.core.operations.redaction_switch import VARIABLE, read_redaction_switch
 from tests.shared_folder import CASES
 
 
@@ -79,10 +80,11 @@ def test_without_growth_allowed_nothing_grows(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", cases("env_switch.json"))
 def test_the_switch_reads_the_environment_as_the_reference(case: dict[str, Any]) -> None:
-    switch = read_switch(case["value"])
-    assert switch.on is case["expected"]
-    clear = case["value"] in ("1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False")
-    assert bool(switch.warning) is not clear
+    """Save for the words that mean off to a person, which the reference takes for on (issue 7)."""
+    value = case["value"]
+    switch = read_redaction_switch({} if value is None else {VARIABLE: value})
+    means_off = value is not None and value.strip().lower() in ("off", "no", "disabled")
+    assert switch.is_on is (case["expected"] and not means_off)
 
 
 ARGUMENTS = '{"query": "0123456789012345"}'

@@ -13,7 +13,7 @@ from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.operations.summarize import Left, SummarizeOptions, SummaryRequest, execute, plan
+from chainviz.core.operations.summarize import Left, SummarizeOptions, SummaryRequest, fold, plan
 from chainviz.core.operations.summarize.summary_pair import is_summary
 from tests.core.operations.summarize.fake import Fake, run, size
 from tests.core.operations.summarize.strategies import many, options, texts, writers
@@ -59,7 +59,7 @@ def test_the_plan_says_before_what_happens_then(messages: list[Message], given: 
     while waiting := planned.waiting(texts):
         texts.update({piece.key: text for piece in waiting})
         planned = plan(chain, chosen, texts)
-    after = apply_splices(messages, execute(planned, texts, random.Random(3)).changes)
+    after = apply_splices(messages, fold(planned, texts, random.Random(3)).changes)
     assert size(after) == planned.size_after
     covered = [kept.first.section for kept in planned.kept] + [piece.first.section for piece in planned.pieces]
     assert not messages or 1 in covered

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolResult, byte_size
 from chainviz.core.operations.summarize import Extractive, SummarizeOptions, SummaryRequest, WriterError, plan
-from chainviz.core.operations.summarize.extractive.sentences import sentences
+from chainviz.core.operations.summarize.writers.extractive.sentences import sentences
 from tests.core.pictures import ai, call, h, result, tool
 from tests.core.strategies import chains
 from tests.cpu import within_cpu_seconds

@@ -21,7 +21,7 @@ from chainviz.core.operations.summarize import (
     Left,
     Manual,
     SummarizeOptions,
-    execute,
+    fold,
     plan,
     reasons,
 )
@@ -43,7 +43,7 @@ def test_a_declined_piece_stays_and_the_rest_goes_on() -> None:
     chain = MemoryChain((*OLD, *TALK, *NOW))
     planned = plan(chain, SummarizeOptions())
     first, second = planned.pieces
-    outcome = execute(planned, {first.key: Left("Declined."), second.key: "talk"})
+    outcome = fold(planned, {first.key: Left("Declined."), second.key: "talk"})
     assert outcome.changes == (Splice(5, 2, (ai(PREFIX + "talk"),)),)
     assert "Declined." in outcome.warnings[0]
 
@@ -62,7 +62,7 @@ def test_the_size_after_counts_summarized_questions_once() -> None:
     options = SummarizeOptions(use_qa=True, max_qa_sections=2, summ_human_in_qa=True)
     texts = {piece.key: "short" for piece in plan(MemoryChain(chain), options).pieces}
     planned = plan(MemoryChain(chain), options, texts)
-    assert planned.size_after == size(apply_splices(chain, execute(planned, texts).changes))
+    assert planned.size_after == size(apply_splices(chain, fold(planned, texts).changes))
 
 
 def test_a_text_that_is_not_fit_leaves_its_nodes_whole_and_a_failure_gives_way_to_smaller_pieces() -> None:
@@ -90,7 +90,7 @@ def test_a_plan_reads_no_body_and_a_run_only_those_of_folded_pieces() -> None:
     chain.read.clear()
     planned = plan(chain, SummarizeOptions())
     assert not chain.read
-    execute(planned, {piece.key: "short" for piece in planned.pieces})
+    fold(planned, {piece.key: "short" for piece in planned.pieces})
     assert not chain.read
     planned.request(planned.pieces[0])
     assert chain.read == {0, 1, 2, 3}

@@ -13,9 +13,10 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.errors import Refused
 from chainviz.core.operations.summarize.limits import exceeds_qa_limits, sections_to_keep
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.plan import Left, Piece
-from chainviz.core.operations.summarize.prompt import prompt_body
+from chainviz.core.operations.summarize.plan import Piece
 from chainviz.core.operations.summarize.reference import pairs_to_fold, reference_steps
+from chainviz.core.operations.summarize.writers.contract import Left
+from chainviz.core.operations.summarize.writers.prompt import prompt_body
 from chainviz.core.reference import parsed_by_reference
 from tests.core.cases import cases, expected_message, read_messages
 

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated
 
-from chainviz.core.operations.compact.compactors.contract import Compactor, Settings, Trial, Verdict, any_triggered
+from chainviz.core.operations.compact.compactors.contract import (
+    Compactor,
+    Settings,
+    Titled,
+    Trial,
+    Verdict,
+    any_triggered,
+)
 from chainviz.core.state.compaction_request import CompactionRequest
 
 
@@ -15,8 +23,9 @@ class Composite(Compactor):
 
     type = "composite"
     label = "Composite"
+    hint = "Tried in order; the first compactor that changes something ends the run."
 
-    compactors: tuple[Compactor, ...]
+    compactors: Annotated[tuple[Compactor, ...], Titled("Compactor")]
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         return self._answer(*any_triggered(self.compactors, "compactors", request, settings))

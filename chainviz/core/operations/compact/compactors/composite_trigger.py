@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
-from chainviz.core.operations.compact.compactors.contract import Settings, Trial, Trigger, any_triggered
+from chainviz.core.operations.compact.compactors.contract import Settings, Titled, Trial, Trigger, any_triggered
 from chainviz.core.state.compaction_request import CompactionRequest
 
 
@@ -15,8 +16,9 @@ class CompositeTrigger(Trigger):
 
     type = "composite_trigger"
     label = "Any of"
+    hint = "Checked in order until one is true; with no trigger inside it never is."
 
-    triggers: tuple[Trigger, ...]
+    triggers: Annotated[tuple[Trigger, ...], Titled("Trigger")]
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         return self._answer(*any_triggered(self.triggers, "triggers", request, settings))

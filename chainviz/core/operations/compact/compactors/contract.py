@@ -93,11 +93,21 @@ def amount(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """What a form calls a member of a compactor, and counts it in."""
+
+    title: str
+    unit: str = ""
+
+
 class Trigger(ABC):
     """When to compact. Its fields are the members of its JSON."""
 
     type: ClassVar[str]
     label: ClassVar[str]
+    hint: ClassVar[str] = ""
+    """What it does, in one sentence for a person."""
 
     @abstractmethod
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
@@ -129,7 +139,7 @@ def any_triggered(
 
 
 class Compactor(Trigger):
-    """When and how: every compactor can also stand as a trigger or as a strategy alone."""
+    """When and how: every compactor can also be a trigger or a strategy alone."""
 
     @abstractmethod
     def reduce(self, request: CompactionRequest, settings: Settings) -> Trial:

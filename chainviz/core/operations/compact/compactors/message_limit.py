@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 from chainviz.core.chain.chain import Splice
 from chainviz.core.operations.compact.compactors.boundary import boundary
-from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Panic, Settings, Trial, amount
+from chainviz.core.operations.compact.compactors.contract import (
+    Change,
+    Compactor,
+    Panic,
+    Settings,
+    Titled,
+    Trial,
+    amount,
+)
 from chainviz.core.state.compaction_request import CompactionRequest
 
 
@@ -17,8 +26,9 @@ class MessageLimit(Compactor):
 
     type = "message_limit"
     label = "Message limit"
+    hint = "Keeps the last messages, from a human message on."
 
-    max_messages: int
+    max_messages: Annotated[int, Titled("Keep the last", "messages")]
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         count = len(request.messages)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated
 
-from chainviz.core.operations.compact.compactors.contract import Compactor, Settings, Trial, Trigger
+from chainviz.core.operations.compact.compactors.composite_trigger import CompositeTrigger
+from chainviz.core.operations.compact.compactors.contract import Compactor, Settings, Titled, Trial, Trigger
+from chainviz.core.operations.compact.compactors.message_limit import MessageLimit
+from chainviz.core.operations.compact.compactors.triggers import CountAtLeast
 from chainviz.core.state.compaction_request import CompactionRequest
 
 
@@ -15,9 +19,10 @@ class Split(Compactor):
 
     type = "split"
     label = "Split"
+    hint = "The strategy runs only when the trigger is true."
 
-    trigger: Trigger
-    strategy: Compactor
+    trigger: Annotated[Trigger, Titled("When")]
+    strategy: Annotated[Compactor, Titled("Then")]
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         trigger = self.trigger.should_compact(request, settings)
@@ -38,3 +43,11 @@ class Split(Compactor):
     def cautions(self) -> Iterator[str]:
         yield from self.trigger.cautions()
         yield from self.strategy.cautions()
+        limit = self.strategy.max_messages if isinstance(self.strategy, MessageLimit) else 0
+        triggers = self.trigger.triggers if isinstance(self.trigger, CompositeTrigger) else (self.trigger,)
+        fires = min((each.n for each in triggers if isinstance(each, CountAtLeast)), default=limit + 1)
+        if 0 < fires <= limit:
+            yield (
+                f"The split removes nothing from {fires:,} to {limit:,} messages: its trigger fires at {fires:,}, "
+                f"its strategy acts above {limit:,}."
+            )

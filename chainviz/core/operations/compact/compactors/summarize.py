@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import ValidationError
 
 from chainviz.core.errors import ChainError
-from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Trial, amount
+from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Settings, Titled, Trial, amount
 from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest
+from chainviz.core.value_errors import option_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,9 @@ class Summarize(Compactor):
 
     type = "summarize"
     label = "Summarize"
+    hint = "Folds old messages into summaries instead of removing them."
 
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Annotated[Mapping[str, Any], Titled("Options as JSON")] = field(default_factory=dict)
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         return self._answer(True, "It folds whatever its options ask for.")
@@ -33,9 +35,7 @@ class Summarize(Compactor):
             options = operation.Options.model_validate(dict(self.options))
             outcome = operation.run(request.chain, options, settings.context)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            raise CompactionFailed(f"summarize: {where}: {first['msg'].removeprefix('Value error, ')}.") from None
+            raise CompactionFailed(f"summarize: {option_error(error.errors()[0])}") from None
         except ChainError as refused:
             raise CompactionFailed(f"summarize: {refused}") from None
         if not outcome.changes:

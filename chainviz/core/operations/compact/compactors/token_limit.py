@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 from chainviz.core.chain.chain import Splice
 from chainviz.core.operations.compact.compactors.boundary import boundary
-from chainviz.core.operations.compact.compactors.contract import Change, Compactor, Panic, Reduction, Settings, Trial
+from chainviz.core.operations.compact.compactors.contract import (
+    Change,
+    Compactor,
+    Panic,
+    Reduction,
+    Settings,
+    Titled,
+    Trial,
+)
 from chainviz.core.state.compaction_request import CompactionRequest
 from chainviz.core.state.usage import Usage
 
@@ -25,10 +34,11 @@ class TokenLimit(Compactor):
 
     type = "token_limit"
     label = "Token limit"
+    hint = "Removes messages from the front when the last call had too many prompt tokens."
 
-    max_tokens: int
-    target_tokens: int = 0
-    reduction: Reduction | None = None
+    max_tokens: Annotated[int, Titled("Compact above", "tokens")]
+    target_tokens: Annotated[int, Titled("Down to", "tokens")] = 0
+    reduction: Annotated[Reduction | None, Titled("Reduction")] = None
     """None: as the settings of the run say."""
 
     @property
@@ -70,7 +80,7 @@ class TokenLimit(Compactor):
         if (self.reduction or settings.reduction) == "one_third":
             third = max(1, count // 3)
             return third, f"One third of {count:,} messages is {third:,}."
-        # each byte that was sent stands for its share of the prompt tokens
+        # each byte that was sent counts for its share of the prompt tokens
         surplus = -(-(usage.prompt_tokens - self.target) * usage.sent // usage.prompt_tokens)
         wanted = min(max(1, request.messages.first_over(surplus)), count - FEWEST)
         estimate = self._estimate(request, usage, wanted)

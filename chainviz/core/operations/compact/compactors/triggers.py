@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from chainviz.core.operations.compact.compactors.contract import Settings, Trial, Trigger, amount
+from chainviz.core.operations.compact.compactors.contract import Settings, Titled, Trial, Trigger, amount
 from chainviz.core.state.compaction_request import CompactionRequest
 
 
@@ -12,8 +13,9 @@ from chainviz.core.state.compaction_request import CompactionRequest
 class CountAtLeast(Trigger):
     type = "count_at_least"
     label = "At least n messages"
+    hint = "True from this many stored messages on."
 
-    n: int
+    n: Annotated[int, Titled("At least", "messages")]
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         count = len(request.messages)
@@ -26,8 +28,9 @@ class TurnsAtLeast(Trigger):
 
     type = "turns_at_least"
     label = "At least n turns"
+    hint = "True from this many complete turns on; a turn ends at an answer without calls."
 
-    n: int
+    n: Annotated[int, Titled("At least", "turns")]
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         turns = request.messages.turns
@@ -40,8 +43,9 @@ class BytesAtLeast(Trigger):
 
     type = "bytes_at_least"
     label = "At least n bytes"
+    hint = "True from this many content bytes on."
 
-    n: int
+    n: Annotated[int, Titled("At least", "bytes")]
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         size = request.messages.size
@@ -54,8 +58,9 @@ class TokensOver(Trigger):
 
     type = "tokens_over"
     label = "More than n tokens"
+    hint = "True when the last call had more prompt tokens."
 
-    n: int
+    n: Annotated[int, Titled("More than", "tokens")]
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         usage = request.usage
@@ -68,6 +73,7 @@ class TokensOver(Trigger):
 class Always(Trigger):
     type = "always"
     label = "Always"
+    hint = "True after every call."
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         return self._answer(True, "It always triggers.")
@@ -77,6 +83,7 @@ class Always(Trigger):
 class Never(Trigger):
     type = "never"
     label = "Never"
+    hint = "Never true."
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         return self._answer(False, "It never triggers.")

@@ -1,0 +1,67 @@
+"""What the person who runs the server does: makes the first account of a team, and sets a password that was forgotten."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+
+from chainviz.accounts.audit.record import record
+from chainviz.accounts.models import LOCAL_TEAM, Membership, Team, User, local_member
+from chainviz.accounts.permissions import Role
+
+
+@transaction.atomic
+def create_owner(email: str, name: str, password: str, team: str = "") -> Membership:
+    """Makes an account that owns the named team, or the first one. Raises ValidationError.
+
+    The owner of local mode, who has no password, becomes the account: everything stored names them already.
+    """
+    address = email.strip().lower()
+    validate_email(address)
+    if User.objects.filter(username=address).exists():
+        raise ValidationError(f"There is an account {address} already.")
+    first = local_member()
+    user = User() if first.user.has_usable_password() else first.user
+    user.username = user.email = address
+    user.first_name = name or address.partition("@")[0]
+    validate_password(password, user)
+    user.set_password(password)
+    user.save()
+    owned = _named_team(first, user, team)
+    member, _ = Membership.objects.update_or_create(
+        team=owned, user=user, defaults={"role": Role.OWNER, "removed_at": None}
+    )
+    record(owned, None, "createowner", member=user.display_name, account=address)
+    return member
+
+
+def _named_team(first: Membership, user: User, name: str) -> Team:
+    """The team of local mode takes the name; beside other people's, a new team is made."""
+    if not name:
+        return first.team
+    known = Team.objects.filter(name=name).first()
+    if known is not None:
+        return known
+    if user == first.user and first.team.name == LOCAL_TEAM:
+        first.team.name = name
+        first.team.save(update_fields=["name"])
+        return first.team
+    return Team.objects.create(name=name, store_name=f"team:{uuid4().hex}")
+
+
+@transaction.atomic
+def set_password(email: str, password: str) -> User:
+    """Ends all sessions of the account. Raises ValidationError."""
+    user = User.objects.filter(username=email.strip().lower()).first()
+    if user is None:
+        raise ValidationError(f"There is no account {email}.")
+    validate_password(password, user)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    for member in Membership.objects.active().filter(user=user).select_related("team"):
+        record(member.team, None, "changepassword", member=user.display_name, account=user.username)
+    return user

@@ -1,0 +1,140 @@
+"""Writes the audit log: one row for each request of a member that changed something, took a file away or was refused.
+
+The middleware records what an address does, so a new one is recorded without a line of its own; a view adds facts with
+`note`, and one whose work is all in the database is `recorded_together` with it. The row of a download is written at its
+end, with the digest of what was sent. Local mode has one person and records nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import wraps
+from hashlib import sha256
+from typing import Any, cast
+
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils import timezone
+
+from chainviz.accounts.audit.chain import digest_of
+from chainviz.accounts.audit.models import AuditRow
+from chainviz.accounts.models import Membership, Team, User
+
+OUTCOMES = DONE, REFUSED, NOT_FOUND = "done", "refused", "not found"
+SAFE = {"GET", "HEAD", "OPTIONS"}
+
+
+class AuditMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if not getattr(request, "is_recorded", False):
+            _record_response(request, response)
+        return response
+
+
+def recorded_together(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Writes the row in the transaction of the view: neither is stored without the other."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        with transaction.atomic():
+            response = view(request, *args, **kwargs)
+            _record_response(request, response)
+        request.is_recorded = True  # type: ignore[attr-defined]
+        return response
+
+    return answer
+
+
+def _record_response(request: HttpRequest, response: HttpResponseBase) -> None:
+    member = getattr(request, "member", None)
+    outcome = _outcome(request, response)
+    if settings.CHAINVIZ.mode != "team" or not isinstance(member, Membership) or not outcome:
+        return
+    if not _takes_away(response) or request.method == "HEAD":
+        _record_request(request, member, outcome)
+    elif isinstance(response, StreamingHttpResponse):
+        content = cast(Iterator[bytes], response.streaming_content)
+        response.streaming_content = _recorded(content, request, member)
+    elif isinstance(response, HttpResponse):
+        _record_download(request, member, sha256(response.content).hexdigest(), len(response.content))
+
+
+def _recorded(content: Iterator[bytes], request: HttpRequest, member: Membership) -> Iterator[bytes]:
+    """Passes the content on; an incomplete download is recorded with the digest of what was sent."""
+    digest, size, is_whole = sha256(), 0, False
+    try:
+        for piece in content:
+            digest.update(piece)
+            size += len(piece)
+            yield piece
+        is_whole = True
+    finally:
+        _record_download(request, member, digest.hexdigest(), size, **({} if is_whole else {"incomplete": True}))
+
+
+def _record_download(request: HttpRequest, member: Membership, digest: str, size: int, **more: Any) -> None:
+    note(request, sha256=digest, bytes=size, **more)
+    _record_request(request, member, DONE)
+
+
+def _outcome(request: HttpRequest, response: HttpResponseBase) -> str:
+    """Returns an empty text for what is not recorded: looking, and forms that were sent back."""
+    match = request.resolver_match
+    if match is None:
+        return ""
+    if response.status_code == 403:
+        return REFUSED
+    if response.status_code == 404:
+        return NOT_FOUND if "chain_id" in match.kwargs else ""
+    changes = request.method not in SAFE
+    return DONE if response.status_code < 400 and (changes or _takes_away(response)) else ""
+
+
+def _takes_away(response: HttpResponseBase) -> bool:
+    return response.headers.get("Content-Disposition", "").startswith("attachment")
+
+
+def _record_request(request: HttpRequest, member: Membership, outcome: str) -> None:
+    match = request.resolver_match
+    assert match is not None
+    facts = {name: value for name, value in match.kwargs.items() if isinstance(value, int) and name != "chain_id"}
+    if match.view_name == "drafts:operation":
+        facts["operation"] = match.kwargs["name"]
+    facts |= getattr(request, "audit_facts", {})
+    record(member.team, member.user, match.view_name, outcome, chain=match.kwargs.get("chain_id"), **facts)
+
+
+def note(request: HttpRequest, **facts: Any) -> None:
+    """Adds facts to the row of this request: numbers and names of people, never content."""
+    request.audit_facts = {**getattr(request, "audit_facts", {}), **facts}  # type: ignore[attr-defined]
+
+
+@transaction.atomic
+def record(
+    team: Team, who: User | None, act: str, outcome: str = DONE, *, chain: int | None = None, **facts: Any
+) -> AuditRow:
+    # the lock makes the rows of a team one chain
+    locked = Team.objects.select_for_update().get(pk=team.pk)
+    row = AuditRow(
+        team=locked,
+        number=locked.audit_number + 1,
+        at=timezone.now(),
+        who=who,
+        who_name=f"{who.display_name} <{who.email}>" if who else "",
+        act=act,
+        outcome=outcome,
+        chain_key=chain,
+        details=json.dumps(facts),
+        previous=locked.audit_digest,
+    )
+    row.digest = digest_of(row)
+    row.save(force_insert=True)
+    locked.audit_number, locked.audit_digest = row.number, row.digest
+    locked.save(update_fields=["audit_number", "audit_digest"])
+    return row

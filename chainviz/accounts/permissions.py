@@ -1,0 +1,63 @@
+"""Which role may do what (issue 11, People)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
+
+from django.db import models
+
+Permission = Literal[
+    "read", "compare", "export",
+    "comment", "label", "verdict",
+    "upload", "draft", "save", "bin", "request review",
+    "members", "rules", "share", "purge", "delete", "audit", "backup",
+]  # fmt: skip
+Access = Permission | Literal["public", "account"]
+"""What an address asks for: a permission, or nothing (public), or only that a person is signed in (account)."""
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+class Role(models.TextChoices):
+    VIEWER = "viewer"
+    COMMENTER = "commenter"
+    EDITOR = "editor"
+    OWNER = "owner"
+
+
+VIEWER: frozenset[Permission] = frozenset({"read", "compare", "export"})
+COMMENTER: frozenset[Permission] = VIEWER | {"comment", "label", "verdict"}
+EDITOR: frozenset[Permission] = COMMENTER | {"upload", "draft", "save", "bin", "request review"}
+OWNER: frozenset[Permission] = EDITOR | {"members", "rules", "share", "purge", "delete", "audit", "backup"}
+PERMISSIONS = {Role.VIEWER: VIEWER, Role.COMMENTER: COMMENTER, Role.EDITOR: EDITOR, Role.OWNER: OWNER}
+
+
+def may(role: str, permission: Permission) -> bool:
+    return permission in PERMISSIONS[Role(role)]
+
+
+def lowest_role(permission: Permission) -> Role:
+    """Returns the first role that has the permission."""
+    return next(role for role in Role if may(role, permission))
+
+
+def requires(access: Access, *, to_post: Access | None = None, team_mode: bool = False) -> Callable[[View], View]:
+    """States what a view asks for; `MemberMiddleware` checks it.
+
+    `to_post` is for a form whose sending asks for more than looking; with `team_mode` local mode has no such page.
+    """
+
+    def declare(view: View) -> View:
+        view.access, view.access_to_post = access, to_post or access  # type: ignore[attr-defined]
+        view.team_mode = team_mode  # type: ignore[attr-defined]
+        return view
+
+    return declare
+
+
+def access_of(view: Callable[..., Any], method: str | None) -> Access | None:
+    """Returns None for a view that states nothing: nobody may use it."""
+    name = "access" if method in {"GET", "HEAD", "OPTIONS"} else "access_to_post"
+    access: Access | None = getattr(view, name, None)
+    return access

@@ -1,0 +1,42 @@
+"""Slows down guessing of passwords: a limit of attempts for an account, and one for a client address."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from chainviz.accounts.models import SignInAttempt
+
+WINDOW = timedelta(minutes=15)
+LIMITS = {"account": 10, "client": 50}
+"""Attempts in the window."""
+
+
+def begin_attempt(account: str, client: str) -> int:
+    """Notes an attempt before the password is looked at, so that attempts at the same moment count as well.
+
+    Returns the seconds to wait; 0 where the attempt may go on.
+    """
+    now = timezone.now()
+    SignInAttempt.objects.filter(at__lt=now - WINDOW).delete()
+    keys = {kind: f"{kind}:{value}" for kind, value in (("account", account), ("client", client))}
+    waits = [_wait(key, LIMITS[kind]) for kind, key in keys.items()]
+    if not any(waits):
+        SignInAttempt.objects.bulk_create(SignInAttempt(key=key, at=now) for key in keys.values())
+    return max(waits)
+
+
+def _wait(key: str, limit: int) -> int:
+    times = list(SignInAttempt.objects.filter(key=key).order_by("-at").values_list("at", flat=True)[:limit])
+    if len(times) < limit:
+        return 0
+    return max(1, int((times[-1] + WINDOW - timezone.now()).total_seconds()))
+
+
+def end_attempt(account: str, client: str) -> None:
+    """The password was right: the account's attempts are forgotten, and this one of the client."""
+    SignInAttempt.objects.filter(key=f"account:{account}").delete()
+    newest = SignInAttempt.objects.filter(key=f"client:{client}").order_by("-pk").first()
+    if newest is not None:
+        newest.delete()

@@ -1,0 +1,24 @@
+"""Addresses of team mode. Local mode answers 404 for all of them."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from chainviz.accounts.audit import view as audit
+from chainviz.accounts.views import account, join, sign_in, team
+
+app_name = "accounts"
+
+urlpatterns = [
+    path("sign-in/", sign_in.sign_in, name="sign_in"),
+    path("sign-out/", sign_in.sign_out, name="sign_out"),
+    path("join/<str:token>", join.join, name="join"),
+    path("account/", account.account, name="account"),
+    path("account/team/", account.choose_team, name="choose_team"),
+    path("team/", team.team, name="team"),
+    path("team/audit/", audit.audit, name="audit"),
+    path("team/audit/audit.<slug:kind>", audit.audit_export, name="audit_export"),
+    path("team/invitations/", team.invite, name="invite"),
+    path("team/invitations/<int:invitation_id>/revoke/", team.revoke, name="revoke"),
+    path("team/members/<int:member_id>/", team.change_member, name="member"),
+]

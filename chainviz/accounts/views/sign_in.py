@@ -1,0 +1,72 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+from django.contrib.auth import authenticate, login, logout
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from chainviz.accounts import throttle
+from chainviz.accounts.audit.record import REFUSED, record
+from chainviz.accounts.forms import SignInForm
+from chainviz.accounts.middleware import current_membership
+from chainviz.accounts.models import Membership
+from chainviz.accounts.permissions import requires
+from chainviz.web.responses import see_other
+
+WRONG = "E-mail or password is wrong."
+
+
+@requires("public", team_mode=True)
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return redirect(_next_page(request)) if request.user.is_authenticated else _page(request, SignInForm())
+    form = SignInForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form, 422)
+    email, client = form.cleaned_data["email"], request.META.get("REMOTE_ADDR", "")
+    wait = throttle.begin_attempt(email, client)
+    if wait:
+        page = _page(request, form, 429, wait=wait, minutes=-(-wait // 60))
+        page["Retry-After"] = str(wait)
+        return page
+    user = authenticate(request, username=email, password=form.cleaned_data["password"])
+    if user is None:
+        _record_failure(email)
+        form.add_error("password", WRONG)
+        return _page(request, form, 422)
+    throttle.end_attempt(email, client)
+    login(request, user)
+    request.member = current_membership(request)  # type: ignore[attr-defined]
+    return see_other(_next_page(request))
+
+
+def _record_failure(email: str) -> None:
+    """In the log of each team of the account; an address that nobody has belongs to no team."""
+    for member in Membership.objects.active().filter(user__username=email).select_related("team"):
+        record(member.team, None, "accounts:sign_in", REFUSED, account=email)
+
+
+@requires("account", team_mode=True)
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return see_other("accounts:sign_in")
+
+
+def _page(request: HttpRequest, form: SignInForm, status: int = 200, **more: object) -> HttpResponse:
+    context = {"form": form, "next": request.GET.get("next", ""), **more}
+    return render(request, "accounts/sign_in.html", context, status=status)
+
+
+def _next_page(request: HttpRequest) -> str:
+    """Returns the page that asked to sign in, where it is one of ours."""
+    page = request.GET.get("next", "")
+    own = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
+    return page if own else reverse("chains:library")

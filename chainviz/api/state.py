@@ -1,0 +1,100 @@
+"""Conversation states in Python (seed 3): documents checked, salvaged and written, and calls replayed without a model.
+
+`chainviz.load` opens a state document as a chain, and `Chain.state` gives the state of a chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text
+from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.formats import get_format
+from chainviz.core.operations.compact.strategy import Strategy
+from chainviz.core.operations.strategies import strategy_of
+from chainviz.core.state.call import CallRules, NextState, Reply, ToolFailed, add_event, append, next_state
+from chainviz.core.state.document import State, members_beside, unknown_members, write_state
+from chainviz.core.state.export import is_state_format, provider_of, state_of
+from chainviz.core.state.faults import StateFile
+from chainviz.core.state.faults import read_state as classified
+from chainviz.core.state.message_index import leading_systems
+from chainviz.core.state.processed_length import seen_messages
+from chainviz.core.state.salvage import Salvaged, salvage
+from chainviz.core.state.stored_and_sent import NextCall, next_call
+
+if TYPE_CHECKING:
+    from chainviz.api.chain import Chain
+
+__all__ = [
+    "CallRules",
+    "NextState",
+    "Reply",
+    "Salvaged",
+    "State",
+    "StateFile",
+    "ToolFailed",
+    "add_event",
+    "append",
+    "compactor",
+    "next_state",
+    "read_state",
+    "salvage",
+    "write_state",
+]
+
+
+def read_state(source: str | Path | bytes, provider: str = "") -> StateFile:
+    """Returns a state document as it came, and what is wrong with it: `problem`, `checks`; `opened()` gives the state.
+
+    `provider` is the one that must be able to continue it. Raises DocumentError where the file cannot be opened.
+    """
+    if isinstance(source, bytes):
+        return classified(source, provider)
+    try:
+        return classified(Path(source).read_bytes(), provider)
+    except OSError as error:
+        raise DocumentError(f"{source} cannot be opened: {error.strerror or error}.") from None
+
+
+def compactor(strategy: str | Mapping[str, Any] = "", **options: Any) -> Strategy:
+    """Returns what `next_state` calls after a turn: a strategy as JSON, or limits such as `max_messages=50`.
+
+    Raises OptionsError for an invalid strategy.
+    """
+    return strategy_of({"strategy": strategy, **options} if strategy else options)
+
+
+def state_of_chain(chain: Chain, provider: str, processed_length: int | None) -> State:
+    """See `Chain.state`."""
+    provider = provider or provider_of(chain.format)
+    if not provider:
+        raise Refused(
+            f"No provider stores messages in the format {get_format(chain.format).label}. Convert the chain first."
+        )
+    state = state_of(chain.messages, chain.format, provider, processed_length=_seen(chain, processed_length))
+    return replace(state, others=unknown_members(_members(chain)))
+
+
+def next_call_of(chain: Chain, leading: Sequence[str] | None, user: str, processed_length: int | None) -> NextCall:
+    """See `Chain.next_call`."""
+    is_state = is_state_format(chain.format)
+    own = chain.messages[: 0 if is_state else leading_systems(chain.messages)]
+    systems = own if leading is None else tuple(Message(SYSTEM, (Text(text),)) for text in leading)
+    human = Message(HUMAN, (Text(user),)) if user else None
+    return next_call(chain.messages, systems, human, processed_length=_seen(chain, processed_length), is_state=is_state)
+
+
+def _seen(chain: Chain, given: int | None) -> int | None:
+    """What is given, else what the document of the chain says, in messages of the chain."""
+    recorded = _members(chain).get("processed_length")
+    if given is not None or type(recorded) is not int:
+        return given
+    packs = get_format(chain.format).packs
+    return seen_messages(recorded, (message.source for message in chain.messages)) if packs else recorded
+
+
+def _members(chain: Chain) -> dict[str, Any]:
+    return members_beside(chain.surroundings.texts()) if is_state_format(chain.format) else {}

@@ -1,0 +1,83 @@
+"""A chain, its problems and what an operation did in words, as lines. Control characters of a transcript are shown, not sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from chainviz.core.chain.content_problems import content_problems
+from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import Problem, section_problems
+from chainviz.core.chain.tree import BodyPair, ChainAST
+from chainviz.core.operations.contract import Decision
+from chainviz.core.terminal import excerpt, visible
+
+CountTokens = Callable[[Iterable[Message]], int]
+
+
+def tree_lines(
+    messages: Sequence[Message], format: str, source: str, count_tokens: CountTokens | None = None
+) -> Iterator[str]:
+    """The tree, a row a line, then its problems. `count_tokens` gives an estimate for each node."""
+
+    def sized(held: Sequence[Message], size: int) -> str:
+        return f"{size:,} bytes{f', ≈ {count_tokens(held):,} tokens' if count_tokens else ''}"
+
+    tree = parse(messages)
+    yield f"{visible(source)}: {format}, {_count(len(messages), 'message')}, {tree.size:,} bytes"
+    for s, section in enumerate(tree.sections, 1):
+        yield f"s{s}  section, {sized(tuple(section.messages), section.size)}"
+        for m, message in enumerate(section.header):
+            yield f"  s{s}.h.m{m}  {visible(message.role)}, {sized([message], message.size)}  {_teaser([message])}"
+        for p, pair in enumerate(section.body, 1):
+            yield f"  s{s}.p{p}  {pair.type}, {sized(pair.messages, pair.size)}{_calls(pair)}  {_teaser(pair.messages)}"
+    problems = list(all_problems(tree))
+    yield _count(len(problems), "problem") if problems else "no problems"
+    yield from (f"  {problem_line(problem)}" for problem in problems)
+
+
+def all_problems(tree: ChainAST[Message]) -> Iterator[Problem]:
+    """What is wrong in the tree and in the contents, section by section."""
+    index, last = 0, len(tree.sections)
+    for number, section in enumerate(tree.sections, 1):
+        yield from section_problems(section, number, index, number < last)
+        yield from content_problems(section, number, index)
+        index += len(section)
+
+
+def problem_line(problem: Problem) -> str:
+    provider = f"{problem.provider} " if problem.provider else ""
+    return f"{problem.severity}: {provider}{problem.rule} at {problem.path}: {visible(problem.text)}"
+
+
+def report_line(row: Decision) -> str:
+    grown = f" ({row.bytes_after - row.bytes_before:+,} bytes)" if row.bytes_after != row.bytes_before else ""
+    place = f"{row.path}{f' to {row.until}' if row.until else ''}: " if row.path else ""
+    return visible(f"{place}{row.action}: {row.reason}{grown}")
+
+
+def _calls(pair: BodyPair[Message]) -> str:
+    states = pair.tool_calls
+    found = [
+        (len(states.completed), "completed"),
+        (len(states.pending), "pending"),
+        (len(states.unmatched), "unmatched"),
+    ]
+    return "".join(f", {count} {what}" for count, what in found if count)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _teaser(messages: Iterable[Message]) -> str:
+    for message in messages:
+        for part in message.parts:
+            match part:
+                case Text() if part.text.strip():
+                    return excerpt(part.text, 60)
+                case ToolCall():
+                    return excerpt(f"{part.name}({part.arguments})", 60)
+                case ToolResult():
+                    return excerpt(part.content, 60)
+    return ""

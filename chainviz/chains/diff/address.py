@@ -1,0 +1,89 @@
+"""What the address of a page of changes asks for: the window, the layout, a run to unfold, a change to show alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+
+from chainviz.core.chain.paths import Path
+
+MOST_ELEMENTS = 950
+"""Of the changes on one page; with the page around them it stays below 1,400."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks of a page of changes."""
+
+    start: int = 1
+    """First change of the window."""
+    until: int = 0
+    """Or its last one; 0 where it is not asked."""
+    layout: str = "split"
+    fold: int | None = None
+    """An unchanged run to unfold, by the place of its first message in the version after."""
+    row: int = 0
+    """First row of it, or of a text shown alone."""
+    change: int = 0
+    """A change to show alone; 0 for none."""
+    text: int = 0
+    room: int = MOST_ELEMENTS
+    scope: str = ""
+    """Tells the ids of this comparison from another one's on the same page."""
+
+
+def asked_of(request: HttpRequest) -> Asked:
+    """Invalid values count as absent: an address is not a form."""
+
+    def number(name: str, otherwise: int) -> int:
+        value = request.GET.get(name, "")
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else otherwise
+
+    fold = number("fold", -1)
+    return Asked(
+        start=max(1, number("from", 1)),
+        until=number("until", 0),
+        layout="unified" if request.GET.get("layout") == "unified" else "split",
+        fold=None if fold < 0 else fold,
+        row=number("row", 0),
+        change=number("change", 0),
+        text=number("text", 0),
+    )
+
+
+def query(**values: object) -> str:
+    return "?" + urlencode({name: value for name, value in values.items() if value not in (None, "")})
+
+
+class Links(Protocol):
+    """Where a page of changes leads."""
+
+    @property
+    def page(self) -> str:
+        """The page of all changes itself."""
+
+    def before(self, path: Path) -> str: ...
+    def after(self, path: Path) -> str: ...
+    def edit(self, path: Path) -> str:
+        """ "" where the version after cannot be edited."""
+
+    def restore(self, message: int, part: int | None = None) -> str:
+        """What the page's form sends to bring back a part of the version before, or the nodes of one of its messages; ""
+        where the page has no such form."""
+
+    def lines(self, change: int, text: int, row: int) -> str:
+        """The page that shows one text of one change from a row on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLinks:
+    """Where the rows of one change lead."""
+
+    page: Links
+    change: int
+
+    def lines(self, text: int, row: int) -> str:
+        return self.page.lines(self.change, text, row)

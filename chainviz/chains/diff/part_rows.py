@@ -1,0 +1,102 @@
+"""The changed parts of a node as rows of the page: labels, lines of text, changed fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from chainviz.chains.diff.address import ChangeLinks
+from chainviz.chains.diff.diff_html import Fact, Label, Lines, More, Row, Said, line_elements
+from chainviz.chains.render.numbers import count_text
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL
+from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
+from chainviz.core.diff.messages import MessageDiff, PartDiff
+from chainviz.web.formatting.byte_text import byte_text
+
+OF_A_TEXT = 260
+"""Elements that the lines of one text may take on a page of many changes."""
+PART_ICONS = {
+    "text": "comment", "thinking": "reasoning", "image": "image", "binary": "file",
+    "tool_call": "tool", "tool_result": "tool", "opaque": "info",
+}  # fmt: skip
+RESTORABLE = {"text": "text", "tool_call": "arguments", "tool_result": "content"}
+"""By kind of part: its text that an edit can set."""
+ROLE_NAMES = {SYSTEM: "System", HUMAN: "Human", AI: "AI", TOOL: "Tool"}
+
+
+def part_rows(message: MessageDiff, part: PartDiff, number: int, is_plain: bool, links: ChangeLinks) -> Iterator[Row]:
+    """`number`: of the part's first text among those of the change. `is_plain`: the change is this one text."""
+    for i, (name, text) in enumerate(part.texts):
+        restore = _restore_of(message, part, name, links)
+        if restore or not is_plain or name != "text":
+            yield replace(label_of(message, part, name, text, number + i), restore=restore)
+        if i == 0:
+            yield from _facts(part)
+        if text.note:
+            yield Said("info", text.note)
+        yield from text_rows(text, number + i, links)
+    if not part.texts:
+        yield label_of(message, part, "", None, number)
+        yield from _facts(part)
+
+
+def _restore_of(message: MessageDiff, part: PartDiff, name: str, links: ChangeLinks) -> str:
+    if part.kind != "changed" or name != RESTORABLE.get(part.part):
+        return ""
+    if message.old is None or message.new is None or part.old_part is None or part.new_part is None:
+        return ""
+    return links.page.restore(message.old, part.old_part)
+
+
+def _facts(part: PartDiff) -> Iterator[Row]:
+    for field in part.fields:
+        yield Fact(field.name, field.old, field.new)
+    for fact in part.facts:
+        yield Said("info", fact)
+
+
+def label_of(message: MessageDiff, part: PartDiff, name: str, text: TextDiff | None, number: int = 0) -> Label:
+    what = {
+        "text": f"{ROLE_NAMES.get(message.role, message.role)} text",
+        "thinking": "Reasoning",
+        "tool_call": f"Call of {part.title}" if part.title else "Call",
+        "tool_result": f"Result of {part.title}" if part.title else "Result",
+        "image": "Image",
+        "binary": f"File {part.title}",
+        "opaque": f"Part of kind {part.title}",
+    }[part.part]
+    if name and name not in ("text", "content"):
+        what = f"{what} · {name}"
+    if text is not None and text.pretty:
+        what = f"{what} · formatted"
+    before = None if part.old_part is None else what
+    after = None if part.new_part is None else what
+    icon = message.role if part.part == "text" and message.role in ROLE_NAMES else PART_ICONS[part.part]
+    return Label(icon, before, after, number)
+
+
+def text_rows(text: TextDiff, number: int, links: ChangeLinks) -> Iterator[Row]:
+    """The first lines; `seen` counts as the text's own page does, which folds nothing."""
+    seen = shown = 0
+    waiting: list[DiffRow] = []
+    for row in text.rows():
+        if isinstance(row, Fold):
+            yield from in_lines(waiting)
+            waiting = []
+            text_of_fold = f"… {count_text(row.lines, 'unchanged line')} · {byte_text(row.size)}"
+            yield More(text_of_fold, links.lines(number, seen), is_fold=True)
+            seen += row.lines
+            continue
+        if shown > OF_A_TEXT:
+            yield from in_lines(waiting)
+            yield More("Show the rest of this text", links.lines(number, seen))
+            return
+        waiting.append(row)
+        seen, shown = seen + 1, shown + line_elements(row)
+    yield from in_lines(waiting)
+
+
+def in_lines(rows: list[DiffRow]) -> Iterator[Lines]:
+    for _, run in groupby(rows, key=lambda row: row.kind == "same"):
+        yield Lines(tuple(run))

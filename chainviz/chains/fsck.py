@@ -1,0 +1,70 @@
+"""Checks the library against the store, the audit against its counts, and the folder of waiting files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Count
+
+from chainviz.chains.models import Arrival, AuditEntry, AuditLog, Chain
+from chainviz.chains.uploads import staging
+from chainviz.store.content.codec import unpack
+from chainviz.store.fsck.findings import Finding, guarded
+from chainviz.store.fsck.rows import changed_rows
+from chainviz.store.models import History, Outline
+
+COUNTS = ("format", "sections", "pairs", "messages", "size")
+"""What the library copies from the snapshot of the newest version."""
+
+
+def fsck_library() -> Iterator[Finding]:
+    yield from changed_rows((Chain, AuditEntry, AuditLog))
+    for key in Chain.objects.order_by("pk").values_list("pk", flat=True):
+        yield from guarded(f"Chain {key} of the library", _chain(key))
+    yield from guarded("The library", _without_chain())
+    yield from guarded("The audit", _audit())
+    yield from guarded("The folder of waiting files", _waiting())
+
+
+def _chain(key: int) -> Iterator[Finding]:
+    chain = Chain.objects.get(pk=key)
+    history = History.objects.select_related("head__snapshot").filter(pk=chain.history).first()
+    if history is None or history.head is None:
+        yield Finding("error", f"Chain {key} of the library has no versions.")
+        return
+    snapshot = history.head.snapshot
+    shown = (chain.version, *(getattr(chain, name) for name in COUNTS))
+    if shown != (history.head.number, *(getattr(snapshot, name) for name in COUNTS)):
+        yield Finding("error", f"The library does not show chain {key} as its newest version is.")
+    outline = Outline.objects.filter(snapshot=snapshot, rules=chain.rules).first()
+    if outline is not None and (chain.problems, chain.warnings, chain.verdicts) != (
+        outline.errors,
+        outline.warnings,
+        unpack(outline.verdicts),
+    ):
+        yield Finding("error", f"The library does not show the problems that chain {key} has.")
+
+
+def _without_chain() -> Iterator[Finding]:
+    known = Chain.objects.values("history")
+    for history in History.objects.filter(importing=None).exclude(pk__in=known).values_list("pk", flat=True):
+        yield Finding("error", f"The versions of history {history} belong to no chain of the library.")
+
+
+def _audit() -> Iterator[Finding]:
+    rows = AuditEntry.objects.order_by().values_list("chain_key").annotate(entries=Count("pk"))
+    found, expected = dict(rows), dict(AuditLog.objects.values_list("chain_key", "entries"))
+    for key in sorted(found.keys() | expected.keys()):
+        if found.get(key, 0) != expected.get(key, 0):
+            counts = f"{found.get(key, 0)} entries instead of {expected.get(key, 0)}"
+            yield Finding("error", f"The audit of chain {key} has {counts}.")
+
+
+def _waiting() -> Iterator[Finding]:
+    names = set(Arrival.objects.exclude(waiting="").values_list("waiting", flat=True))
+    for path in sorted(staging.folder().iterdir()):
+        if path.name.partition(".")[0] not in names:
+            yield Finding("note", f"The file {path.name} waits for no upload; it is deleted when chainviz starts.")
+    for name in sorted(names):
+        if not staging.is_there(name):
+            yield Finding("note", f"The waiting file {name} of an upload is gone; upload it again.")

@@ -1,0 +1,158 @@
+"""A result as a card: its call, its content, its media."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString, mark_safe
+
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.observations.contents import Contents
+from chainviz.chains.render.excerpt import Stretch
+from chainviz.chains.render.json_text import paint
+from chainviz.chains.render.parts import Reading, media_html, more_html, shown_text
+from chainviz.chains.render.visible_text import marks, one_line, safe
+from chainviz.core.chain.messages import Binary, Image, ToolCall, ToolResult
+from chainviz.core.chain.paths import Path
+from chainviz.core.documents.json.long_strings import breaks_in, length_of, part_of
+from chainviz.core.observations.index import BY_ID, HAS_MEDIA, IS_ERROR, GroupRow, ObservationIndex, ResultRow
+
+LINES, CHARACTERS = 12, 1_200
+"""What a card shows of a call or a result; the rest on demand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    number: int
+    tool: str
+    path: str
+    dom_id: str
+    is_error: bool
+    size: int
+    lines: str
+    """Where the result is in its text."""
+    body: SafeString
+    call_url: str
+    call_place: str
+    call_body: SafeString
+    linked_by: str
+
+    @property
+    def tags(self) -> int:
+        """About as many elements as it has, with those of its group."""
+        return 24 + (self.body.count("<") + self.call_body.count("<")) // 2
+
+    @property
+    def html_size(self) -> int:
+        return len(self.body) + len(self.call_body)
+
+
+@dataclass(frozen=True, slots=True)
+class CardWriter:
+    subject: Subject
+    index: ObservationIndex
+    contents: Contents
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.subject.base_url)
+
+    def card(self, number: int) -> Card:
+        row = self.index.results[number]
+        group = self.index.groups[row.group]
+        path = self._path(group.message, row.part)
+        is_error = bool(row.flags & IS_ERROR)
+        return Card(
+            number=number,
+            tool=marks(one_line(self.index.tools[row.tool], 80)),
+            path=str(path),
+            dom_id=f"r{number}",
+            is_error=is_error,
+            size=row.size,
+            lines=self._lines(row),
+            body=mark_safe(self._body(row, path) + self._media(number, row, group)),  # escaped by the renderer
+            call_body=mark_safe(self._call(row)),
+            linked_by=("by id" if row.flags & BY_ID else "by order") if row.call_message >= 0 else "",
+            **self._call_link(row),
+        )
+
+    def _path(self, message: int, part: int) -> Path:
+        path = self.subject.stored.outline.path_at(message)
+        return Path(path.section, path.pair, path.message, part)
+
+    def _call_link(self, row: ResultRow) -> dict[str, str]:
+        if row.call_message < 0:
+            return {"call_url": "", "call_place": ""}
+        path = self._path(row.call_message, row.call_part)
+        return {"call_url": f"{self.subject.base_url}at/{path}#{path.dom_id}", "call_place": path.number}
+
+    def _call(self, row: ResultRow) -> str:
+        if row.call_message < 0:
+            return '<p class="missing faint">No call of the message before has this name.</p>'
+        path = self._path(row.call_message, row.call_part)
+        call = self.contents.call(row)
+        if call is None:
+            return _link(self.reading.url("part", path), "Show the arguments")
+        if isinstance(call, ToolCall):
+            text, _ = shown_text(call, False)
+            return _code(self.reading, path, text, (0, length_of(text)), "no arguments")
+        return _code(self.reading, path, call.text, (row.call_start, row.call_end), "no arguments")
+
+    def _body(self, row: ResultRow, path: Path) -> str:
+        result = self.contents.result(row)
+        if result is None:
+            return _link(self.reading.url("part", path), "Show the result")
+        text, _ = shown_text(result, False)
+        place = (0, length_of(text)) if isinstance(result, ToolResult) else (row.start, row.end)
+        return _code(self.reading, path, text, place, "empty result")
+
+    def _lines(self, row: ResultRow) -> str:
+        """Lines of its text that hold a result; "" for a native one."""
+        result = self.contents.result(row)
+        if result is None or isinstance(result, ToolResult):
+            return ""
+        text, _ = shown_text(result, True)
+        first = breaks_in(text, 0, row.start) + 1
+        last = first + breaks_in(text, row.start, max(row.start, row.end - 1))
+        return f"line {first:,}" if first == last else f"lines {first:,}–{last:,}"
+
+    def _media(self, number: int, row: ResultRow, group: GroupRow) -> str:
+        if not row.flags & HAS_MEDIA:
+            return ""
+        result = self.contents.result(row)
+        if isinstance(result, ToolResult):
+            path = self._path(group.message, row.part)
+            return "".join(media_html(self.reading, path, medium, at) for at, medium in enumerate(result.media))
+        parts = self.contents.media_parts(group.message)
+        part = parts[self._media_before(number, group.message)]
+        medium = self.contents.part(group.message, part)
+        assert isinstance(medium, Image | Binary)
+        return media_html(self.reading, self._path(group.message, part), medium)
+
+    def _media_before(self, number: int, message: int) -> int:
+        """Results of the message before this one that have a medium: each has one."""
+        flags, groups = self.index.results.column("flags"), self.index.results.column("group")
+        messages = self.index.groups.column("message")
+        count = 0
+        while number > 0 and messages[groups[number - 1]] == message:
+            number -= 1
+            count += bool(flags[number] & HAS_MEDIA)
+        return count
+
+
+def _code(reading: Reading, path: Path, text: str, place: tuple[int, int], empty: str) -> str:
+    """The beginning of `text[start:end]`, and the way to the rest."""
+    start, end = place
+    ahead = part_of(text, start, min(end, start + CHARACTERS))
+    if not ahead:
+        return f'<p class="missing faint">({empty})</p>'
+    shown = "".join(ahead.splitlines(keepends=True)[:LINES])
+    stop = start + len(shown)
+    body = paint(shown) if ahead.lstrip()[:1] in ("{", "[") else safe(shown)
+    rest = Stretch(shown, start, stop, end - stop, breaks_in(text, stop, end) + 1 if end > stop else 0)
+    fades = " fades" if rest.left else ""
+    return f'<pre class="code{fades}" tabindex="0" hx-disable>{body}</pre>' + more_html(reading, path, rest, end)
+
+
+def _link(url: str, words: str) -> str:
+    return f'<a class="more" data-more href="{url}">{words}</a>'

@@ -1,0 +1,144 @@
+"""Everything the observations page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.observations.facets import Facets, facets_of
+from chainviz.chains.observations.filters import ORDERS, Filter, chosen
+from chainviz.chains.observations.find import find_results
+from chainviz.chains.observations.groups import MOST_CARDS, ResultWindow, window_of
+from chainviz.chains.observations.media import BESIDE, MediaList, media_list
+from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.observations.index import ObservationIndex
+
+MOST_SUSPECTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectView:
+    place: str
+    url: str
+    names: tuple[tuple[str, str], ...]
+    """A name, and the address at which it counts as a tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The window and the way to its neighbours."""
+
+    window: ResultWindow
+    total: int | None
+    """Results that are wanted; None where words are looked for and not all results were searched."""
+    start: int
+    next_url: str
+    previous_url: str
+    orders: tuple[tuple[str, str, bool], ...]
+    """Address, words, whether it is the one shown."""
+    is_narrow: bool
+    searched_all: bool = True
+
+    @property
+    def first(self) -> int:
+        return self.start + 1
+
+    @property
+    def last(self) -> int:
+        return self.start + self.window.shown
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationsPage:
+    wanted: Filter
+    facets: Facets
+    results: Results
+    media: MediaList
+    suspects: tuple[SuspectView, ...]
+    suspects_left: int
+    address: str
+    convert_url: str
+
+
+def address_of(subject: Subject) -> str:
+    return f"{subject.base_url}observations"
+
+
+def observations_page(subject: Subject, index: ObservationIndex, wanted: Filter) -> ObservationsPage:
+    return ObservationsPage(
+        wanted=wanted,
+        facets=facets_of(index, wanted),
+        results=results_of(subject, index, wanted),
+        media=media_list(subject, index, 0, BESIDE),
+        suspects=tuple(_suspects(subject, index, wanted)),
+        suspects_left=max(0, len(index.suspects) - MOST_SUSPECTS),
+        address=address_of(subject),
+        convert_url=subject.change_url("drafts:operation", "observations"),
+    )
+
+
+def results_of(subject: Subject, index: ObservationIndex, wanted: Filter) -> Results:
+    numbers = chosen(index, wanted)
+    start = _start(subject, index, wanted, numbers)
+    if wanted.words:
+        return _found(subject, index, wanted, numbers)
+    window = window_of(subject, index, numbers[start : start + MOST_CARDS], wanted.order)
+    end = start + window.shown
+    return Results(
+        window=window,
+        total=len(numbers),
+        start=start,
+        next_url=_at(subject, wanted, end) if end < len(numbers) else "",
+        previous_url=_at(subject, wanted, max(0, start - MOST_CARDS)) if start else "",
+        orders=tuple((_at(subject, wanted, 0, order=name), label, name == wanted.order) for name, label in ORDERS.items()),
+        is_narrow=wanted.is_narrow,
+    )
+
+
+def _found(subject: Subject, index: ObservationIndex, wanted: Filter, numbers: Sequence[int]) -> Results:
+    """Those that hold the words, always in chain order; `start` is the first result that is searched."""
+    numbers = sorted(number for number in numbers if number >= wanted.start)
+    found = find_results(subject.stored, index, numbers, wanted.words, MOST_CARDS)
+    window = window_of(subject, index, found.numbers, "call")
+    rest = found.numbers[window.shown :]
+    following = rest[0] if rest else found.next
+    is_all = not wanted.start and following is None
+    return Results(
+        window=window,
+        total=window.shown if is_all else None,
+        start=0,
+        next_url="" if following is None else _at(subject, wanted, following),
+        previous_url=_at(subject, wanted, 0) if wanted.start else "",
+        orders=(),
+        is_narrow=True,
+        searched_all=following is None,
+    )
+
+
+def _start(subject: Subject, index: ObservationIndex, wanted: Filter, numbers: Sequence[int]) -> int:
+    """Place of the first result that is shown: the one asked for, or the first in or behind a node."""
+    if not wanted.around:
+        return min(wanted.start, max(0, len(numbers) - 1))
+    message = subject.stored.span(parse_path(wanted.around)).start
+    groups, messages = index.results.column("group"), index.groups.column("message")
+    places = enumerate(numbers)
+    return next((at for at, number in places if messages[groups[number]] >= message), 0)
+
+
+def _at(subject: Subject, wanted: Filter, start: int, **changes: object) -> str:
+    return f"{address_of(subject)}?{wanted.query(start=start, **changes)}"
+
+
+def _suspects(subject: Subject, index: ObservationIndex, wanted: Filter) -> list[SuspectView]:
+    views = []
+    for suspect in islice(index.suspects, MOST_SUSPECTS):
+        path = subject.stored.outline.path_at(suspect.message)
+        names = tuple(
+            (marks(one_line(name, 60)), _at(subject, wanted, 0, names=(*wanted.names, name))) for name in suspect.names[:5]
+        )
+        place = path.number
+        views.append(SuspectView(place, f"{subject.base_url}at/{path}#{path.dom_id}", names))
+    return views

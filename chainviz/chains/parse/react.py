@@ -1,0 +1,164 @@
+"""A pasted ReAct log: its lines with what each becomes, and the chains it would be imported as."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chainviz.chains.parse.source_lines import Labels, SourceWindow, source_window
+from chainviz.chains.render.numbers import count_text
+from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, byte_size, text_of
+from chainviz.core.dialects.frameworks.react_steps import (
+    ACTION,
+    ANSWER,
+    OBSERVATION,
+    QUESTION,
+    THOUGHT,
+    is_finish,
+    keys,
+)
+from chainviz.core.documents.source import open_source
+from chainviz.core.formats.offers import LIKELY
+from chainviz.core.formats.react_log import ReactLog
+from chainviz.core.load import LoadedChain, load_source
+from chainviz.core.text_formats.contract import FoundSection, IgnoredRange, ParsedText
+
+REACT = ReactLog()
+MOST_CHAINS, MOST_MESSAGES = 20, 30
+"""Shown at once; all are imported."""
+HUES = {
+    "human": "section-3", "AI text": "section-1", "tool call": "section-2", "answer": "section-2",
+    "not a call": "problem", "tool result": "section-4", "outcome": "ok",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLine:
+    role: str
+    name: str
+    text: str
+    size: int
+    is_no_call: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LogChain:
+    title: str
+    outcome: str
+    is_correct: bool
+    messages: tuple[MessageLine, ...]
+    messages_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReactPage:
+    source: SourceWindow
+    size: int
+    chains: tuple[LogChain, ...]
+    chains_left: int
+    chain_count: int
+    thoughts: int
+    calls: int
+    answers: int
+    not_calls: int
+    ignored: str
+
+
+def react_page(text: str, first_line: int = 0) -> ReactPage | None:
+    """None for a text that is no ReAct log."""
+    chains = _chains(text)
+    if not chains:
+        return None
+    steps = list(_steps(text, chains))
+    counts = Counter(step.name for step in steps)
+    ignored = tuple(_gaps(text, steps))
+    shown = tuple(_chain(chain, number) for number, chain in enumerate(chains[:MOST_CHAINS], 1))
+    labels = Labels([step.name for step in steps], [(1, 1)] * len(steps), [HUES[step.name] for step in steps])
+    return ReactPage(
+        source=source_window(text, ParsedText(tuple(steps), ignored), labels, first_line),
+        size=byte_size(text),
+        chains=shown,
+        chains_left=len(chains) - len(shown),
+        chain_count=len(chains),
+        thoughts=counts["AI text"],
+        calls=counts["tool call"],
+        answers=counts["answer"],
+        not_calls=counts["not a call"],
+        ignored=_ignored_words(text, ignored),
+    )
+
+
+def _chains(text: str) -> list[LoadedChain]:
+    if not {THOUGHT, ACTION} <= {key.word for key in keys(text)}:
+        return []
+    with open_source(text.encode("utf-8", "surrogatepass")) as source:
+        found = REACT.find(source)
+        return load_source(source, REACT.name) if found and REACT.confidence(found[0].sample) >= LIKELY else []
+
+
+def _steps(text: str, chains: Sequence[LoadedChain]) -> Iterator[FoundSection]:
+    """The lines of every message and of the outcomes, each named by what it becomes."""
+    place = 0
+    for message in (message for chain in chains for message in chain.messages):
+        for fragment in message.source:
+            start = text.find(fragment.text, place)
+            if start < 0:
+                continue
+            place = start + len(fragment.text)
+            found = keys(fragment.text)
+            ends = [*(key.start for key in found[1:]), len(fragment.text)]
+            for key, end in zip(found, ends, strict=True):
+                name = _name(key.word, message, fragment.text)
+                outer_end = start + len(fragment.text[:end].rstrip())
+                yield FoundSection(name, text, start + key.end, outer_end, start + key.start, outer_end)
+
+
+def _name(word: str, message: Message, step: str) -> str:
+    """What a line with this first word becomes."""
+    if word == ACTION:
+        return "answer" if is_finish(step) else "tool call" if message.calls else "not a call"
+    if message.role == AI:
+        return "AI text" if word == THOUGHT else "outcome"
+    if word == ANSWER:
+        return "outcome"
+    return "tool result" if word == OBSERVATION and message.role == TOOL else "human"
+
+
+def _gaps(text: str, steps: Sequence[FoundSection]) -> Iterator[IgnoredRange]:
+    """What belongs to no step, without the white space around it."""
+    place = 0
+    for start, end in [*((step.outer_start, step.outer_end) for step in steps), (len(text), len(text))]:
+        between = text[place:start]
+        if between.strip():
+            begin = place + len(between) - len(between.lstrip())
+            yield IgnoredRange(begin, place + len(between.rstrip()))
+        place = end
+
+
+def _ignored_words(text: str, ignored: Sequence[IgnoredRange]) -> str:
+    lines = sum(text.count("\n", each.start, each.end) + 1 for each in ignored)
+    return count_text(lines, "line") if lines else "nothing"
+
+
+def _chain(chain: LoadedChain, number: int) -> LogChain:
+    question = next((message for message in chain.messages if message.role == HUMAN), None)
+    title = one_line(text_of(question), 120) if question else f"{QUESTION} {number}"
+    outcome = next((message.note for message in reversed(chain.messages) if message.note), "")
+    views = tuple(_message(message) for message in chain.messages[:MOST_MESSAGES])
+    return LogChain(
+        marks(title), marks(one_line(outcome, 80)), "correct" in outcome.lower() and "incorrect" not in outcome.lower(),
+        views, len(chain.messages) - len(views),
+    )  # fmt: skip
+
+
+def _message(message: Message) -> MessageLine:
+    role = message.role if message.role in (HUMAN, AI, TOOL) else HUMAN
+    names = {HUMAN: "Human", AI: "AI", TOOL: "Result"}
+    call = next(iter(message.calls), None)
+    step = message.source[0].text if message.source else ""
+    is_no_call = message.role == AI and call is None and any(key.word == ACTION for key in keys(step)) and not is_finish(step)
+    result = next((part.content for part in message.parts if hasattr(part, "content")), "")
+    text = marks(one_line(text_of(message) or str(result), 160))
+    return MessageLine("tool" if call else role, marks(call.name) if call else names[role], text, message.size, is_no_call)

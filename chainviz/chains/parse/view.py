@@ -1,0 +1,116 @@
+"""The parse panel of an AI message, and of a text that somebody pastes: a reply, or a ReAct log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from chainviz.accounts.permissions import requires
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.parse.panel import panel_of
+from chainviz.chains.parse.react import react_page
+from chainviz.chains.parse.settings import settings_in
+from chainviz.core.chain.messages import Message, Text
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.toolchain import NO_SCHEMAS, tool_schemas
+from chainviz.core.usage.beside import members_beside
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.query.windows import ALL_OPEN, window_around
+from chainviz.store.transfer.document_context import context_of
+from chainviz.web.htmx import page_or_fragment
+from chainviz.web.query_params import small_number
+
+NEAR = 200
+"""Rows in which the previous and the next AI message are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    path: str
+    is_shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePlace:
+    """The message that is parsed, and the AI messages around it."""
+
+    path: str
+    number: str
+    parts: tuple[TextPart, ...]
+    previous: tuple[str, str] | None
+    """Path and number."""
+    next: tuple[str, str] | None
+
+
+@requires("read")
+@require_safe
+def parse_message(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
+    """`where`: a pair means its AI message, a message its first text."""
+    path = _message_path(subject.stored, parse_path(where))
+    message = subject.stored.at(path)[0]
+    texts = [place for place, part in enumerate(message.parts) if isinstance(part, Text)]
+    part = path.part if path.part in texts else next(iter(texts), None)
+    text = _text(message, part)
+    schemas = tool_schemas(members_beside(context_of(subject.snapshot)))
+    context = {
+        "subject": subject,
+        "place": _place(subject.stored, path, texts, part),
+        "panel": panel_of(text, settings_in(request.GET), schemas.arguments, _first_line(request)),
+        "has_text": part is not None,
+        "address": f"{subject.base_url}parse/{where}",
+    }
+    return page_or_fragment(request, "chains/parse/message.html", "chains/parse/_panel.html", context)
+
+
+@requires("read")
+@require_http_methods(["GET", "HEAD", "POST"])
+def parse_text(request: HttpRequest) -> HttpResponse:
+    """Nothing that is pasted is stored; the page gives it back."""
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    react = react_page(text, _first_line(request)) if text.strip() else None
+    form = request.POST if request.method == "POST" else request.GET
+    panel = panel_of(text, settings_in(form), NO_SCHEMAS.arguments, _first_line(request))
+    context = {"text": text, "panel": panel, "react": react, "has_text": bool(text.strip())}
+    return render(request, "chains/parse/text.html", context)
+
+
+def _first_line(request: HttpRequest) -> int:
+    return small_number((request.POST or request.GET).get("line", "")) or 0
+
+
+def _message_path(chain: StoredChain, path: Path) -> Path:
+    """Http404 for a section: it is no message."""
+    if path.pair is None:
+        raise Http404("A section is no message.")
+    message = path.message if path.message is not None else 0
+    found = Path(path.section, path.pair, message)
+    chain.span(found)
+    return Path(path.section, path.pair, message, path.part)
+
+
+def _text(message: Message, part: int | None) -> str:
+    found = message.parts[part] if part is not None else None
+    return found.text if isinstance(found, Text) else ""
+
+
+def _place(chain: StoredChain, path: Path, texts: list[int], part: int | None) -> MessagePlace:
+    node = Path(path.section, path.pair, path.message)
+    parts = tuple(TextPart(f"{node}.c{each}", each == part) for each in texts)
+    rows = window_around(chain, path.node, NEAR, NEAR + 1, ALL_OPEN).rows
+    here = next((at for at, row in enumerate(rows) if row.path == path.node), 0)
+    before = [row.path for row in rows[:here] if row.kind == "pair" and row.has_ai]
+    after = [row.path for row in rows[here + 1 :] if row.kind == "pair" and row.has_ai]
+    return MessagePlace(
+        str(node),
+        node.number,
+        parts,
+        previous=_named(before[-1]) if before else None,
+        next=_named(after[0]) if after else None,
+    )
+
+
+def _named(path: Path) -> tuple[str, str]:
+    return str(path), path.number

@@ -1,0 +1,128 @@
+"""Before anything is taken out: what a scan of it found, in a sentence; of what is large, once a job has looked through it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chainviz.accounts.models import User
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.render.numbers import count_text
+from chainviz.chains.secrets.files import FILE, FileFindings, file_findings_of, findings_in, start_file_scan
+from chainviz.chains.secrets.findings import AT_ONCE, is_long, scan
+from chainviz.chains.secrets.scans import SCAN, scan_args, spots_of, start_scan
+from chainviz.core.secrets import get_rule
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.store.models import Upload
+from chainviz.store.transfer import exports
+from chainviz.web.query_params import url_or_nothing
+
+NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    state: str
+    icon: str
+    title: str
+    text: str
+    href: str = ""
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the scans say before an export."""
+
+    notices: tuple[Held, ...] = ()
+    waits: bool = False
+    """Something is too large to be looked through while a page is made."""
+    job: Job | None = None
+    """The newest scan of it, which is not done."""
+
+    @property
+    def is_running(self) -> bool:
+        return self.job is not None and not self.job.is_finished
+
+
+def told_before(subject: Subject, upload: Upload | None, user: User) -> Told:
+    """`upload`: the file the chain came in, where it holds more than this content: it may be taken out too."""
+    jobs = [_latest(kind, args, user) for kind, args in _wanted(subject, upload)]
+    undone = [job for job in jobs if job is None or job.state != Job.State.DONE]
+    if undone:
+        return Told(waits=True, job=next((job for job in undone if job is not None), None))
+    done = {job.function: job for job in jobs if job is not None}
+    spots = spots_of(done[SCAN]) if SCAN in done else list(scan(subject.stored))
+    values = len({spot.mark for spot in spots})
+    notices = [_of(Counter(spot.rule for spot in spots), values, mask_address(subject))]
+    if upload is not None:
+        found = file_findings_of(done[FILE]) if FILE in done else findings_in(exports.original(upload))
+        if found.values > values:
+            href = url_or_nothing("purge", subject.chain.pk) if "purge" in subject.permissions else ""
+            notices.append(_of_file(found, href))
+    return Told(tuple(notices))
+
+
+def before_source(subject: Subject, text: str) -> Held:
+    """Of one node, whose source may be downloaded alone."""
+    href = mask_address(subject)
+    if len(text) > AT_ONCE:
+        return Held("changed", "info", "This source is long", "Export looks through the whole chain.", href, "Look for secrets")
+    found = findings_in([text.encode("utf-8", "replace")])
+    return _of(found.by_rule, found.values, href)
+
+
+def mask_address(subject: Subject) -> str:
+    return subject.change_url("drafts:operation", "mask")
+
+
+def start_scans(subject: Subject, upload: Upload | None, user: User) -> None:
+    """Those that are neither done nor under way."""
+    for kind, args in _wanted(subject, upload):
+        job = _latest(kind, args, user)
+        if job is None or (job.is_finished and job.state != Job.State.DONE):
+            if kind == SCAN:
+                start_scan(subject.snapshot, user)
+            else:
+                start_file_scan(args, user)
+
+
+def stop_scans(subject: Subject, upload: Upload | None, user: User) -> None:
+    for kind, args in _wanted(subject, upload):
+        job = _latest(kind, args, user)
+        if job is not None and not job.is_finished:
+            lease.cancel(job)
+
+
+def _wanted(subject: Subject, upload: Upload | None) -> list[tuple[str, dict[str, int]]]:
+    """The jobs that have to be done before it is known what is in it."""
+    wanted = [(SCAN, scan_args(subject.snapshot))] if is_long(subject.stored) else []
+    if upload is not None and upload.size > AT_ONCE:
+        wanted.append((FILE, {"upload": upload.pk, "edition": subject.snapshot.history.edition}))
+    return wanted
+
+
+def _latest(function: str, args: dict[str, int], user: User) -> Job | None:
+    return Job.objects.visible_to(user).filter(function=function, args=args).order_by("-pk").first()
+
+
+def _of(by_rule: Mapping[str, int], values: int, href: str) -> Held:
+    if not by_rule:
+        text = "Rules for keys, passwords, tokens and personal data found nothing. Rules match patterns; they cannot understand meaning."
+        return Held("ok", "ok", "No secrets were found", text)
+    title = f"{count_text(sum(by_rule.values()), 'finding')} of {count_text(values, 'value')} in it"
+    return Held("problem", "problem", title, f"{_named(by_rule)}.", href, "Review and mask")
+
+
+def _of_file(found: FileFindings, href: str) -> Held:
+    title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in the file as it was uploaded"
+    text = f"{_named(found.by_rule)}. Downloading the upload takes all of them along. A purge takes values out of everything."
+    return Held("changed", "info", title, text, href, "Purge values")
+
+
+def _named(by_rule: Mapping[str, int]) -> str:
+    counts = Counter({rule.label: count for name, count in by_rule.items() if (rule := get_rule(name))}).most_common()
+    named = ", ".join(f"{label} {count:,}" for label, count in counts[:NAMED])
+    return named + (f" and {count_text(len(counts) - NAMED, 'more kind')}" if len(counts) > NAMED else "")

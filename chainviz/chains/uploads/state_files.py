@@ -1,0 +1,128 @@
+"""A file that is a state document: checked in the order of seed 3 (Error Handling), and what can be done where a check fails.
+
+Nothing is discarded: the bytes wait, and a person decides. The reference discards such a state and starts with an empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainviz.core.documents.source import Source
+from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.formats.goaitools_state import GoaitoolsState
+from chainviz.core.formats.offers import Offer
+from chainviz.core.state.faults import Check, Fault, StateFile, StateProblem, read_state
+from chainviz.core.state.raw_messages import DIALECTS
+from chainviz.core.state.salvage import Salvaged, salvage
+
+MOST_BYTES = 32_000_000
+"""A larger file is imported without these checks: they hold the whole document in memory."""
+NEAR = 4_000
+"""Bytes at either end of a broken file in which the member `processed_length` is looked for."""
+MOST_NOTED = 20
+NAMES = {
+    Fault.INVALID_JSON: "Valid JSON",
+    Fault.UNSUPPORTED_VERSION: "Version 1",
+    Fault.PROVIDER_MISMATCH: "Provider",
+    Fault.CORRUPTED_MESSAGE: "Messages",
+}
+STATES = {"passed": ("ok", "ok"), "failed": ("problem", "failed"), "not checked": ("quiet", "pending")}
+"""Colour and icon of each check."""
+
+
+class StateRefused(DocumentError):
+    """A state document with a problem; `checks` and `label` are for the page."""
+
+    def __init__(self, file: StateFile, problem: StateProblem, offset: int) -> None:
+        super().__init__(str(problem), problem.line, problem.column, offset, raw=True)
+        self.checks = checks_of(file)
+        self.label = _label(file, problem)
+
+
+def check_state(source: Source, offers: Sequence[Offer]) -> None:
+    """Raises StateRefused where the file is a state document with a problem."""
+    is_state = len(offers) == 1 and isinstance(offers[0].formats[0], GoaitoolsState)
+    if not is_state or source.size > MOST_BYTES:
+        return
+    content = source.read(0, source.size)
+    file = read_state(content)
+    require_state(content, file)
+
+
+def require_state(content: bytes, file: StateFile) -> None:
+    """Raises StateRefused where the document has a problem."""
+    if file.problem is not None:
+        raise StateRefused(file, file.problem, _offset(content, file.problem))
+
+
+def readable_messages(file: StateFile, provider: str) -> int:
+    """How many messages of a document with a problem can be read; 0 where it belongs to another provider."""
+    if file.problem is None or file.problem.fault is Fault.PROVIDER_MISMATCH:
+        return 0
+    return len(salvage(file, provider).state.messages)
+
+
+def checks_of_broken(source: Source) -> list[dict[str, str]]:
+    """The checks of a file that cannot be read at all; none where it does not look like a state document."""
+    if source.size > MOST_BYTES:
+        return []
+    ends = source.read(0, NEAR) + source.read(max(0, source.size - NEAR), source.size)
+    return checks_of(read_state(source.read(0, source.size))) if b'"processed_length"' in ends else []
+
+
+def checks_of(file: StateFile) -> list[dict[str, str]]:
+    return [_check(file, fault, check) for fault, check in file.checks]
+
+
+def _check(file: StateFile, fault: Fault, check: Check) -> dict[str, str]:
+    state, icon = STATES[check]
+    said = file.problem.text if check == "failed" and file.problem else check
+    return {"name": NAMES[fault], "state": state, "icon": icon, "text": said}
+
+
+def _label(file: StateFile, problem: StateProblem) -> str:
+    """Of the button that imports the file all the same; "" where that cannot be."""
+    if problem.fault is Fault.UNSUPPORTED_VERSION:
+        return "Read as version 1"
+    if problem.fault is Fault.PROVIDER_MISMATCH:
+        return f"Read the messages as {next(iter(DIALECTS))}"
+    count = len(_salvaged(file).state.messages) if problem.fault is Fault.CORRUPTED_MESSAGE else 0
+    return f"Keep the {count:,} readable message{'' if count == 1 else 's'}" if count else ""
+
+
+def accepted(source: Source, offers: Sequence[Offer]) -> list[Offer]:
+    """The same lists, with what a person decided to pass over as notes about the file."""
+    file = read_state(source.read(0, source.size))
+    notes = [str(file.problem)] if file.problem and file.problem.fault is not Fault.CORRUPTED_MESSAGE else []
+    gaps = _salvaged(file).gaps
+    notes += [f"messages[{gap.place}] is not shown: {gap.reason} It stays in the file." for gap in gaps[:MOST_NOTED]]
+    notes += [f"{len(gaps) - MOST_NOTED:,} more messages are not shown."] if len(gaps) > MOST_NOTED else []
+    found = list(offers)
+    for note in notes:
+        found = [offer.noted(note) for offer in found]
+    return found
+
+
+def _salvaged(file: StateFile) -> Salvaged:
+    """Of an unknown provider as of the first one that is known."""
+    try:
+        return salvage(file)
+    except Refused:
+        return salvage(file, next(iter(DIALECTS)))
+
+
+def _offset(content: bytes, problem: StateProblem) -> int:
+    """Where the problem lies, in bytes; columns count characters."""
+    line = content.split(b"\n", problem.line)[problem.line - 1]
+    start = sum(len(each) + 1 for each in content.split(b"\n", problem.line)[: problem.line - 1])
+    before = line.decode("utf-8", "surrogateescape")[: problem.column - 1]
+    return start + len(before.encode("utf-8", "surrogateescape"))
+
+
+def failure_of(error: DocumentError, source: Source | None) -> dict[str, Any]:
+    """What the page says of a failed state beside the sentence."""
+    if isinstance(error, StateRefused):
+        return {"checks": error.checks, "state": error.label}
+    return {"checks": checks_of_broken(source) if source is not None else []}
+

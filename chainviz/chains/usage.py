@@ -1,0 +1,149 @@
+"""Recorded and estimated tokens of a chain, its cost and its context window, as pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from django.conf import settings
+
+from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
+from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.core.usage.model_figures import Models, read_overrides
+from chainviz.core.usage.recorded import TokenUsage
+from chainviz.store.models import Outline
+from chainviz.store.outline.cache import listing_of
+from chainviz.store.outline.measures import Counts, unpack_charts
+from chainviz.web.formatting.token_estimate import token_text, tokens_text
+
+Facts = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMeter:
+    """The chain as it is now beside what its model takes at once."""
+
+    tokens: str
+    window: str
+    percent: int
+    model: str
+
+    @property
+    def state(self) -> str:
+        return "problem" if self.percent > 100 else "changed" if self.percent > 80 else "ok"
+
+    @property
+    def bar(self) -> int:
+        return min(100, self.percent)
+
+
+@dataclass(frozen=True, slots=True)
+class UsageView:
+    summary: str
+    """In the head of the page: recorded tokens, else an estimate that says so."""
+    facts: Facts
+    """Recorded usage; empty where none is recorded."""
+    model: str
+    meter: ContextMeter | None
+    """None where the model or its window is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowUsage:
+    """In a row of the library."""
+
+    text: str
+    note: str
+    model: str = ""
+
+
+def usage_view(outline: Outline, size: int) -> UsageView:
+    usage = recorded_usage(outline)
+    return UsageView(usage_line(usage, size), usage_facts(usage), _shown(usage.model), _meter(usage.model, size))
+
+
+def recorded_usage(outline: Outline) -> ChainUsage:
+    in_messages = by_model(listing_of(outline).total.usage)
+    return chain_usage(in_messages, by_model(unpack_charts(outline.charts).beside))
+
+
+def by_model(counts: Counts) -> dict[str, TokenUsage]:
+    return {model: TokenUsage(*numbers) for model, numbers in counts.items()}
+
+
+def usage_line(usage: ChainUsage, size: int) -> str:
+    if not usage.is_recorded:
+        return f"{token_text(size)} tokens (estimate)"
+    total, cost = usage.total, usage.cost(models())
+    tokens = f"{tokens_text(total.input)} tokens in, {tokens_text(total.output)} out"
+    return tokens if cost is None else f"{tokens} · {dollars(cost)}"
+
+
+def usage_facts(usage: ChainUsage) -> Facts:
+    if not usage.is_recorded:
+        return ()
+    cost = usage.cost(models())
+    named = [(name, each) for name, each in usage.by_model.items() if name]
+    several = [(f"Cost of {_shown(name)}", models().cost(name, each)) for name, each in named] if len(named) > 1 else []
+    costs = [*several, ("Cost at list prices", cost)]
+    return (
+        ("Model" if len(named) < 2 else "Models", ", ".join(_shown(name) for name, _ in named) or "not recorded"),
+        *token_facts(usage.total),
+        *((name, "no list price" if each is None else dollars(each)) for name, each in costs),
+    )
+
+
+def token_facts(usage: TokenUsage) -> Iterable[tuple[str, str]]:
+    if usage.calls:
+        yield "Calls", f"{usage.calls:,}"
+    yield "Input", tokens_text(usage.input)
+    if usage.cached:
+        yield "of it from the cache", f"{tokens_text(usage.cached)} · {100 * usage.cached // max(1, usage.input)}%"
+    if usage.written:
+        yield "of it written to the cache", tokens_text(usage.written)
+    yield "Output", tokens_text(usage.output)
+    yield "of it reasoning", tokens_text(usage.reasoning) if usage.reasoning else "not recorded"
+
+
+def node_facts(counts: Counts) -> Facts:
+    """What the messages of a node record; () where they record nothing."""
+    usage = chain_usage(by_model(counts), {})
+    return usage_facts(usage)
+
+
+def row_usage(counts: Counts, size: int) -> RowUsage:
+    usage = chain_usage(by_model(counts), {})
+    if not usage.is_recorded:
+        return RowUsage(token_text(size), "estimate")
+    total, cost = usage.total, usage.cost(models())
+    notes = [f"{100 * total.cached // max(1, total.input)}% cached"] if total.cached else []
+    notes += [] if cost is None else [dollars(cost)]
+    return RowUsage(f"{tokens_text(total.input)} in · {tokens_text(total.output)} out", " · ".join(notes), _shown(usage.model))
+
+
+def _meter(model: str, size: int) -> ContextMeter | None:
+    window = models().context_window(model)
+    if not window:
+        return None
+    tokens = estimated_tokens(size)
+    return ContextMeter(tokens_text(tokens), tokens_text(window), round(100 * tokens / window), _shown(model))
+
+
+def dollars(cost: Decimal) -> str:
+    return f"${cost:,.2f}" if cost >= Decimal("0.01") or not cost else "under $0.01"
+
+
+def _shown(model: str) -> str:
+    return marks(one_line(model, 60))
+
+
+def models() -> Models:
+    return _models(settings.CHAINVIZ.models)
+
+
+@lru_cache(maxsize=4)
+def _models(path: str) -> Models:
+    return Models(read_overrides(path))

@@ -1,0 +1,29 @@
+"""`chainviz changepassword`: a new password for an account. All its sessions end."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from chainviz.commands.createowner import read_password
+from chainviz.commands.startup import prepare
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("email", help="e-mail address of the account")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not prepare():
+        return 2
+    from django.core.exceptions import ValidationError
+
+    from chainviz.accounts.administration import set_password
+
+    try:
+        user = set_password(arguments.email, read_password())
+    except ValidationError as error:
+        print(f"chainviz: {' '.join(error.messages)}", file=sys.stderr)
+        return 2
+    print(f"The password of {user.username} is changed.")
+    return 0

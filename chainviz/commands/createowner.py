@@ -1,0 +1,46 @@
+"""`chainviz createowner`: makes the first account of a team, or another owner.
+
+Where the installation was used in local mode, its owner becomes this account and keeps all chains, drafts and versions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+
+from chainviz.commands.startup import prepare
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("email", help="e-mail address to sign in with")
+    parser.add_argument("--name", default="", help="name that others see")
+    parser.add_argument("--team", default="", help="name of the team; one that does not exist is made")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not prepare():
+        return 2
+    from django.core.exceptions import ValidationError
+
+    from chainviz.accounts.administration import create_owner
+
+    try:
+        member = create_owner(arguments.email, arguments.name, read_password(), arguments.team)
+    except ValidationError as error:
+        print(f"chainviz: {' '.join(error.messages)}", file=sys.stderr)
+        return 2
+    print(f"{member.user.username} is an owner of “{member.team.name}”.")
+    return 0
+
+
+def read_password() -> str:
+    """Asks twice at a terminal, else reads one line."""
+    from django.core.exceptions import ValidationError
+
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\n")
+    password = getpass.getpass()
+    if getpass.getpass("Password (again): ") != password:
+        raise ValidationError("The passwords differ.")
+    return password

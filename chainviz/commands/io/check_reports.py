@@ -1,0 +1,150 @@
+"""What `chainviz check --report` prints for CI: JUnit XML, SARIF 2.1.0, or the annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from xml.etree import ElementTree
+
+from chainviz.api.chain import Chain
+from chainviz.core.chain.problems import Problem, Severity
+from chainviz.core.documents.source import Source
+from chainviz.core.providers.verdict import Verdict
+
+CHUNK = 1 << 20
+LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note", "unchecked": "note"}
+"""Of SARIF."""
+COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice", "unchecked": "notice"}
+"""Of GitHub Actions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    problem: Problem
+    line: int
+    """Of the file, from 1: where its message begins."""
+
+    @property
+    def rule(self) -> str:
+        provider = f"{self.problem.provider}/" if self.problem.provider else ""
+        return f"{provider}{self.problem.rule}"
+
+    @property
+    def text(self) -> str:
+        return f"{self.problem.path}: {self.problem.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A chain with what was found in it."""
+
+    title: str
+    file: str
+    findings: tuple[Finding, ...]
+    verdict: Verdict | None
+    """Of the provider that was asked for."""
+
+
+_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Lines:
+    """The line of each place of a file."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        ends = []
+        for start in range(0, self._source.size, CHUNK):
+            chunk = self._source.read(start, min(start + CHUNK, self._source.size))
+            place = chunk.find(b"\n")
+            while place >= 0:
+                ends.append(start + place)
+                place = chunk.find(b"\n", place + 1)
+        return ends
+
+    def number(self, offset: int) -> int:
+        return bisect_right(self._ends, offset - 1) + 1
+
+
+def checked(chain: Chain, problems: Sequence[Problem], verdict: Verdict | None) -> Checked:
+    """To be called while the chain's file is open."""
+    lines = Lines(chain.file.source)
+    findings = tuple(Finding(problem, _line(chain, problem, lines)) for problem in problems)
+    return Checked(chain.title, chain.file.name, findings, verdict)
+
+
+def _line(chain: Chain, problem: Problem, lines: Lines) -> int:
+    source = chain.messages[problem.message].source
+    return lines.number(source[0].start) if source and source[0].start >= 0 else 1
+
+
+def junit(chains: Iterable[Checked]) -> Iterator[str]:
+    """A test case a chain; errors and warnings are failures, a chain that was not fully checked is skipped."""
+    suite = ElementTree.Element("testsuite", name="chainviz check")
+    failures = skipped = count = 0
+    for chain in chains:
+        count += 1
+        case = ElementTree.SubElement(suite, "testcase", classname=_xml(chain.file), name=_xml(chain.title))
+        serious = [each for each in chain.findings if each.problem.severity in ("error", "warning")]
+        unknown = [each for each in chain.findings if each.problem.severity == "unchecked"]
+        if serious:
+            failures += 1
+            lines = "\n".join(f"{each.problem.severity}: {each.rule} at {each.text}" for each in serious)
+            message = f"{len(serious)} problems" if len(serious) > 1 else "1 problem"
+            ElementTree.SubElement(case, "failure", message=message, type=serious[0].rule).text = _xml(lines)
+        elif unknown:
+            skipped += 1
+            ElementTree.SubElement(case, "skipped", message="not fully checked").text = _xml(
+                "\n".join(each.text for each in unknown)
+            )
+    suite.attrib |= {"tests": str(count), "failures": str(failures), "skipped": str(skipped)}
+    yield '<?xml version="1.0" encoding="utf-8"?>'
+    yield ElementTree.tostring(suite, encoding="unicode")
+
+
+def _xml(text: str) -> str:
+    """Characters that XML cannot hold become U+FFFD."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def sarif(chains: Iterable[Checked]) -> Iterator[str]:
+    findings = [(chain, each) for chain in chains for each in chain.findings]
+    rules = sorted({each.rule for _, each in findings})
+    driver = {"name": "chainviz", "rules": [{"id": rule} for rule in rules]}
+    run = {"tool": {"driver": driver}, "results": [_result(chain, each) for chain, each in findings]}
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    yield json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _result(chain: Checked, finding: Finding) -> dict[str, object]:
+    place = {
+        "physicalLocation": {"artifactLocation": {"uri": chain.file}, "region": {"startLine": finding.line}},
+        "logicalLocations": [{"fullyQualifiedName": f"{chain.title}#{finding.problem.path}"}],
+    }
+    level = LEVELS[finding.problem.severity]
+    return {"ruleId": finding.rule, "level": level, "message": {"text": finding.text}, "locations": [place]}
+
+
+def github(chains: Iterable[Checked]) -> Iterator[str]:
+    for chain in chains:
+        for each in chain.findings:
+            where = f"file={_property(chain.file)},line={each.line},title={_property(each.rule)}"
+            yield f"::{COMMANDS[each.problem.severity]} {where}::{_data(each.text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+REPORTS = {"junit": junit, "sarif": sarif, "github": github}

@@ -1,0 +1,107 @@
+"""The JSON objects that the command line prints about a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from chainviz.api.chain import Chain, Result
+from chainviz.core.chain.messages import HUMAN, SYSTEM, Message
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem, strict_error
+from chainviz.core.chain.tree import BodyPair, Section
+from chainviz.core.operations.contract import Decision
+from chainviz.core.providers.without_fix import reason_without_fix
+from chainviz.core.terminal import visible
+
+SAID_BY_ALL = ("path", "action", "reason")
+
+
+def result_object(before: Chain, made: Result) -> dict[str, Any]:
+    """The object that `--json` prints for what an operation made of a chain."""
+    report, warnings = [_row(row) for row in made.report], list(made.warnings)
+    return {"before": describe(before), "after": describe(made.chain), "report": report, "warnings": warnings}
+
+
+def _row(row: Decision) -> dict[str, Any]:
+    """Without what only some operations say."""
+    return {name: value for name, value in asdict(row).items() if value != "" or name in SAID_BY_ALL}
+
+
+def describe(chain: Chain) -> dict[str, Any]:
+    """The object that `--json` prints for a chain."""
+    tree = chain.tree
+    return {
+        "format": chain.format,
+        "source": chain.title,
+        "size": tree.size,
+        "messages": len(chain),
+        "sections": [_section(section, Path(s)) for s, section in enumerate(tree.sections, 1)],
+        "problems": [problem_object(problem) for problem in chain.problems()],
+        "strict_error": strict_error(tree),
+    }
+
+
+def describe_tokens(chain: Chain) -> dict[str, Any]:
+    """What `--tokens` adds to the object of a chain. Cost is in dollars; null is what is not recorded or not known."""
+    usage = chain.usage
+    return {
+        "tokens_estimated": chain.tokens,
+        "tokens_recorded": {model: each._asdict() for model, each in usage.by_model.items()} or None,
+        "model": usage.model or None,
+        "cost": None if chain.cost is None else float(chain.cost),
+        "context_window": chain.context_window,
+    }
+
+
+def usage_lines(chain: Chain) -> Iterator[str]:
+    """Tokens of the whole chain, a line each."""
+    usage, window = chain.usage, chain.context_window
+    share = f", {100 * chain.tokens / window:.1f}% of the {window:,} that {visible(usage.model)} takes" if window else ""
+    yield f"tokens: ≈ {chain.tokens:,} estimated{share}"
+    if not usage.is_recorded:
+        yield "usage: none recorded"
+    for model, each in usage.by_model.items():
+        cached = f" ({each.cached:,} cached)" if each.cached else ""
+        reasoning = f" ({each.reasoning:,} reasoning)" if each.reasoning else ""
+        yield f"usage: {visible(model) or 'model not recorded'}, {each.input:,} in{cached}, {each.output:,} out{reasoning}"
+    if chain.cost is not None:
+        yield f"cost: ${chain.cost:,.4f} at list prices"
+
+
+def _section(section: Section[Message], path: Path) -> dict[str, Any]:
+    roles = [message.role for message in section.header]
+    return {
+        "path": str(path),
+        "size": section.size,
+        "header": {"size": section.header_size, "system": roles.count(SYSTEM), "human": roles.count(HUMAN)},
+        "body": [_pair(pair, Path(path.section, p)) for p, pair in enumerate(section.body, 1)],
+    }
+
+
+def _pair(pair: BodyPair[Message], path: Path) -> dict[str, Any]:
+    calls = pair.tool_calls
+    return {
+        "path": str(path),
+        "type": str(pair.type),
+        "size": pair.size,
+        "valid": pair.is_valid,
+        "pending": list(calls.pending),
+        "unmatched": list(calls.unmatched),
+        "completed": list(calls.completed),
+        "messages": len(pair.messages),
+    }
+
+
+def problem_object(problem: Problem) -> dict[str, Any]:
+    return {
+        "rule": problem.rule,
+        "severity": problem.severity,
+        "path": str(problem.path),
+        "message": problem.message,
+        "part": problem.part,
+        "text": problem.text,
+        "fixes": list(problem.fixes),
+        "without_fix": reason_without_fix(problem),
+    }

@@ -1,0 +1,59 @@
+"""`chainviz check --error`: where in a chain the error lies that an API's message tells of, and what fixes it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from chainviz.api.chain import Chain
+from chainviz.core.errors import DocumentError
+from chainviz.core.operations.repair import CHOICES
+from chainviz.core.providers.error_messages import ErrorMessage
+from chainviz.core.providers.locate_error import LocatedError, locate_error
+from chainviz.core.providers.without_fix import reason_without_fix
+from chainviz.core.terminal import visible
+
+
+def read_text(name: str) -> str:
+    """Raises DocumentError where the file with the message cannot be read. - is standard input."""
+    if name == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        return Path(name).read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise DocumentError(f"{name} cannot be read: {error.strerror or error}.") from None
+
+
+def located(chain: Chain, error: ErrorMessage) -> LocatedError:
+    return locate_error(error, chain.messages, chain.format)
+
+
+def located_object(chain: Chain, found: LocatedError) -> dict[str, object]:
+    return {
+        "format": chain.format,
+        "source": chain.title,
+        "provider": found.provider.name if found.provider else None,
+        "rule": found.problems[0].rule if found.problems else None,
+        "path": str(found.path) if found.path is not None else None,
+        "text": found.problems[0].text if found.problems else None,
+        "fixes": list(found.fixes),
+        "without_fix": reason_without_fix(found.problems[0]) if found.problems else "",
+        "others": [str(problem.path) for problem in found.problems[1:]],
+    }
+
+
+def located_lines(chain: Chain, found: LocatedError) -> Iterator[str]:
+    if not found.problems:
+        known = "has no such problem" if found.provider else "has no error that is known by these words"
+        named = f"; the message names {found.path}" if found.path is not None else ""
+        yield f"{chain.title}: the chain {known}{named}"
+        return
+    best = found.problems[0]
+    yield f"{chain.title}: {found.path}: {visible(best.text)}"
+    for name in found.fixes:
+        yield f"  fix: chainviz apply repair {chain.file.name} --set only={name} ({CHOICES[name][0].lower()})"
+    if reason := reason_without_fix(best):
+        yield f"  no automatic fix: {reason}"
+    if len(found.problems) > 1:
+        yield f"  {len(found.problems) - 1:,} more like it: {', '.join(str(each.path) for each in found.problems[1:6])}"

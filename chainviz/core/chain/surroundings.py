@@ -1,0 +1,41 @@
+"""What a document holds beside the messages of a chain: the members around the list, a slot, lines that are not messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+Rewrite = Callable[[str], str]
+"""Takes a text of the document and returns it rewritten. A text never begins or ends inside a JSON string."""
+
+
+class Surroundings(Protocol):
+    @property
+    def is_single(self) -> bool:
+        """Whether the document holds one message where others hold a list, as a provider's response does."""
+
+    @property
+    def ends_single(self) -> bool:
+        """Whether the last message of the document is in no list: none can be added after it."""
+
+    def texts(self) -> Sequence[str]:
+        """Returns the texts in the order of the document, as the source spells them."""
+
+    def rewritten(self, rewrite: Rewrite) -> Surroundings | None:
+        """Returns the surroundings with every text rewritten, or None where `rewrite` changes nothing. Each text is
+        rewritten alone: what spans two of them is not seen as one."""
+
+
+class NoSurroundings:
+    """Of messages that no document holds."""
+
+    is_single = ends_single = False
+
+    def texts(self) -> Sequence[str]:
+        return ()
+
+    def rewritten(self, rewrite: Rewrite) -> Surroundings | None:
+        return None
+
+
+NO_SURROUNDINGS = NoSurroundings()

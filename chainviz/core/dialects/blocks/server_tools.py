@@ -1,0 +1,30 @@
+"""Tools that Anthropic's API runs itself: call and result are in one assistant turn, as parts the tree does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chainviz.core.chain.messages import Message, Opaque
+from chainviz.core.documents.json import edit as json_edit
+
+_CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
+_RESULT = "_tool_result"
+
+
+def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
+    """Results, with their place, of no call before them in the message. Assistant messages in a row are one turn to the
+    API: what follows another one directly is not judged."""
+    called: set[str] = set()
+    for i, part in enumerate(message.parts):
+        if not isinstance(part, Opaque):
+            continue
+        if part.kind in _CALLS:
+            called.add(_word(part, "id"))
+        elif part.kind.endswith(_RESULT) and _word(part, "tool_use_id") not in called:
+            yield i, part
+
+
+def _word(part: Opaque, key: str) -> str:
+    value = json_edit.parse(part.text)
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""

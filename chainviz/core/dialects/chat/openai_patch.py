@@ -1,0 +1,280 @@
+"""The message shape of OpenAI's chat API: writing changes into its source text, leaf by leaf.
+
+Nearest forms: reasoning comes before content and content before calls, in whatever order the parts are; the last part
+taken away leaves null (assistant) or an empty text; ids of legacy function calls are never written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from chainviz.core.chain.messages import AI, TOOL, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.chat.openai_read import (
+    REASONING_COPIES,
+    REASONING_KEYS,
+    WORDS,
+    arguments_key,
+    call_holder,
+    is_result,
+    read_parts,
+    result_id_key,
+    result_name_key,
+    role_of,
+)  # fmt: skip
+from chainviz.core.dialects.chat.openai_write import (
+    OPENAI,
+    RESULT_ELEMENTS,
+    Accent,
+    call_text,
+    content_item,
+    content_text,
+    message_text,
+)
+from chainviz.core.dialects.patching import Speller, is_json, matched
+from chainviz.core.dialects.result_content import patched_result_list
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.edit import Array, Object
+from chainviz.core.documents.units import Pointer
+
+
+def patched(message: Message, text: str, *, ascii_only: bool, accent: Accent = OPENAI) -> str:
+    """The unit's text with what differs from `message` changed."""
+    value = json_edit.parse(text)
+    role = role_of(value)
+    speller = Speller(text, ascii_only)
+    if (message.role == TOOL) != (role == TOOL) or (is_result(value) and not holds_result(message)):
+        return message_text(message, text, speller, accent)
+    unit = json_edit.load_object(text)
+    if message.role != role:
+        unit.set("role", speller.quote(WORDS.get(message.role, message.role)))
+    old, places = read_parts(role, value, text)
+    if is_result(value):
+        _patch_result(unit, value, old[0], message, speller)
+    else:
+        _Patch(unit, old, places, speller, accent).apply(message)
+    return str(unit)
+
+
+def holds_result(message: Message) -> bool:
+    return message.role == TOOL or any(isinstance(part, ToolResult) for part in message.parts)
+
+
+class _Patch:
+    """One message's change, member by member."""
+
+    def __init__(
+        self, unit: Object, old: list[Part], places: list[Pointer], speller: Speller, accent: Accent
+    ) -> None:
+        self.unit, self.old, self.places, self.speller, self.accent = unit, old, places, speller, accent
+        self.value = json_edit.parse(str(unit))
+
+    def apply(self, message: Message) -> None:
+        claims = matched(self.old, message.parts)
+        reasoning: list[Thinking] = []
+        content: list[tuple[Part, int | None]] = []
+        calls: list[tuple[Part, int | None]] = []
+        refusal: Text | None = None
+        legacy: ToolCall | None = None
+        for part, claim in zip(message.parts, claims, strict=True):
+            place = self.places[claim] if claim is not None else ()
+            if isinstance(part, ToolCall) and place == ("function_call",):
+                legacy = part
+            elif isinstance(part, ToolCall) or place[:1] == ("tool_calls",):
+                calls.append((part, claim))
+            elif isinstance(part, Text) and place == ("refusal",):
+                refusal = part
+            elif isinstance(part, Thinking) and place[:1] != ("content",) and (place or self.accent.reasoning):
+                reasoning.append(part)
+            elif not isinstance(part, ToolResult) and place != ("function_call",):
+                content.append((part, claim))
+        self._reasoning(reasoning)
+        self._content(content, message.role)
+        self._text_member("refusal", refusal)
+        self._calls(calls)
+        self._legacy(legacy)
+        # an empty text beside calls says nothing; without them it would be a text
+        if self.value.get("content") == "" and not content and not calls and legacy is None and self._old_calls():
+            self.unit.set("content", "null" if message.role == AI else '""')
+
+    def _old_calls(self) -> bool:
+        return any(isinstance(part, ToolCall) for part in self.old)
+
+    def _old_at(self, place: Pointer) -> Part | None:
+        return self.old[self.places.index(place)] if place in self.places else None
+
+    def _reasoning(self, new: list[Thinking]) -> None:
+        key = next((key for key in REASONING_KEYS if (key,) in self.places), "")
+        old = self._old_at((key,))
+        if not new and old is not None:
+            for copy in REASONING_COPIES:
+                self.unit.remove(copy)
+            return
+        text = "\n\n".join(part.content for part in new)
+        if new and not (isinstance(old, Thinking) and old.content == text):
+            self.unit.set(key or self.accent.reasoning, self.speller.quote(text), after="content")
+
+    def _text_member(self, key: str, new: Text | None) -> None:
+        old = self._old_at((key,))
+        if isinstance(old, Text) and (new is None or new.text != old.text):
+            self.unit.set(key, "null" if new is None else self.speller.quote(new.text))
+
+    def _content(self, new: list[tuple[Part, int | None]], role: str) -> None:
+        if isinstance(self.value.get("content"), list) and (new or not self.value["content"]):
+            array = self.unit.child("content")
+            assert isinstance(array, Array)
+            self._items(array, new, "content")
+            return
+        old = self._old_at(("content",))
+        if [part for part, _ in new] == ([] if old is None else [old]) and (new or not isinstance(self.value.get("content"), list)):
+            return
+        if not new:
+            self.unit.set("content", "null" if role == AI else '""', after="role")
+        elif len(new) == 1 and isinstance(new[0][0], Text):
+            self.unit.set("content", self.speller.quote(new[0][0].text), after="role")
+        else:
+            text = content_text([part for part, _ in new], self.speller)
+            self.unit.set("content", text, after="role")
+
+    def _items(self, array: Array, new: list[tuple[Part, int | None]], key: str) -> None:
+        """Kept elements keep their bytes, changed ones change a leaf, the others go or are made."""
+        row: list[int | str] = []
+        for part, claim in new:
+            place = self.places[claim] if claim is not None else ()
+            if claim is not None and len(place) == 2 and place[0] == key and isinstance(place[1], int):
+                row.append(place[1])
+                if part != self.old[claim]:
+                    array.set(place[1], self._changed(array.raw(place[1]), self.old[claim], part))
+                continue
+            made = call_text(part, "", self.speller) if isinstance(part, ToolCall) else content_item(part, self.speller)
+            if made is not None:
+                row.append(made)
+        array.rebuild(row)
+
+    def _changed(self, raw: str, old: Part, new: Part) -> str:
+        if isinstance(new, ToolCall) and isinstance(old, ToolCall):
+            return changed_call(raw, old, new, self.speller)
+        if isinstance(new, Text) and not raw.lstrip().startswith("{"):
+            return self.speller.quote(new.text)
+        if isinstance(new, Text | Thinking):
+            item = json_edit.load_object(raw)
+            if isinstance(new, Text):
+                item.set("text", self.speller.quote(new.text))
+                return str(item)
+            assert isinstance(old, Thinking)
+            if new.content != old.content:
+                item.set("thinking", _changed_thinking(item.raw("thinking"), new.content, self.speller))
+            if new.signature != old.signature:
+                item.set("signature", self.speller.quote(new.signature))
+            return str(item)
+        if isinstance(new, Image) and isinstance(old, Image):
+            return changed_image(raw, old, new, self.speller)
+        return content_item(new, self.speller) or raw
+
+    def _calls(self, new: list[tuple[Part, int | None]]) -> None:
+        had = isinstance(self.value.get("tool_calls"), list)
+        if not new:
+            if had and self.value["tool_calls"]:
+                self.unit.remove("tool_calls")
+            return
+        if had:
+            array = self.unit.child("tool_calls")
+            assert isinstance(array, Array)
+            self._items(array, new, "tool_calls")
+        else:
+            made = [call_text(part, "", self.speller) for part, _ in new if isinstance(part, ToolCall)]
+            self.unit.set("tool_calls", self.speller.list(made))
+
+    def _legacy(self, new: ToolCall | None) -> None:
+        old = self._old_at(("function_call",))
+        if isinstance(old, ToolCall) and new is None:
+            self.unit.remove("function_call")
+        elif isinstance(old, ToolCall) and new is not None and new != old:
+            raw = changed_call(self.unit.raw("function_call"), old, new, self.speller, legacy=True)
+            self.unit.set("function_call", raw)
+
+
+def _changed_thinking(raw: str, text: str, speller: Speller) -> str:
+    """A text, or the text of the first chunk; the others go."""
+    if not raw.startswith("["):
+        return speller.quote(text)
+    chunks = json_edit.parse(raw)
+    first = next((at for at, chunk in enumerate(chunks) if isinstance(chunk, dict) and isinstance(chunk.get("text"), str)), None)
+    array = json_edit.load_array(raw)
+    kept = [at for at, chunk in enumerate(chunks) if not (isinstance(chunk, dict) and isinstance(chunk.get("text"), str))]
+    if first is None:
+        array.rebuild([speller.object({"type": '"text"', "text": speller.quote(text)}), *kept])
+        return str(array)
+    chunk = json_edit.load_object(array.raw(first))
+    chunk.set("text", speller.quote(text))
+    array.set(first, str(chunk))
+    array.rebuild(sorted([first, *kept]))
+    return str(array)
+
+
+def changed_call(raw: str, old: ToolCall, new: ToolCall, speller: Speller, *, legacy: bool = False) -> str:
+    """The call's element with only its differing leaves replaced."""
+    call = json_edit.load_object(raw)
+    value = json_edit.parse(raw)
+    if new.id != old.id and not legacy:
+        call.set("id", speller.quote(new.id))
+    if new.type != old.type and not legacy:
+        call.set("type", speller.quote(new.type))
+    steps = call_holder(value)
+    key = arguments_key(steps)
+    holder = call.child(steps[0]) if steps else call
+    assert isinstance(holder, Object)
+    if new.name != old.name:
+        if isinstance(value.get("function"), str):
+            call.set("function", speller.quote(new.name))
+        else:
+            holder.set("name", speller.quote(new.name))
+    if new.arguments != old.arguments:
+        as_object = key in holder and not holder.raw(key).startswith('"') and is_json(new.arguments)
+        holder.set(key, new.arguments if as_object else speller.quote(new.arguments))
+    return str(call)
+
+
+def changed_image(raw: str, old: Image, new: Image, speller: Speller) -> str:
+    item = json_edit.load_object(raw)
+    if item.raw("image_url").startswith('"'):
+        item.set("image_url", speller.quote(new.url))
+        return str(item)
+    holder = item.child("image_url")
+    assert isinstance(holder, Object)
+    if new.url != old.url:
+        holder.set("url", speller.quote(new.url))
+    if new.detail != old.detail:
+        if new.detail:
+            holder.set("detail", speller.quote(new.detail))
+        else:
+            holder.remove("detail")
+    return str(item)
+
+
+def _patch_result(unit: Object, value: dict[str, Any], old: Part, message: Message, speller: Speller) -> None:
+    """A tool message holds one result; the text of further parts is added to it."""
+    assert isinstance(old, ToolResult)
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    new = results[0] if results else ToolResult(old.call_id, old.name, "")
+    content = "\n".join([part.content for part in results] + [p.text for p in message.parts if isinstance(p, Text)])
+    id_key, name_key = result_id_key(value), result_name_key(value)
+    if new.name != old.name:
+        unit.set(name_key or "name", speller.quote(new.name), after="role")
+    if new.call_id != old.call_id and id_key:
+        unit.set(id_key, speller.list([speller.quote(new.call_id)]) if id_key == "tool_call_ids" else speller.quote(new.call_id))
+    elif new.call_id != old.call_id and new.call_id != new.name and value.get("role") != "function":
+        unit.set("tool_call_id", speller.quote(new.call_id), after="role")
+    if new.is_error != old.is_error and isinstance(value.get("error"), bool | None) and "error" in value:
+        unit.set("error", "true" if new.is_error else "false")
+    if content != old.content or new.media != old.media:
+        _patch_result_content(unit, value, old, replace(new, content=content), speller)
+
+
+def _patch_result_content(
+    unit: Object, value: dict[str, Any], old: ToolResult, new: ToolResult, speller: Speller
+) -> None:
+    if isinstance(value.get("content"), list):
+        unit.set("content", patched_result_list(unit.raw("content"), old, new, RESULT_ELEMENTS, speller))
+    else:
+        unit.set("content", speller.quote(new.content), after="role")

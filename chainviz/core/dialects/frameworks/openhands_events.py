@@ -1,0 +1,305 @@
+"""Events of OpenHands as parts with places: version 0 (`action`, `observation`) and version 1 (`kind`).
+
+`at` is where in the unit the event lies: old files hold pairs of an action and its observation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    Image,
+    Opaque,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from chainviz.core.dialects.leaves import Leaf, Located, as_flag
+from chainviz.core.dialects.patching import Speller
+from chainviz.core.dialects.result_content import ResultElements, content_leaves, read_result_content
+from chainviz.core.documents.json.edit import dump, load_object, parse, raw_at
+from chainviz.core.documents.units import Pointer
+
+METADATA = "tool_call_metadata"
+MESSAGE: Pointer = ("model_response", "choices", 0, "message")
+_CARRIED = frozenset(("recall", "change_agent_state", "null", "agent_state_changed", "condensation", "condensation_request"))
+_SPEAKERS: dict[str, Role] = {"user": HUMAN, "assistant": AI, "agent": AI, "system": SYSTEM, "tool": TOOL}
+KINDS_V1: dict[str, Role] = {
+    "SystemPromptEvent": SYSTEM, "MessageEvent": "", "ActionEvent": AI, "ObservationEvent": TOOL,
+    "UserRejectObservation": TOOL, "AgentErrorEvent": TOOL, "CondensationSummaryEvent": HUMAN,
+}  # fmt: skip
+_FLAT = frozenset(("action", "thought", "is_confirmed", "security_risk", "keep_prompt", "kernel_init_code", "confirmation_state"))
+"""Members of an action without `args` that are not its arguments."""
+
+
+def word(item: Any, key: str) -> str:
+    value = item.get(key) if type(item) is dict else None
+    return value if type(value) is str else ""
+
+
+def value_at(value: Any, at: Pointer) -> Any:
+    for step in at:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def role_of(event: Any) -> Role | None:
+    """The role that an event speaks in; "" where only its place in the log tells; None for an event that is carried."""
+    if type(event) is not dict:
+        return None
+    if event.get("kind") in KINDS_V1:
+        spoken = event.get("llm_message")
+        return KINDS_V1[event["kind"]] or _SPEAKERS.get(word(spoken, "role"), word(spoken, "role") or None)
+    action, observation = word(event, "action"), word(event, "observation")
+    if (action or observation) in _CARRIED:
+        return None
+    if action == "system":
+        return SYSTEM
+    if action == "message":
+        return _SPEAKERS.get(word(event, "source"), "")
+    if action:
+        return AI if event.get("source", "agent") == "agent" else None
+    return TOOL if observation and "content" in event else None
+
+
+def turn_of(event: Any) -> str:
+    """The answer of the model that an event is a part of: several calls of one answer are several events."""
+    if type(event) is not dict or role_of(event) != AI:
+        return ""
+    if event.get("kind") == "ActionEvent":
+        return word(event, "llm_response_id")
+    return word(value_at(event, (METADATA, "model_response")), "id")
+
+
+def locate_event(event: dict[str, Any], text: str, at: Pointer, role: Role) -> list[Located]:
+    """The parts of one event; of a version 0 event the answer it repeats counts with its first event only."""
+    if "kind" in event:
+        return list(_version_1(event, text, at))
+    if role == TOOL:
+        return [_observation(event, text, at)]
+    arguments = event.get("args")
+    inside: Pointer = (*at, "args") if type(arguments) is dict else at
+    if word(event, "action") in ("message", "system"):
+        return [_text(value_at(event, ("args",)) or event, inside, "content", _copies(event, at, word(arguments or event, "content")))]
+    return [*_thought(event, inside, at), _action(event, text, at)]
+
+
+def _text(holder: Any, at: Pointer, key: str, copies: tuple[Leaf, ...] = ()) -> Located:
+    return Located(Text(word(holder, key)), (*at, key), (Leaf("text", (*at, key)), *copies))
+
+
+def _copies(event: dict[str, Any], at: Pointer, content: str) -> tuple[Leaf, ...]:
+    """`message` is what the interface shows; it often repeats the content."""
+    return (Leaf("text", (*at, "message")),) if content and word(event, "message") == content else ()
+
+
+def _thought(event: dict[str, Any], inside: Pointer, at: Pointer) -> Iterator[Located]:
+    """What the model said before it called."""
+    message = value_at(event, (METADATA, *MESSAGE))
+    place = (*at, METADATA, *MESSAGE)
+    if word(message, "reasoning_content"):
+        leaf = Leaf("content", (*place, "reasoning_content"))
+        yield Located(Thinking(message["reasoning_content"]), (*place, "reasoning_content"), (leaf,))
+    arguments = event.get("args") if type(event.get("args")) is dict else event
+    thought = word(arguments, "thought")
+    said = word(message, "content")
+    if said:
+        copies = (Leaf("text", (*inside, "thought")),) if thought == said else ()
+        yield _text(message, place, "content", copies)
+    elif thought and message is None:
+        yield _text(arguments, inside, "thought")
+
+
+def _action(event: dict[str, Any], text: str, at: Pointer) -> Located:
+    metadata = event.get(METADATA)
+    name = word(metadata, "function_name") or word(event, "action")
+    if type(metadata) is not dict:
+        arguments, place = _plain_arguments(event, text, at)
+        plain = (Leaf("arguments", place, _as_object),) if place else ()
+        return Located(ToolCall(event_id(event), name, arguments), (), plain)
+    id = word(metadata, "tool_call_id")
+    leaves = (Leaf("id", (*at, METADATA, "tool_call_id")), Leaf("name", (*at, METADATA, "function_name")))
+    found = call_place(event, id)
+    if found is None:
+        arguments, held = _plain_arguments(event, text, at)
+        return Located(ToolCall(id, name, arguments), (), (*leaves, Leaf("arguments", held, _as_object)))
+    call = located_call(event, at, found)
+    return Located(call.part, (), (*call.leaves, *leaves, Leaf("arguments", (*at, "args"), _synced)))
+
+
+def event_id(event: dict[str, Any]) -> str:
+    id = event.get("id")
+    return f"event_{id}" if type(id) in (int, str) else "event"
+
+
+def _plain_arguments(event: dict[str, Any], text: str, at: Pointer) -> tuple[str, Pointer]:
+    if type(event.get("args")) is dict:
+        return raw_at(text, (*at, "args")) or "{}", (*at, "args")
+    return dump({key: value for key, value in event.items() if key not in _FLAT}), ()
+
+
+def _as_object(value: str, raw: str, speller: Speller) -> str | None:
+    try:
+        return value if type(parse(value)) is dict else None
+    except ValueError:
+        return None
+
+
+def _synced(value: str, raw: str, speller: Speller) -> str:
+    """The parsed arguments beside the call: members of the same names follow it."""
+    try:
+        new = parse(value)
+    except ValueError:
+        new = None
+    if type(new) is not dict or not raw.startswith("{"):
+        return raw or "{}"
+    held = load_object(raw)
+    for key, each in new.items():
+        if key in held and parse(held.raw(key)) != each:
+            held.set(key, speller.dump(each))
+    return str(held)
+
+
+def call_place(event: dict[str, Any], id: str) -> Pointer | None:
+    """Where in the event the answer's call with that id lies."""
+    calls = value_at(event, (METADATA, *MESSAGE, "tool_calls"))
+    for index, call in enumerate(calls if type(calls) is list else ()):
+        if word(call, "id") == id and type(call.get("function")) is dict:
+            return (METADATA, *MESSAGE, "tool_calls", index)
+    return None
+
+
+def located_call(event: dict[str, Any], at: Pointer, place: Pointer) -> Located:
+    call = value_at(event, place)
+    function = call["function"]
+    part = ToolCall(word(call, "id"), word(function, "name"), word(function, "arguments"))
+    inside = (*at, *place, "function")
+    leaves = (Leaf("id", (*at, *place, "id")), Leaf("name", (*inside, "name")), Leaf("arguments", (*inside, "arguments")))
+    return Located(part, (*at, *place), leaves)
+
+
+def unclaimed_calls(event: dict[str, Any], at: Pointer, claimed: set[str]) -> Iterator[Located]:
+    """Calls of the answer that no event of it carries out."""
+    calls = value_at(event, (METADATA, *MESSAGE, "tool_calls"))
+    for index, call in enumerate(calls if type(calls) is list else ()):
+        if word(call, "id") not in claimed and type(call.get("function")) is dict:
+            yield located_call(event, at, (METADATA, *MESSAGE, "tool_calls", index))
+
+
+def _observation(event: dict[str, Any], text: str, at: Pointer) -> Located:
+    metadata = event.get(METADATA)
+    kind = word(event, "observation")
+    id = word(metadata, "tool_call_id")
+    leaves: tuple[Leaf, ...] = (Leaf("call_id", (*at, METADATA, "tool_call_id")),)
+    if not id:
+        cause = event.get("cause")
+        id, leaves = f"event_{cause}" if type(cause) in (int, str) else "event", ()
+    part = ToolResult(id, word(metadata, "function_name") or kind, word(event, "content"), kind in ("error", "user_rejected"))
+    said = [Leaf("content", (*at, "content"))]
+    if part.content and word(event, "message") == part.content:
+        said.append(Leaf("content", (*at, "message")))
+    return Located(part, (), (*leaves, *said))
+
+
+def _version_1(event: dict[str, Any], text: str, at: Pointer) -> Iterator[Located]:
+    kind = event["kind"]
+    if kind == "SystemPromptEvent":
+        yield _text(event.get("system_prompt"), (*at, "system_prompt"), "text")
+    elif kind == "CondensationSummaryEvent":
+        yield _text(event, at, "summary")
+    elif kind == "MessageEvent":
+        yield from _blocks(event["llm_message"], "content", text, (*at, "llm_message"))
+    elif kind == "ActionEvent":
+        yield from _reasoning(event, at)
+        yield from _blocks(event, "thought", text, at)
+        yield _call_v1(event, at)
+    else:
+        yield _result_v1(event, text, at)
+
+
+def _blocks(holder: Any, key: str, text: str, at: Pointer) -> Iterator[Located]:
+    content = holder.get(key) if type(holder) is dict else None
+    if type(content) is str:
+        yield _text(holder, at, key)
+    for index, item in enumerate(content if type(content) is list else ()):
+        place = (*at, key, index)
+        urls = item.get("image_urls") if type(item) is dict else None
+        if type(item) is dict and type(item.get("text")) is str:
+            yield Located(Text(item["text"]), place, (Leaf("text", (*place, "text")),))
+        elif type(urls) is list and len(urls) == 1 and type(urls[0]) is str:
+            yield Located(Image(urls[0]), place, (Leaf("url", (*place, "image_urls", 0)),))
+        else:
+            yield Located(Opaque(word(item, "type") or "content", raw_at(text, place) or ""), place)
+
+
+def _reasoning(event: dict[str, Any], at: Pointer) -> Iterator[Located]:
+    blocks = event.get("thinking_blocks")
+    for index, item in enumerate(blocks if type(blocks) is list else ()):
+        place = (*at, "thinking_blocks", index)
+        if word(item, "data"):
+            yield Located(Thinking("", item["data"], True), place, (Leaf("signature", (*place, "data")),))
+        else:
+            leaves = (Leaf("content", (*place, "thinking")), Leaf("signature", (*place, "signature")))
+            yield Located(Thinking(word(item, "thinking"), word(item, "signature")), place, leaves)
+    if not blocks and word(event, "reasoning_content"):
+        place = (*at, "reasoning_content")
+        yield Located(Thinking(event["reasoning_content"]), place, (Leaf("content", place),))
+
+
+def _call_v1(event: dict[str, Any], at: Pointer) -> Located:
+    call = event.get("tool_call")
+    inside: Pointer = ("tool_call", "function") if type(value_at(call, ("function",))) is dict else ("tool_call",)
+    holder = value_at(event, inside)
+    part = ToolCall(
+        word(event, "tool_call_id") or word(call, "id"), word(event, "tool_name") or word(holder, "name"), word(holder, "arguments")
+    )
+    leaves = (
+        Leaf("id", (*at, "tool_call_id")), Leaf("id", (*at, "tool_call", "id")),
+        Leaf("name", (*at, "tool_name")), Leaf("name", (*at, *inside, "name")),
+        Leaf("arguments", (*at, *inside, "arguments")),
+    )  # fmt: skip
+    synced = (Leaf("arguments", (*at, "action"), _synced),) if type(event.get("action")) is dict else ()
+    return Located(part, (), (*leaves, *synced))
+
+
+def _shown(item: dict[str, Any]) -> str | Image | None:
+    urls = item.get("image_urls")
+    if type(urls) is list and len(urls) == 1 and type(urls[0]) is str:
+        return Image(urls[0])
+    return word(item, "text") if type(item.get("text")) is str else None
+
+
+def _new_text(text: str, speller: Speller) -> str:
+    return speller.object({"type": '"text"', "text": speller.quote(text)})
+
+
+def _new_media(part: Any, speller: Speller) -> str | None:
+    url = part.url if isinstance(part, Image) else None
+    return None if url is None else speller.object({"type": '"image"', "image_urls": speller.list([speller.quote(url)])})
+
+
+_ELEMENTS = ResultElements(_shown, _new_text, _new_media)
+
+
+def _result_v1(event: dict[str, Any], text: str, at: Pointer) -> Located:
+    id, name = word(event, "tool_call_id"), word(event, "tool_name")
+    named = (Leaf("call_id", (*at, "tool_call_id")), Leaf("name", (*at, "tool_name")))
+    if event["kind"] != "ObservationEvent":
+        key = "error" if event["kind"] == "AgentErrorEvent" else "rejection_reason"
+        return Located(ToolResult(id, name, word(event, key), True), (), (*named, Leaf("content", (*at, key))))
+    place = (*at, "observation", "content")
+    observed = event.get("observation")
+    content, media = read_result_content(value_at(observed, ("content",)), text, place, _shown)
+    is_error = value_at(observed, ("is_error",)) is True
+    leaves = (*named, *content_leaves(place, _ELEMENTS), Leaf("is_error", (*at, "observation", "is_error"), as_flag))
+    return Located(ToolResult(id, name, content, is_error, media), (), leaves)

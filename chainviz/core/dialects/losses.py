@@ -1,0 +1,76 @@
+"""What a format has no place for, in the same sentences for all formats that say what they have room for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.patching import is_json, reasoning_of
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the messages of a format can hold."""
+
+    roles: frozenset[str]
+    kinds: frozenset[str] = frozenset()
+    """Kinds of opaque parts that are at home in the format."""
+    reasoning: bool = True
+    signatures: bool = True
+    errors: bool = True
+    result_names: bool = True
+    result_media: bool = True
+    free_arguments: bool = True
+    """Arguments may be any text, not only JSON."""
+    images: bool = True
+    files: bool = True
+
+
+def losses(message: Message, room: Room) -> tuple[str, ...]:
+    return tuple(_losses(message, room))
+
+
+def _losses(message: Message, room: Room) -> Iterator[str]:
+    parts = message.parts
+    if message.role not in room.roles:
+        yield f"a message of the role {message.role[:40]} is written as a user's"
+    if any(isinstance(part, Opaque) and part.kind not in room.kinds for part in parts):
+        yield "parts of kinds this format does not know are left out"
+    reasoning = reasoning_of(message)
+    if reasoning and not room.reasoning:
+        yield "reasoning is left out"
+    elif not room.signatures and any(item.signature for item in reasoning):
+        yield "signatures of reasoning have no place here"
+    if room.reasoning and any(isinstance(part, Thinking) and part.redacted for part in parts):
+        yield "redacted reasoning becomes a signature without text"
+    yield from _call_losses([part for part in parts if isinstance(part, ToolCall)], room)
+    yield from _result_losses([part for part in parts if isinstance(part, ToolResult)], room)
+    yield from _media_losses(message, room)
+
+
+def _call_losses(calls: list[ToolCall], room: Room) -> Iterator[str]:
+    if not room.free_arguments and any(call.arguments.strip() and not is_json(call.arguments) for call in calls):
+        yield 'invalid JSON arguments become {"_raw": …}'
+    if any(call.type != "function" for call in calls):
+        yield "the type of a tool call has no place here"
+    if any(not call.has_function for call in calls):
+        yield "a call without a function becomes one without a name"
+
+
+def _result_losses(results: list[ToolResult], room: Room) -> Iterator[str]:
+    if not room.errors and any(result.is_error for result in results):
+        yield "a result cannot be marked as an error"
+    if not room.result_names and any(result.name for result in results):
+        yield "a result does not repeat its tool's name"
+    if not room.result_media and any(result.media for result in results):
+        yield "images inside results are left out"
+
+
+def _media_losses(message: Message, room: Room) -> Iterator[str]:
+    if any(isinstance(part, Image) and part.detail for part in message.parts):
+        yield "the detail of an image has no place here"
+    if not room.images and any(isinstance(part, Image) for part in message.parts):
+        yield "images are left out"
+    if not room.files and any(isinstance(part, Binary) for part in message.parts):
+        yield "files are left out"

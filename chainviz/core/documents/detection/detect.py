@@ -1,0 +1,230 @@
+"""Where the message lists of a document lie (step one of detection). The formats say what a message looks like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from chainviz.core.documents.detection.diagnostics import CHECKED, refuse_strangers, refuse_without_messages
+from chainviz.core.documents.detection.find_lists import Place, outline
+from chainviz.core.documents.detection.json_lines import PROBE_LINES, Line, has_lines, outline_lines
+from chainviz.core.documents.detection.recognition import SNIFF, Keys, Recognition
+from chainviz.core.documents.detection.sample import SAMPLE_UNITS, take_sample
+from chainviz.core.documents.detection.sequences import Group, grouped, trees, with_choices
+from chainviz.core.documents.detection.text_members import text_places
+from chainviz.core.documents.detection.truncated import open_list
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.scan import Window, byte_length, fault, skip_space
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.unit_reader import UnitReader
+from chainviz.core.documents.units import FoundList, Pointer, Sample, Span
+from chainviz.core.errors import DocumentError
+
+MANY = 100
+"""Lists beyond these are sampled shortly."""
+MOST_TOLD = 20
+"""Warnings about a file that are listed one by one."""
+_NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[(\s*)\]\s*")
+LARGEST_EMPTY = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    lists: tuple[FoundList, ...]
+    lines: bool = False
+    """The file is JSON Lines, with messages or with whole chains on its lines."""
+
+
+def survey(source: Source, recognition: Recognition, *, salvage: bool = False) -> Survey:
+    """Find the message lists. DocumentError where there is no JSON or nothing that looks like a message.
+
+    With `salvage` a document that is cut off is found up to where it ends.
+    """
+    window = Window(source, 0, source.size)
+    start = 1 if window.text.startswith("\ufeff") else 0
+    begin = window.offset(skip_space(window, start))
+    refuse_strangers(source, begin)
+    try:
+        places, end = outline(source, begin, recognition)
+    except DocumentError as error:
+        if has_lines(source, begin):
+            return _survey_lines(source, begin, recognition)
+        return Survey((open_list(source, begin, error, recognition, salvage=salvage),))
+    rest = Window(source, end, source.size)
+    after = skip_space(rest, 0)
+    if after < len(rest.text):
+        offset = rest.offset(after)
+        first = source.read(begin, begin + 1).decode()
+        if first + rest.text[after] in ("{{", "[[", "{[") or has_lines(source, begin):
+            return _survey_lines(source, begin, recognition)
+        fault(source, offset, "something follows where the document has ended")
+    places += text_places(source, Span(begin, end), places, recognition.texts)
+    places = places or _system_alone(source, begin, end, recognition)
+    if not places:
+        if _is_event_line(source, begin, end, recognition):
+            return _survey_lines(source, begin, recognition)
+        refuse_without_messages(source, begin)
+    return Survey(tuple(_describe(source, places, recognition)))
+
+
+def raw_list(source: Source) -> FoundList:
+    """The whole file as one text, for what cannot be understood."""
+    return FoundList((), "", Span(0, source.size), 0, source.size, lines=True, raw=True)
+
+
+def empty_list(source: Source) -> FoundList | None:
+    """A file that is a list of nothing: no message says what it is, so only somebody who names its format can mean it."""
+    content = source.read(0, source.size) if source.size < LARGEST_EMPTY else b""
+    found = _NOTHING.fullmatch(content)
+    return FoundList((), "", Span(0, source.size), found.start(1), found.end(1)) if found else None
+
+
+def _describe(source: Source, places: list[Place], recognition: Recognition) -> list[FoundList]:
+    """The chains of a document with their samples and titles."""
+    # a sample alone in its archive is a document of its own too
+    whole = None if source.is_archive else Span(0, source.size)
+    chains = _chains(source, places, recognition, whole, 0)
+    if len(chains) == 1:
+        sample = take_sample(source, chains[0])
+        if not sample.values and not chains[0].lists:
+            next(iter(UnitReader(source, chains[0], shell=False)), None)
+        return [replace(chains[0], sample=sample)]
+    found = []
+    for number, item in enumerate(chains):
+        sample = take_sample(source, item, SAMPLE_UNITS if number < MANY else 2)
+        title = _title(item.pointer, item.inside, sample)
+        found.append(replace(item, title=_name(source, item.pointer) or title, sample=sample))
+    return found
+
+
+def _name(source: Source, pointer: Pointer) -> str:
+    """What the file calls the document that the chain was taken from."""
+    place = pointer[1] if source.names and len(pointer) > 1 else None
+    return source.names[place] if isinstance(place, int) and place < len(source.names) else ""
+
+
+def _chains(
+    source: Source, places: list[Place], recognition: Recognition, whole: Span | None, base: int
+) -> list[FoundList]:
+    """The chains that the places make up. `whole` is the document of a chain that is alone in it, whose pointers begin at
+    step `base`; None where it is a document of others too."""
+    nodes, others = trees(source, places, recognition.trees)
+    counted = _counted(others, recognition.copies)
+    groups = _without_answers(with_choices(grouped(counted, recognition.sequences))) if others else []
+    groups = sorted([*nodes, *groups], key=lambda group: group.span.start) if nodes else groups
+    if whole is not None and len(groups) == 1:
+        return [groups[0].found(whole, groups[0].places[0].pointer[base:])]
+    return [group.found(*_own_region(groups, number)) for number, group in enumerate(groups)]
+
+
+def _counted(places: list[Place], copies: Sequence[Keys]) -> list[Place]:
+    """The places that hold a chain: of equal keys in one object the last counts, as for every JSON parser; a copy and a
+    list inside a string count where there is no other."""
+    last = {place.pointer: place for place in places}.values()
+    first = [place for place in last if not any(_holds(place.keys, keys) for keys in copies)] or [*last]
+    return [place for place in first if place.string is None] or first
+
+
+def _without_answers(groups: list[Group]) -> list[Group]:
+    """An answer beside a list that already ends with it is no chain of its own; the one a request got is."""
+    lists = [group for group in groups if not all(place.single for place in group.places)]
+    return [group for group in groups if group in lists or "response" in group.places[0].keys] if lists else groups
+
+
+def _holds(path: Keys, keys: Keys) -> bool:
+    return any(path[at : at + len(keys)] == keys for at in range(len(path) - len(keys) + 1))
+
+
+def _title(pointer: Pointer, inside: Pointer, sample: Sample) -> str:
+    """Where the chain lies, and what its document calls it."""
+    place = pointer_text(pointer[:-1] if len(inside) == 1 and len(pointer) > 1 else pointer)
+    names = (sample.beside.get(key) for key in _NAMES)
+    name = next((str(name) for name in names if isinstance(name, str | int) and str(name).strip()), "")
+    return f"{place} · {name[:60]}" if name else place
+
+
+_NAMES = ("title", "name", "task_id", "custom_id", "id", "instance_id", "session_id")
+
+
+def _own_region(groups: list[Group], number: int) -> tuple[Span, Pointer]:
+    """The object around the chain, unless it holds another chain too: regions never overlap."""
+    group = groups[number]
+    first = group.places[0]
+    outer = group.holder.span if group.holder else first.outer
+    alone = outer is not None and not any(
+        outer.start <= groups[other].span.start < outer.end and not groups[other].is_choice_of(group)
+        for other in (number - 1, number + 1)
+        if 0 <= other < len(groups)
+    )
+    if outer is not None and alone:
+        return outer, first.pointer[group.depth :] if group.holder else first.pointer[first.steps[-1].depth :]
+    edge = 0 if first.single else 1
+    return Span(group.span.start - edge, group.span.end + edge), ()
+
+
+def pointer_text(pointer: Pointer) -> str:
+    """`simulations[3].messages` for a person."""
+    text = ""
+    for step in pointer:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def _system_alone(source: Source, begin: int, end: int, recognition: Recognition) -> list[Place]:
+    """A request whose list of messages is empty may still hold a system text beside it."""
+    text = source.text(begin, min(end, begin + CHECKED))
+    try:
+        value = json_edit.parse(text)
+    except (ValueError, RecursionError):
+        return []
+    for slot, key in recognition.slots if type(value) is dict else ():
+        if value.get(slot) and value.get(key) == []:
+            start, stop = json_edit.span_of(text, (key,)) or (0, 0)
+            first, last = (begin + byte_length(text[:at]) for at in (start + 1, stop - 1))
+            return [Place((key,), first, last)]
+    return []
+
+
+def _is_event_line(source: Source, begin: int, end: int, recognition: Recognition) -> bool:
+    """One object that no format takes for a document may still be a log of one event."""
+    return recognition.looks_like_message(source.text(begin, min(end, begin + SNIFF)), 0)
+
+
+def _survey_lines(source: Source, begin: int, recognition: Recognition) -> Survey:
+    """Messages on lines, or a whole chain on each line?"""
+    first = [line for line in islice(outline_lines(source, begin, recognition), 4 * PROBE_LINES) if isinstance(line, Line)]
+    first = first[:PROBE_LINES]
+    chains = sum(1 for line in first if any(not place.single or len(place.pointer) > 1 for place in line.places))
+    if chains * 2 <= len(first) or not first:
+        found = FoundList((), "", Span(0, source.size), 0, source.size, lines=True)
+        start = len("\ufeff".encode()) if source.bom else 0
+        found = replace(found, start=start)
+        return Survey((replace(found, sample=take_sample(source, found)),), lines=True)
+    lists: list[FoundList] = []
+    warnings: list[str] = []
+    number = 0
+    for line in outline_lines(source, begin, recognition):
+        if not isinstance(line, Line):
+            warnings.append(f"{line[1].rstrip('.')}; the line is kept as it is.")
+            continue
+        if line.number == number:
+            place, column = source.place(line.region.start)
+            warnings.append(f"Line {place}, column {column}: a second value is on the same line.")
+        number = line.number
+        lists += _describe_line(source, line, recognition, SAMPLE_UNITS if len(lists) < MANY else 2)
+    told = (*warnings[:MOST_TOLD], *([f"{len(warnings) - MOST_TOLD} more like these."] if len(warnings) > MOST_TOLD else []))
+    return Survey(tuple(replace(found, warnings=told) for found in lists), lines=True)
+
+
+def _describe_line(source: Source, line: Line, recognition: Recognition, units: int) -> list[FoundList]:
+    chains = _chains(source, line.places, recognition, line.region, 1)
+    found = []
+    for item in chains:
+        title = f"line {line.number}" + (f": {pointer_text(item.pointer[1:])}" if len(chains) > 1 else "")
+        found.append(replace(item, title=title, sample=take_sample(source, item, units)))
+    return found
+
+
+__all__ = ["FoundList", "Survey", "pointer_text", "raw_list", "survey"]

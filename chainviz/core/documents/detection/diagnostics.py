@@ -1,0 +1,72 @@
+"""Why a file holds no chain: each case in one sentence that says what can be done."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NoReturn
+
+from chainviz.core.documents.detection.json_lines import has_lines, is_json
+from chainviz.core.documents.detection.recognition import peek
+from chainviz.core.documents.json.scan import byte_length, fault, in_words
+from chainviz.core.documents.source import Source
+from chainviz.core.errors import DocumentError
+
+CHECKED = 1 << 23
+"""A document without message lists is parsed up to this size to say what is wrong in it."""
+_EMPTY = re.compile(rb'\s*(?:\[\s*\]|\{.*"(?:messages|contents|conversations|traj|input|history)"\s*:\s*\[\s*\].*\})\s*', re.DOTALL)
+
+
+def refuse_strangers(source: Source, begin: int) -> None:
+    head = source.read(begin, begin + 512)
+    if not head:
+        raise DocumentError("The file is empty: there is nothing to show.")
+    line, column = source.place(begin)
+    where = f"Line {line}, column {column}"
+    if head[:1] in b"{[":
+        return
+    if head[:1] == b"<":
+        raise DocumentError(
+            f"{where}: this is HTML or XML, not JSON; export the transcript as JSON, or keep it as raw text.",
+            line, column, begin, raw=True,
+        )  # fmt: skip
+    if b"\0" in head:
+        raise DocumentError(f"{where}: this is binary, not text; upload the transcript as JSON.", line, column, begin)
+    if has_lines(source, begin):
+        return
+    if source.size < CHECKED and is_json(source.read(begin, source.size)):
+        raise DocumentError(
+            f"{where}: the file is JSON, but only a single value; a list of messages is needed.",
+            line, column, begin, raw=True,
+        )  # fmt: skip
+    raise DocumentError(
+        f"{where}: this is not JSON: it begins with “{head[:20].decode('utf-8', 'replace').split(chr(10))[0]}” where "
+        "a “{” or “[” is expected; upload JSON or JSON Lines, or keep it as raw text.",
+        line, column, begin, raw=True,
+    )  # fmt: skip
+
+
+def refuse_broken(source: Source, begin: int) -> None:
+    """Say exactly what is wrong in a document of ordinary size."""
+    text = source.text(begin, begin + CHECKED)
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if begin + CHECKED >= source.size or error.pos < len(text) - 64:
+            fault(source, begin + byte_length(text[: error.pos]), in_words(error.msg))
+    except (ValueError, RecursionError):
+        pass
+
+
+def refuse_without_messages(source: Source, begin: int) -> NoReturn:
+    refuse_broken(source, begin)
+    if source.size < CHECKED and _EMPTY.fullmatch(source.read(begin, source.size)):
+        raise DocumentError("The list of messages is empty: there is nothing to show.", raw=True)
+    head = peek(source.text(begin, begin + (1 << 16)))
+    keys = ", ".join(f"“{key[:30]}”" for key in list(head)[:6]) if isinstance(head, dict) else ""
+    raise DocumentError(
+        "The file is JSON, but there is no list of messages in it"
+        + (f" (its keys are {keys})" if keys else "")
+        + "; upload a transcript, choose its format, or keep it as raw text.",
+        raw=True,
+    )

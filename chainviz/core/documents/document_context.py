@@ -1,0 +1,190 @@
+"""What surrounds the messages of a document (head, tail, carried units, a slot), read and rewritten piece by piece; and
+what lies between the documents of a file. A rewrite is given whole JSON strings, never a piece of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.documents.json.scan import to_bytes
+from chainviz.core.documents.units import LIST_STEP, CarriedSpan, Envelope, Read, Span
+
+_STRING_END = re.compile(rb'(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentContext:
+    """The surroundings of a chain that a document holds."""
+
+    envelope: Envelope
+    read: Read
+    """Reads what the envelope points into."""
+    is_of_upload: bool = False
+    """The envelope points into an upload: one that is rewritten remembers where it was."""
+    rest: tuple[Span, ...] = ()
+    """Stretches of the file outside of all chains, where they are written together with this one."""
+
+    @property
+    def is_single(self) -> bool:
+        lists = self.envelope.lists
+        return self.envelope.single or (lists is not None and set(lists.order) <= set(lists.singles))
+
+    @property
+    def ends_single(self) -> bool:
+        lists = self.envelope.lists
+        return self.envelope.single or (lists is not None and lists.order[-1] in lists.singles)
+
+    @property
+    def shell(self) -> bytes:
+        """What the envelope of a rewritten context points into."""
+        return self.read(self.envelope.region.start, self.envelope.region.end)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the texts, without reading them."""
+        region, content = self.envelope.region, self.envelope.content
+        carried = sum(each.end - each.start for each in self.envelope.carried)
+        rest = sum(each.end - each.start for each in self.rest)
+        return carried + rest + region.end - region.start - (content.end - content.start)
+
+    def texts(self) -> list[str]:
+        found: list[str] = []
+
+        def keep(text: str) -> str:
+            found.append(text)
+            return text
+
+        self.rewritten(keep)
+        return found
+
+    def rewritten(self, rewrite: Rewrite) -> DocumentContext | None:
+        writer = _Writer(self.read, rewrite)
+        envelope = writer.write(self.envelope)
+        for span in self.rest:
+            writer.compare(span)
+        if not writer.is_changed:
+            return None
+        if self.is_of_upload:
+            envelope = replace(envelope, home=(self.envelope.region, self.envelope.content))
+        return in_memory(envelope, bytes(writer.shell))
+
+
+def in_memory(envelope: Envelope, shell: bytes) -> DocumentContext:
+    """The context of a document whose text beside the messages is `shell`."""
+    return DocumentContext(envelope, lambda start, end: shell[start:end])
+
+
+def stretches_between(regions: Iterable[Span], size: int, read: Read) -> tuple[Span, ...]:
+    """What lies between the documents of a file of `size` bytes, without what is only white space and commas."""
+    found, place = [], 0
+    for region in (*sorted(regions, key=lambda region: region.start), Span(size, size)):
+        if region.start > place and read(place, region.start).strip(b" \t\r\n,[]"):
+            found.append(Span(place, region.start))
+        place = max(place, region.end)
+    return tuple(found)
+
+
+class _Writer:
+    def __init__(self, read: Read, rewrite: Rewrite) -> None:
+        self._read = read
+        self._rewrite = rewrite
+        self.shell = bytearray()
+        self.is_changed = False
+
+    def write(self, envelope: Envelope) -> Envelope:
+        region, content, slot = envelope.region, envelope.content, envelope.slot
+        quoted = envelope.lists.quoted if envelope.lists else ()
+        new_slot = self._stretch(region.start, content.start, slot)
+        content_start = len(self.shell)
+        carried = tuple(self._carried(each, _list_before(each) in quoted) for each in envelope.carried)
+        content_end = len(self.shell)
+        if quoted and envelope.lists and len(envelope.lists.order) - 1 in quoted:
+            self._piece(content.end, region.end, is_inside=True)
+        else:
+            new_slot = self._stretch(content.end, region.end, slot) or new_slot
+        return replace(
+            envelope,
+            region=Span(0, len(self.shell)),
+            content=Span(content_start, content_end),
+            carried=carried,
+            slot=new_slot,
+            lists=replace(envelope.lists, spelled=()) if envelope.lists else None,
+        )
+
+    def _stretch(self, start: int, end: int, slot: Span | None) -> Span | None:
+        """Writes a stretch and says where the slot lies now, if it lies in it."""
+        if slot is None or not start <= slot.start <= slot.end <= end:
+            self._piece(start, end)
+            return None
+        self._piece(start, slot.start)
+        new_start = len(self.shell)
+        self._piece(slot.start, slot.end)
+        new_end = len(self.shell)
+        self._piece(slot.end, end)
+        return Span(new_start, new_end)
+
+    def _carried(self, unit: CarriedSpan, is_inside: bool) -> CarriedSpan:
+        self.shell += self._read(unit.start - unit.lead, unit.start)
+        start = len(self.shell)
+        self._piece(unit.start, unit.end, is_inside=is_inside)
+        return CarriedSpan(unit.ordinal, unit.lead, start, len(self.shell))
+
+    def compare(self, span: Span) -> None:
+        """Notes whether the text of a span would change; the writer of the file writes it."""
+        self._changed(self._read(span.start, span.end))
+
+    def _piece(self, start: int, end: int, *, is_inside: bool = False) -> None:
+        """Writes a piece; one that begins inside a string keeps what it has of that."""
+        old = self._read(start, end)
+        cut = _STRING_END.match(old) if is_inside else None
+        kept = cut.end() if cut else 0
+        self.shell += old[:kept] + self._changed(old[kept:])
+
+    def _changed(self, old: bytes) -> bytes:
+        text = old.decode("utf-8", "surrogateescape")
+        new = self._rewrite(text)
+        self.is_changed = self.is_changed or new != text
+        return old if new == text else to_bytes(new)
+
+
+def _list_before(unit: CarriedSpan) -> int:
+    """The list that ends where the piece begins; -1 where it is a carried unit of a list."""
+    return unit.ordinal // LIST_STEP if (unit.ordinal + 1) % LIST_STEP == 0 else -1
+
+
+def between(chunks: Iterable[bytes], rewrite: Rewrite) -> Iterator[bytes]:
+    """A stretch of a file that begins outside of any string. Held in memory: no more than its longest string."""
+    held, enough = b"", 0
+    for chunk in chunks:
+        held += chunk
+        if len(held) < enough:
+            continue
+        ready = _cut(held)
+        if ready:
+            yield to_bytes(rewrite(held[:ready].decode("utf-8", "surrogateescape")))
+        # an open string is looked at again when twice as much of it is there
+        held = held[ready:]
+        enough = 2 * len(held)
+    yield to_bytes(rewrite(held.decode("utf-8", "surrogateescape")))
+
+
+def _cut(text: bytes) -> int:
+    """Up to where strings are whole. A line end closes what a broken line left open."""
+    place = 0
+    while (quote := text.find(b'"', place)) >= 0:
+        found = _STRING.match(text, quote)
+        if found is not None:
+            place = found.end()
+            continue
+        line_end = text.find(b"\n", quote)
+        if line_end < 0:
+            return quote
+        place = line_end + 1
+    # bytes of one character stay together
+    end = len(text)
+    while end > place and text[end - 1] >= 0x80:
+        end -= 1
+    return end

@@ -1,0 +1,110 @@
+"""One JSON value out of a sliding window, or why there is none. Knows Python's decoder and what it stumbles over."""
+
+from __future__ import annotations
+
+import json
+
+from chainviz.core.documents.json.scan import Oddities, Scan, Window, decoder, in_words, skip_string
+from chainviz.core.documents.source import CHUNK, Source
+from chainviz.core.errors import DocumentError
+
+CUT_OFF = "the file ends in the middle of a message: it is cut off"
+NO_END = "the file ends in the middle of a text: it is cut off, or a closing quote is missing"
+LONG_STRING = 1 << 22
+_NEAR_END = 16
+"""An error so close to the end of the window may be the window's fault."""
+
+
+class Broken(Exception):
+    """A value that cannot be read: where in the window, why, and where the value now begins."""
+
+    def __init__(self, position: int, what: str, begin: int = 0) -> None:
+        self.position = position
+        self.what = what
+        self.begin = begin
+
+
+class Values:
+    """Reads values; the text of a value that did not fit the window is had by sliding it."""
+
+    def __init__(self, source: Source, oddities: Oddities, *, lines: bool) -> None:
+        self._source = source
+        self._odd = oddities
+        self._lines = lines
+
+    def read(self, window: Window, begin: int, keep: int = 0, scan: Scan | None = None) -> tuple[object, int, int]:
+        """The value at `begin`, its end, and where it now begins: the window slides (to `keep`) until it is whole."""
+        scan = scan or decoder(self._odd)
+        while True:
+            until = 0
+            try:
+                value, end = scan(window.text, begin)
+                # a bare number may go on beyond the window
+                if end < len(window.text) or window.complete or window.text[begin] in '{["':
+                    return value, end, begin
+                broken = Broken(end, "")
+            except json.JSONDecodeError as error:
+                if self._is_control_character(window, error, begin):
+                    scan = decoder(self._odd, careful=True)
+                    continue
+                broken, until = self._wrong(window, error, begin)
+            except RecursionError:
+                raise Broken(begin, "values are nested too deep", begin) from None
+            except ValueError:
+                scan = decoder(self._odd, careful=True)
+                continue
+            broken.begin = begin
+            if broken.position < len(window.text) - _NEAR_END or not window.more(keep, until):
+                raise broken
+            del self._odd.seen[:]
+            begin -= keep
+            keep = 0
+
+    def alone(self, window: Window, begin: int, keep: int, scan: Scan) -> tuple[object, int, int]:
+        """The value of one line, looked at without what follows: Python counts lines for every error it raises."""
+        end = window.text.find("\n", begin)
+        if end < 0:
+            return self.read(window, begin, keep, scan)
+        try:
+            value, length = scan(window.text[begin:end], 0)
+        except (ValueError, RecursionError):
+            raise Broken(begin, "the line is no JSON", begin) from None
+        return value, begin + length, begin
+
+    def _missing(self, window: Window, position: int) -> Broken:
+        rest = window.text[position:].strip() if len(window.text) - position < _NEAR_END else "?"
+        if window.complete and any(word.startswith(rest) for word in ("true", "false", "null", "-")):
+            return Broken(len(window.text), CUT_OFF)
+        return Broken(position, in_words("Expecting value"))
+
+    def _is_control_character(self, window: Window, error: json.JSONDecodeError, begin: int) -> bool:
+        """In a string, where it can be read over; the end of a line ends the value in JSON Lines."""
+        if "control character" not in error.msg or (self._lines and window.text[error.pos] == "\n"):
+            return False
+        self._odd.see_bare(window.text[begin : error.pos], window.offset(error.pos))
+        return True
+
+    def _wrong(self, window: Window, error: json.JSONDecodeError, begin: int) -> tuple[Broken, int]:
+        """What is wrong; if only the window ends too early, also up to which byte it must reach."""
+        if error.msg == "Expecting value":
+            return self._missing(window, error.pos), 0
+        if "control character" in error.msg:
+            return Broken(error.pos, "a string is cut off by the end of the line"), 0
+        if window.complete and not window.text[error.pos :].strip():
+            return Broken(len(window.text), CUT_OFF), 0
+        if not error.msg.startswith("Unterminated string"):
+            return Broken(error.pos, in_words(error.msg)), 0
+        if window.complete:
+            raise Broken(error.pos if self._lines else len(window.text), NO_END, begin)
+        return Broken(len(window.text), NO_END), self._string_end(window, error.pos, begin)
+
+    def _string_end(self, window: Window, position: int, begin: int) -> int:
+        """Before the window grows for a long string, look where it ends, and whether it does at all."""
+        if len(window.text) - position < LONG_STRING:
+            return 0
+        start = window.offset(position)
+        ahead = Window(self._source, start, window.end)
+        try:
+            return ahead.offset(skip_string(ahead, 0)) + CHUNK
+        except DocumentError:
+            raise Broken(position, "a string begins that never ends", begin) from None

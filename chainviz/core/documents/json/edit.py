@@ -1,0 +1,323 @@
+"""Surgery on JSON text: what is not touched keeps every byte, spacing, key order and number spelling.
+
+`load` opens an object or list one level deep; members and items stay text until `child` opens them. `str()` writes back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from chainviz.core.documents.json.scan import SPACE, string_at, value_end
+from chainviz.core.documents.units import Pointer
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def quote(text: str, ascii_only: bool = True) -> str:
+    """A JSON string. Lone surrogates are always escaped: they have no UTF-8 form."""
+    quoted = json.dumps(text, ensure_ascii=ascii_only)
+    return quoted if ascii_only else _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+
+
+def dump(value: Any, ascii_only: bool = True, compact: bool = False) -> str:
+    """A JSON value that is ours to spell."""
+    separators = (",", ":") if compact else (", ", ": ")
+    text = json.dumps(value, ensure_ascii=ascii_only, separators=separators)
+    return text if ascii_only else _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def spelled_like(text: str, near: str) -> str:
+    """`quote` in the manner of the text it goes into: escapes stay escapes, plain letters stay plain."""
+    return quote(text, ascii_only=uses_escapes(near))
+
+
+def uses_escapes(near: str) -> bool:
+    """Whether a text writes non-ASCII characters as escapes; where nothing tells, it does."""
+    return near.isascii()
+
+
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def parse(text: str) -> Any:
+    """The value of text that is known to be JSON, whatever its numbers, constants and control characters are like."""
+    try:
+        return _DECODER.decode(text)
+    except ValueError:
+        return json.loads(text, strict=False, parse_int=float)
+
+
+class Value:
+    """An object or list that can be edited in place; `str` gives its text."""
+
+    def __init__(self, first: str, tail: str) -> None:
+        self._first = first
+        """White space before the first item."""
+        self._tail = tail
+        """White space before the closing bracket."""
+        self._texts: list[str | Value] = []
+        self._before: list[str | None] = []
+        """White space before each item; None for the first one and for new ones."""
+        self._after: list[str] = []
+        """White space between each item and its comma."""
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def _gap(self) -> str:
+        for before in self._before:
+            if before is not None:
+                return before
+        return self._first if "\n" in self._first else ""
+
+    def _text(self, place: int) -> str:
+        return str(self._texts[place])
+
+    def _opened(self, place: int) -> Value:
+        found = self._texts[place]
+        if isinstance(found, str):
+            found = self._texts[place] = load(found)
+        return found
+
+    def _written(self, heads: Sequence[str]) -> str:
+        pieces = []
+        gap = self._gap()
+        for place, text in enumerate(self._texts):
+            before = self._before[place]
+            pieces.append(self._first if not place else "," + (gap if before is None else before))
+            pieces += (heads[place], str(text), self._after[place] if place < len(self._texts) - 1 else "")
+        return "".join(pieces) + self._tail
+
+
+class Array(Value):
+    def raw(self, index: int) -> str:
+        return self._text(index)
+
+    def child(self, index: int) -> Value:
+        return self._opened(index)
+
+    def set(self, index: int, text: str) -> None:
+        self._texts[index] = text
+
+    def rebuild(self, items: Iterable[int | str]) -> None:
+        """Sets the items of the list: a number is the item that had this index, a text is a new item."""
+        places = list(items)
+        if places == list(range(len(self._texts))):
+            return
+        texts, before, after = self._texts, self._before, self._after
+        gap = self._gap()
+        self._texts = [texts[item] if isinstance(item, int) else item for item in places]
+        self._before = [before[item] if isinstance(item, int) else None for item in places]
+        self._after = [after[item] if isinstance(item, int) else "" for item in places]
+        self._before = [gap if lead is None and place else lead for place, lead in enumerate(self._before)]
+
+    def __str__(self) -> str:
+        return f"[{self._written([''] * len(self._texts))}]"
+
+
+class Object(Value):
+    def __init__(self, first: str, tail: str) -> None:
+        super().__init__(first, tail)
+        self.keys: list[str] = []
+        self._heads: list[str] = []
+        """Each key with its quotes, colon and the white space around it, as the source spells them."""
+
+    def _place(self, key: str) -> int:
+        """The last member of that name: the one that counts."""
+        return len(self.keys) - 1 - self.keys[::-1].index(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.keys
+
+    def raw(self, key: str) -> str:
+        return self._text(self._place(key))
+
+    def get(self, key: str) -> Any:
+        """The member's value, None where there is no such member."""
+        return parse(self.raw(key)) if key in self.keys else None
+
+    def child(self, key: str) -> Value:
+        return self._opened(self._place(key))
+
+    def set(self, key: str, text: str, after: str = "") -> None:
+        """Replace the member's text, or add it behind `after` (or last)."""
+        if key in self.keys:
+            self._texts[self._place(key)] = text
+            return
+        place = self._place(after) + 1 if after in self.keys else len(self.keys)
+        self._insert(place, key, text)
+
+    def set_first(self, key: str, text: str, before: str) -> None:
+        """Replace the member's text, or add it in front of `before`."""
+        if key in self.keys:
+            self.set(key, text)
+        else:
+            self._insert(self._place(before), key, text)
+
+    def _insert(self, place: int, key: str, text: str) -> None:
+        self._before = [self._gap() if lead is None and at else lead for at, lead in enumerate(self._before)]
+        if not place and self._before:
+            self._before[0] = self._gap()
+        colon = self._heads[0][self._heads[0].rindex('"') + 1 :] if self._heads else ": "
+        self.keys.insert(place, key)
+        self._heads.insert(place, quote(key) + colon)
+        self._texts.insert(place, text)
+        self._before.insert(place, None)
+        self._after.insert(place, "")
+
+    def rename(self, key: str, new: str, text: str) -> None:
+        """Another key and value in the member's place."""
+        place = self._place(key)
+        head = self._heads[place]
+        self.keys[place] = new
+        self._heads[place] = quote(new) + head[head.rindex('"') + 1 :]
+        self._texts[place] = text
+
+    def remove(self, key: str) -> None:
+        """Every member of that name, with its comma."""
+        gap = self._gap()
+        while key in self.keys:
+            place = self._place(key)
+            for items in (self.keys, self._heads, self._texts, self._before, self._after):
+                del items[place]
+        self._before = [gap if lead is None and at else lead for at, lead in enumerate(self._before)]
+
+    def __str__(self) -> str:
+        return f"{{{self._written(self._heads)}}}"
+
+
+def load(text: str) -> Value:
+    """Open the object or list that `text` is; TypeError for any other value."""
+    start = _space(text, 0)
+    if text[start] == "{":
+        return _load_object(text, start + 1)
+    if text[start] == "[":
+        return _load_array(text, start + 1)
+    raise TypeError("only objects and lists have members")
+
+
+def load_object(text: str) -> Object:
+    value = load(text)
+    assert isinstance(value, Object)
+    return value
+
+
+def load_array(text: str) -> Array:
+    value = load(text)
+    assert isinstance(value, Array)
+    return value
+
+
+def _space(text: str, position: int) -> int:
+    found = SPACE.match(text, position)
+    return found.end() if found else position
+
+
+def _load_array(text: str, position: int) -> Array:
+    start = _space(text, position)
+    if text[start] == "]":
+        return Array("", text[position:start])
+    result = Array(text[position:start], "")
+    before: str | None = None
+    while True:
+        end = value_end(text, start)
+        comma = _space(text, end)
+        result._texts.append(text[start:end])
+        result._before.append(before)
+        if text[comma] == "]":
+            result._after.append("")
+            result._tail = text[end:comma]
+            return result
+        result._after.append(text[end:comma])
+        start = _space(text, comma + 1)
+        before = text[comma + 1 : start]
+
+
+def _load_object(text: str, position: int) -> Object:
+    start = _space(text, position)
+    if text[start] == "}":
+        return Object("", text[position:start])
+    result = Object(text[position:start], "")
+    before: str | None = None
+    while True:
+        key, end = string_at(text, start)
+        value = _space(text, _space(text, end) + 1)
+        end = value_end(text, value)
+        comma = _space(text, end)
+        result.keys.append(key)
+        result._heads.append(text[start:value])
+        result._texts.append(text[value:end])
+        result._before.append(before)
+        if text[comma] == "}":
+            result._after.append("")
+            result._tail = text[end:comma]
+            return result
+        result._after.append(text[end:comma])
+        start = _space(text, comma + 1)
+        before = text[comma + 1 : start]
+
+
+def span_of(text: str, pointer: Pointer) -> tuple[int, int] | None:
+    """Where in `text` the value at `pointer` lies, in characters; None where there is no such value."""
+    start = _space(text, 0)
+    opened = _opened(text)
+    for step in pointer:
+        places = opened.get(start)
+        if places is None:
+            places = opened[start] = _places(text, start)
+        if step not in places:
+            return None
+        start = places[step]
+    return start, value_end(text, start)
+
+
+Places = dict[str | int, int]
+"""Where the members or items of an object or list begin."""
+
+_last: tuple[str, dict[int, Places]] = ("", {})
+
+
+def _opened(text: str) -> dict[int, Places]:
+    """The lists and objects of the text looked at last, by their beginning: a message may have thousands of blocks, and
+    each is asked for in turn. The text is known as the same object: comparing long equal texts takes too long."""
+    global _last
+    last = _last
+    if last[0] is not text:
+        last = _last = text, {}
+    return last[1]
+
+
+def _places(text: str, start: int) -> Places:
+    """Where the members or items of the value at `start` begin; of members that share a name the last one counts."""
+    places: Places = {}
+    bracket = text[start]
+    if bracket not in "{[":
+        return places
+    position = _space(text, start + 1)
+    while text[position] not in "}]":
+        step: str | int = len(places)
+        if bracket == "{":
+            step, end = string_at(text, position)
+            position = _space(text, _space(text, end) + 1)
+        places[step] = position
+        position = _space(text, value_end(text, position))
+        if text[position] == ",":
+            position = _space(text, position + 1)
+    return places
+
+
+def raw_at(text: str, pointer: Pointer) -> str | None:
+    """The text of the value at `pointer`, as the source spells it."""
+    found = span_of(text, pointer)
+    return None if found is None else text[found[0] : found[1]]
+
+
+def replace_at(text: str, pointer: Pointer, new: str) -> str:
+    """`text` with another value at `pointer`, which must exist."""
+    found = span_of(text, pointer)
+    if found is None:
+        raise KeyError(pointer)
+    return text[: found[0]] + new + text[found[1] :]

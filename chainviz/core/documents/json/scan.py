@@ -1,0 +1,253 @@
+"""Reading JSON text through a window that slides over a source. Knows tokens and byte offsets, not what they mean."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from chainviz.core.documents.json.pointers import Pointers
+from chainviz.core.documents.source import CHUNK, Source
+from chainviz.core.errors import DocumentError
+from chainviz.core.terminal import visible
+
+MAX_DEPTH = 256
+"""Deeper nesting is refused: no transcript needs it, and it is how parsers are brought down."""
+TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep"
+
+SPACE = re.compile(r"[ \t\r\n]*")
+_STRING = r'"(?:[^"\\]++|\\.)*+"'
+FLAT = re.compile(rf'(?:[^"\[\]{{}}]++|({_STRING}))*+', re.DOTALL)
+"""Everything up to the next bracket; group 1 is the last string."""
+_STRING_PART = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
+
+
+def _balanced(levels: int) -> str:
+    pattern = r"(?!)"
+    for _ in range(levels):
+        pattern = rf'[\[{{](?:[^"\[\]{{}}]++|{_STRING}|{pattern})*+[\]}}]'
+    return pattern
+
+
+NESTED = re.compile(_balanced(4), re.DOTALL)
+"""A whole list or object that is nested up to four deep."""
+SHALLOW = re.compile(rf'(?:[^"\[\]{{}}]++|{_STRING}|{_balanced(4)})*+', re.DOTALL)
+"""Like FLAT, but whole values nested up to four deep are passed over too: the bulk of every transcript, at C speed."""
+
+
+def byte_length(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
+def to_bytes(text: str) -> bytes:
+    """Escapes of bytes that are not UTF-8 become those bytes; other lone surrogates get their three bytes."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+class Window:
+    """A piece of the source as text; `more` slides it on. Bytes that are not UTF-8 become surrogate escapes."""
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source = source
+        self.end = end
+        self._next = start
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._known = (0, start)
+        self.text = ""
+        self.complete = False
+        self.more(0)
+
+    def more(self, keep: int, until: int = 0) -> bool:
+        """Forget the text before `keep` and read on, at least to byte `until`; False at the end.
+
+        A value that did not fit doubles the window.
+        """
+        if self.complete:
+            return False
+        base = self.offset(keep)
+        left = self.text[keep:]
+        stop = min(max(self._next + max(CHUNK, len(left) if not until else 0), until), self.end)
+        chunk = self.source.read(self._next, stop)
+        self._next = stop
+        self.complete = stop >= self.end or not chunk
+        self.text = left + self._decoder.decode(chunk, self.complete)
+        self._known = (0, base)
+        return True
+
+    def offset(self, position: int) -> int:
+        """The byte offset of a place in `text`; cheap when asked in rising order."""
+        at, offset = self._known
+        if position < at:
+            return offset - byte_length(self.text[position:at])
+        offset += byte_length(self.text[at:position])
+        self._known = (position, offset)
+        return offset
+
+    def ahead(self, position: int, characters: int) -> int:
+        """Have `characters` of text after `position`, if there are so many; returns where `position` is now."""
+        while len(self.text) - position < characters and not self.complete:
+            self.more(position)
+            position = 0
+        return position
+
+
+def skip_space(window: Window, position: int) -> int:
+    while True:
+        found = SPACE.match(window.text, position)
+        position = found.end() if found else position
+        if position < len(window.text) or not window.more(position):
+            return position
+        position = 0
+
+
+def skip_string(window: Window, position: int) -> int:
+    """Past the end of the string that opens at `position`, forgetting its text: it may be as long as the file."""
+    start = window.offset(position)
+    position += 1
+    while True:
+        found = _STRING_PART.match(window.text, position)
+        position = found.end() if found else position
+        if position < len(window.text) and window.text[position] == '"':
+            return position + 1
+        if not window.more(position):
+            fault(window.source, start, "a string begins that never ends")
+        position = 0
+
+
+def skip_value(window: Window, position: int, depth: int = 0) -> int:
+    """Past the end of the list or object whose opening bracket lies before `position`."""
+    opened = 1
+    while True:
+        found = SHALLOW.match(window.text, position)
+        position = found.end() if found else position
+        if position == len(window.text):
+            if not window.more(position):
+                fault(window.source, window.end, "the file ends inside a list or object: it is cut off")
+            position = 0
+            continue
+        char = window.text[position]
+        if char == '"':
+            position = skip_string(window, position)
+            continue
+        if char in "[{":
+            # a whole value was not in the window: have more of it before going through it bracket by bracket
+            if not window.complete and len(window.text) - position < CHUNK // 2:
+                window.more(position)
+                position = 0
+                continue
+            opened += 1
+            check_depth(window, position, depth + opened)
+        else:
+            opened -= 1
+            if not opened:
+                return position + 1
+        position += 1
+
+
+def check_depth(window: Window, position: int, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        fault(window.source, window.offset(position), TOO_DEEP)
+
+
+_SHOWN = {
+    "Expecting value": "a value is missing or misspelled",
+    "Expecting property name enclosed in double quotes": "a key in double quotes is missing",
+    "Expecting ':' delimiter": "a colon is missing after a key",
+    "Expecting ',' delimiter": "a comma or closing bracket is missing",
+    "Illegal trailing comma before end of object": "a comma stands before a closing bracket",
+    "Illegal trailing comma before end of array": "a comma stands before a closing bracket",
+    "Unterminated string starting at": "a string begins that never ends",
+    "Invalid control character at": "a control character stands bare in a string",
+    "Extra data": "something follows where the document has ended",
+}
+
+
+def in_words(message: str) -> str:
+    if message.startswith("Invalid \\"):
+        return "a backslash escape is wrong"
+    return _SHOWN.get(message, message[:1].lower() + message[1:])
+
+
+def fault(source: Source, offset: int, what: str, salvage: int = 0) -> NoReturn:
+    line, column = source.place(offset)
+    kept = ""
+    if salvage:
+        kept = f" {salvage} complete message{'s' if salvage > 1 else ''} before it can be kept."
+    raise DocumentError(
+        f"Line {line}, column {column}: {what}.{kept}", line, column, offset, salvage=salvage, raw=True, what=what
+    )
+
+
+MOST_POINTER = 80
+
+
+class Oddities:
+    """What a decoder saw that JSON allows but most programs do not expect."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.places: dict[str, int] = {}
+        """Bytes from the start of the file to what has a place of its own; all else is said of the whole value."""
+
+    def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) != len(pairs):
+            counted = Counter(key for key, _ in pairs)
+            twice = next(key for key, count in counted.items() if count > 1)
+            self.seen.append(f"the key “{twice[:40]}” stands twice in one object, and the last one counts")
+        return result
+
+    def see_bare(self, before: str, offset: int) -> None:
+        """A control character in a string; `before`: the JSON value up to there."""
+        where = visible(Pointers(before).at(len(before)))[:MOST_POINTER]
+        what = "a control character stands bare in " + (f"the string at {where}" if where else "a string")
+        self.seen.append(what)
+        self.places[what] = offset
+
+    def constant(self, word: str) -> float:
+        self.seen.append(f"{word} is a number JSON does not have")
+        return float(word)
+
+
+Scan = Callable[[str, int], tuple[Any, int]]
+
+
+def decoder(oddities: Oddities, *, careful: bool = False) -> Scan:
+    """`scan(text, position) -> (value, end)`; ValueError where there is no value.
+
+    The careful one also takes control characters in strings and integers of any length, and is slower.
+    """
+    made = json.JSONDecoder(
+        object_pairs_hook=oddities.pairs,
+        parse_constant=oddities.constant,
+        parse_int=_integer if careful else None,
+        strict=not careful,
+    )
+    return made.raw_decode
+
+
+def _integer(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:
+        # Python refuses integers of more than 4,300 digits; the source text keeps them
+        return float("inf") if digits[0] != "-" else float("-inf")
+
+
+_lenient = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False)
+
+
+def value_end(text: str, position: int) -> int:
+    """Where the value that begins at `position` ends; `text` is known to be JSON."""
+    return _lenient.raw_decode(text, position)[1]
+
+
+def string_at(text: str, position: int) -> tuple[str, int]:
+    """The string whose opening quote is at `position`, and its end."""
+    return _lenient.raw_decode(text, position)

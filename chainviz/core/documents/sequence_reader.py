@@ -1,0 +1,173 @@
+"""A chain in several lists of its document, or inside JSON strings, read as one list of units.
+
+Units of the second list in file order count from LIST_STEP, and so on; what lies between two lists is carried, so an
+edit in one never touches the other. Units inside a string are given as JSON text; the envelope keeps how the upload
+spells them, so that what nobody changed is written back byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from chainviz.core.chain.messages import SLOT
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.quoted import Quoted
+from chainviz.core.documents.json.scan import byte_length
+from chainviz.core.documents.source import Source, open_source
+from chainviz.core.documents.unit_reader import UnitReader
+from chainviz.core.documents.units import (
+    LIST_STEP,
+    CarriedSpan,
+    Envelope,
+    FoundList,
+    Lists,
+    ListSpan,
+    Pointer,
+    Span,
+    Unit,
+)
+
+
+class SequenceReader:
+    """Iterate once for the units, in chain order; then `envelope` is complete."""
+
+    def __init__(
+        self, source: Source, found: FoundList, slot_keys: Sequence[str] = (), *, salvage: bool = False
+    ) -> None:
+        self.source = source
+        self.found = found
+        self._salvage = salvage
+        self._slot_keys = slot_keys
+        self._slot: tuple[str, Span] | None = None
+        self._warnings: list[str] = list(found.warnings)
+        self._carried: list[CarriedSpan] = []
+        self._spelled: dict[int, CarriedSpan] = {}
+        self._leads: Counter[str] = Counter()
+        self._first_lead = ""
+        self._bounds: dict[int, Span] = {}
+        """From each list's first unit to its last one in the upload."""
+
+    def __iter__(self) -> Iterator[Unit]:
+        yield from self._read_slot()
+        for item in self.found.lists:
+            if item.string is None:
+                yield from self._plain(item)
+            else:
+                yield from self._quoted(item, item.string)
+
+    def carry(self, unit: Unit) -> None:
+        """The unit is no message: it is written back in place."""
+        end = unit.start + byte_length(unit.text)
+        span = CarriedSpan(unit.ordinal, byte_length(unit.lead), unit.start, end)
+        self._carried.append(self._spelled.pop(unit.ordinal, span))
+
+    def warn(self, offset: int, what: str) -> None:
+        if offset < 0:
+            self._warnings.append(f"{what[:1].upper()}{what[1:]}.")
+            return
+        line, column = self.source.place(offset)
+        self._warnings.append(f"Line {line}, column {column}: {what}.")
+
+    @property
+    def envelope(self) -> Envelope:
+        found = self.found
+        lead = self._leads.most_common(1)[0][0] if self._leads else "," + (self._first_lead or " ")
+        carried = sorted([*self._carried, *self._between()], key=lambda span: span.ordinal)
+        return Envelope(
+            region=found.region,
+            content=Span(self._bounds[0].start, self._bounds[len(self._bounds) - 1].end),
+            pointer=found.pointer,
+            inside=found.inside,
+            lead=lead,
+            first_lead=self._first_lead,
+            slot_key=self._slot[0] if self._slot else "",
+            slot=self._slot[1] if self._slot else None,
+            carried=tuple(carried),
+            lists=Lists(
+                order=tuple(item.number for item in found.lists),
+                singles=tuple(item.number for item in found.lists if item.single),
+                quoted=tuple(item.number for item in found.lists if item.string is not None),
+                spelled=tuple(sorted(self._spelled.values(), key=lambda span: span.ordinal)),
+            ),
+            encoding=self.source.text_encoding,
+            bom=self.source.bom,
+            warnings=tuple(dict.fromkeys(self._warnings)),
+            not_understood=found.not_understood,
+        )
+
+    def _read_slot(self) -> Iterator[Unit]:
+        """The system text in the object that holds the first list, before all lists or behind them."""
+        for key in self._slot_keys if self.found.inside else ():
+            place = self._place_beside((*self.found.inside[:-1], key))
+            if place is not None:
+                text = self.source.text(place.start, place.end)
+                self._slot = (key, place)
+                yield Unit(SLOT, "", text, json_edit.parse(text), place.start)
+                return
+
+    def _place_beside(self, pointer: Pointer) -> Span | None:
+        """Where a value beside the lists lies."""
+        around = self.found.around
+        singles = {item.start for item in self.found.lists if item.single}
+        # what a list left out is an empty list or string; a message left out is null
+        pieces = [self.source.text(span.start, span.end) + ("null" if span.end in singles else "") for span in around]
+        with suppress(ValueError, IndexError, RecursionError):
+            place = json_edit.span_of("".join(pieces), pointer)
+            length = 0
+            for span, piece in zip(around, pieces, strict=True) if place else ():
+                is_outer = span in (around[0], around[-1])
+                if place and is_outer and length <= place[0] and place[1] <= length + len(piece):
+                    start, end = (span.start + byte_length(piece[: at - length]) for at in place)
+                    return Span(start, end)
+                length += len(piece)
+        return None
+
+    def _between(self) -> Iterator[CarriedSpan]:
+        """What lies before each list but the first."""
+        for number in range(1, len(self._bounds)):
+            start, end = self._bounds[number - 1].end, self._bounds[number].start
+            yield CarriedSpan(number * LIST_STEP - 1, 0, start, end)
+
+    def _plain(self, item: ListSpan) -> Iterator[Unit]:
+        here = FoundList((), "", self.found.region, item.start, item.end, single=item.single, raw=self.found.raw)
+        reader = UnitReader(self.source, here, salvage=self._salvage, shell=False)
+        for unit in reader:
+            self._count(unit)
+            yield replace(unit, ordinal=unit.ordinal + item.number * LIST_STEP)
+        self._warnings += reader.warnings
+        self._bounds[item.number] = reader.envelope.content
+
+    def _quoted(self, item: ListSpan, string: Span) -> Iterator[Unit]:
+        quoted = Quoted(self.source.read(string.start, string.end), string)
+        with open_source(quoted.text) as text:
+            here = FoundList((), "", Span(0, text.size), item.start, item.end, single=item.single)
+            reader = UnitReader(text, here, salvage=True, shell=False)
+            for unit in reader:
+                self._count(unit)
+                ordinal = unit.ordinal + item.number * LIST_STEP
+                start, lead = quoted.offset(unit.start), quoted.offset(unit.start - byte_length(unit.lead))
+                end = quoted.offset(unit.start + byte_length(unit.text))
+                self._spelled[ordinal] = CarriedSpan(ordinal, start - lead, start, end)
+                yield replace(unit, ordinal=ordinal, start=-1)
+            inside = reader.envelope.content
+            self._bounds[item.number] = Span(quoted.offset(inside.start), quoted.offset(inside.end))
+        for warning in reader.warnings:
+            self.warn(string.start, f"in the text that starts here, {warning.partition(': ')[2].removesuffix('.')}")
+
+    def _count(self, unit: Unit) -> None:
+        if unit.ordinal:
+            self._leads[unit.lead] += 1
+        elif not self._first_lead:
+            self._first_lead = unit.lead
+
+
+def read_units(
+    source: Source, found: FoundList, slot_keys: Sequence[str] = (), *, salvage: bool = False
+) -> UnitReader | SequenceReader:
+    """What reads the units of a chain, wherever its document has them."""
+    if found.lists:
+        return SequenceReader(source, found, slot_keys, salvage=salvage)
+    return UnitReader(source, found, slot_keys, salvage=salvage)

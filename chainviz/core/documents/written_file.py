@@ -1,0 +1,114 @@
+"""The UTF-8 form of a file back to what it was uploaded as: text in its own encoding, or an archive."""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import json
+import tempfile
+from binascii import Error as NoBase64
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
+from itertools import zip_longest
+from typing import IO
+
+from chainviz.core.documents.eval_archive import EVAL, MARK, repacked, unpacked
+from chainviz.core.documents.json.scan import Window, skip_space, skip_value
+from chainviz.core.documents.source import CHUNK, Source
+from chainviz.core.documents.units import Span
+from chainviz.core.documents.wrapped_text import WRAPPED, rewrapped, write_documents
+
+_HELD = 1 << 24
+
+
+Unpack = Callable[[IO[bytes]], IO[bytes] | None]
+Pack = Callable[[IO[bytes], Iterable[tuple[str, Iterator[bytes]]]], None]
+_PACKINGS: dict[str, tuple[Unpack, Pack]] = {EVAL: (unpacked, repacked), WRAPPED: (rewrapped, write_documents)}
+
+
+def written(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """UTF-8 chunks in the encoding of the upload they replace.
+
+    What documents were taken out of comes back byte for byte while they are as they were; else an archive is packed again, and
+    JSON that was unwrapped is written alone.
+    """
+    if encoding == "utf-8":
+        yield from chunks
+    elif encoding in _PACKINGS:
+        yield from _archive(chunks, *_PACKINGS[encoding])
+    else:
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogatepass")
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode(encoding, "surrogatepass")
+        yield decoder.decode(b"", final=True).encode(encoding, "surrogatepass")
+
+
+def _archive(chunks: Iterable[bytes], unpack: Unpack, pack: Pack) -> Iterator[bytes]:
+    with tempfile.SpooledTemporaryFile(max_size=_HELD) as text, tempfile.SpooledTemporaryFile(max_size=_HELD) as archive:
+        text.writelines(chunks)
+        end = _take_archive(text, archive)
+        if not _is_of(archive, text, unpack):
+            archive.seek(0)
+            archive.truncate()
+            source = Source(text, text.seek(0, 2), encoding="utf-8", original_size=0, sha256=None)
+            pack(archive, _documents(source, end))
+        yield from _from_start(archive)
+
+
+def _take_archive(text: IO[bytes], archive: IO[bytes]) -> int:
+    """Copies the kept ZIP out of the text, as far as it is one; returns where in the text it ends."""
+    end = text.seek(len(MARK))
+    while chunk := text.read(CHUNK):
+        content, quote, _ = chunk.partition(b'"')
+        end += len(content)
+        with suppress(NoBase64):
+            archive.write(base64.b64decode(content, validate=True))
+        if quote:
+            break
+    return end
+
+
+def _is_of(archive: IO[bytes], text: IO[bytes], unpack: Unpack) -> bool:
+    """Whether the archive unpacks to the text."""
+    again = unpack(archive) if archive.tell() else None
+    if again is None:
+        return False
+    with closing(again):
+        return all(one == other for one, other in zip_longest(_from_start(again), _from_start(text)))
+
+
+def _from_start(file: IO[bytes]) -> Iterator[bytes]:
+    file.seek(0)
+    while chunk := file.read(CHUNK):
+        yield chunk
+
+
+def _documents(source: Source, start: int) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """The documents in the text with their names, which follow byte `start`."""
+    spans = list(_spans(Window(source, start, source.size)))
+    names = json.loads(source.read(spans[0].start, spans[0].end))
+    for name, span in zip(names, spans[1:], strict=True):
+        yield name, _pieces(source, span)
+
+
+def _pieces(source: Source, span: Span) -> Iterator[bytes]:
+    for start in range(span.start, span.end, CHUNK):
+        yield source.read(start, min(start + CHUNK, span.end))
+
+
+def _spans(window: Window) -> Iterator[Span]:
+    """The list of names, then each document of the two lists behind it."""
+    position = window.text.index("[")
+    start = window.offset(position)
+    position = skip_value(window, position + 1)
+    yield Span(start, window.offset(position))
+    for _ in range(2):
+        position = window.ahead(position, 1 << 8)
+        position = skip_space(window, window.text.index("[", position) + 1)
+        while window.text[position] != "]":
+            start = window.offset(position)
+            position = skip_value(window, position + 1)
+            yield Span(start, window.offset(position))
+            position = skip_space(window, position)
+            if window.text[position] == ",":
+                position = skip_space(window, position + 1)

@@ -1,0 +1,158 @@
+"""Codex rollouts: session lines around items of OpenAI's Responses API.
+
+Only `response_item` lines are what the model saw; lines that repeat them for the screen are carried. The session's base
+instructions are the system message, with the developer messages that follow. What the program puts before a person's
+words (`<environment_context>`, AGENTS.md) joins them in one message. A compaction is a human message: its summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import HUMAN, NEW, SYSTEM, Fragment, Message, Part, Role, Text
+from chainviz.core.dialects.items.item_units import ItemUnits
+from chainviz.core.dialects.items.responses_write import RESPONSES, losses, new_items
+from chainviz.core.dialects.patching import Speller
+from chainviz.core.dialects.unit_groups import one_result_each
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.edit import parse
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.contract import Format, Style
+
+_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+_TEXTS: dict[str, tuple[tuple[Role, Pointer], ...]] = {
+    "session_meta": ((SYSTEM, ("payload", "base_instructions", "text")), (SYSTEM, ("payload", "instructions"))),
+    "compacted": ((HUMAN, ("payload", "message")),),
+}
+"""Lines whose message is a plain text, and where it lies; older versions write the instructions directly."""
+_INJECTED = ("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md", "<permissions", "<skills")
+_MODEL = '{"type":"message","content":[]}'
+"""The shape of a message item where no neighbour shows one."""
+
+
+class _Lines(ItemUnits):
+    """Items under `payload`, and the lines whose message is a text."""
+
+    def item(self, value: Any) -> Any:
+        if type(value) is not dict or value.get("type") != "response_item":
+            return None
+        return value.get("payload")
+
+    def role(self, value: Any, *, is_first: bool = False) -> Role:
+        place = text_place(value)
+        return place[0] if place else super().role(value, is_first=is_first)
+
+    def message(self, role: Role, source: Sequence[Fragment]) -> Message:
+        first = parse(source[0].text)
+        place = text_place(first)
+        if place is None:
+            return super().message(role, source)
+        parts = tuple(part for held in self.owned(source) for part in held)
+        label = "compact summary" if first["type"] == "compacted" else ""
+        return Message(place[0], parts, source=tuple(source), label=label)
+
+    def parts_of(self, text: str, first: int) -> list[Part]:
+        value = parse(text)
+        place = text_place(value)
+        if place is None:
+            return super().parts_of(text, first)
+        for step in place[1]:
+            value = value[step]
+        return [Text(value, origin=first)]
+
+    def patched_unit(
+        self, text: str, old: Sequence[Part], new: Sequence[tuple[Part, int | None]], role: Role, *, ascii_only: bool
+    ) -> str | None:
+        place = text_place(parse(text))
+        if place is None:
+            return super().patched_unit(text, old, new, role, ascii_only=ascii_only)
+        only = new[0][0] if len(new) == 1 else None
+        if not isinstance(only, Text):
+            return None
+        return json_edit.replace_at(text, place[1], Speller(text, ascii_only).quote(only.text))
+
+
+_UNITS = _Lines(RESPONSES, ("payload",), _MODEL)
+
+
+class CodexRollout(Format):
+    name = "codex_rollout"
+    label = "Codex rollout"
+    tested_with = "Codex 0.x"
+    blocks_at = ("payload", "content")
+    lines = True
+    packs = False
+    hints = ("payload",)
+
+    def is_message(self, value: object) -> bool:
+        if not isinstance(value, dict) or not isinstance(value.get("payload"), dict):
+            return False
+        kind = value.get("type")
+        return isinstance(kind, str) and kind in _LINES
+
+    def confidence(self, sample: Sample) -> float:
+        return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        waiting: Message | None = None
+        for item in _UNITS.read(units):
+            if isinstance(item, Unit):
+                yield item
+                continue
+            if waiting is not None and item.role == waiting.role:
+                item = _UNITS.message(item.role, (*waiting.source, *item.source))
+            elif waiting is not None:
+                yield waiting
+            waiting = item if _opens(item) else None
+            if waiting is None:
+                yield item
+        if waiting is not None:
+            yield waiting
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        return _UNITS.message(role, source)
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        def wrap(item: str) -> str:
+            return _line(item, message.source[0].text if message.source else style.near, style.ascii)
+
+        if message.source:
+            same = self.message(message.role, message.source) == message
+            return message.source if same else _UNITS.patched(message, wrap, ascii_only=style.ascii)
+        speller = Speller(style.near, style.ascii)
+        items = new_items(message.role, one_result_each(message), message.label, _MODEL, speller)
+        return tuple(Fragment(NEW, "", wrap(item)) for item in items)
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        return losses(message.role, message.parts)
+
+
+def text_place(value: Any) -> tuple[Role, Pointer] | None:
+    """Role and place of the text of a line that is one; None for every other line."""
+    kind = value.get("type") if type(value) is dict else None
+    for role, place in _TEXTS.get(kind, ()) if type(kind) is str else ():
+        found = value
+        for step in place:
+            found = found.get(step) if type(found) is dict else None
+        if type(found) is str:
+            return role, place
+    return None
+
+
+def _opens(message: Message) -> bool:
+    """Whether the next message of the role belongs to this one: the system's, and what the program says for the user."""
+    if message.role == SYSTEM:
+        return True
+    last = message.parts[-1] if message.parts else None
+    is_summary = bool(message.label)
+    return message.role == HUMAN and not is_summary and isinstance(last, Text) and last.text.lstrip().startswith(_INJECTED)
+
+
+def _line(item: str, near: str, ascii_only: bool) -> str:
+    """A line around a new item, with the time of its neighbour."""
+    model = parse(near) if near else {}
+    speller = Speller(near, ascii_only)
+    time = model.get("timestamp") if isinstance(model, dict) else None
+    members = {"timestamp": speller.quote(time)} if isinstance(time, str) else {}
+    return speller.object({**members, "type": '"response_item"', "payload": item})

@@ -1,0 +1,38 @@
+"""Hugging Face chat templates: OpenAI's messages whose calls have no ids and whose arguments are objects.
+
+Images are parts `{"type": "image", "url": …}`; Llama's templates call the role of a result `ipython`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainviz.core.documents.units import Sample
+from chainviz.core.formats.chat_format import ChatFormat
+
+_ROLES = ("ipython", "observation")
+_IMAGES = ("url", "path", "base64")
+
+
+class HFChat(ChatFormat):
+    name = "hf_chat"
+    label = "Hugging Face chat"
+    tested_with = "templates of transformers"
+    template = '{"messages": [\n]}\n'
+
+    def confidence(self, sample: Sample) -> float:
+        return max([_rate(value) for value in sample.values if self.is_message(value)], default=0.0)
+
+
+def _rate(value: dict[str, Any]) -> float:
+    """0 where nothing tells it from another dialect of OpenAI's chat."""
+    if value["role"] in _ROLES:
+        return 0.92
+    calls = value.get("tool_calls")
+    first = calls[0] if isinstance(calls, list) and calls else None
+    if isinstance(first, dict) and "type" in first and "id" not in first:
+        return 0.94
+    content = value.get("content")
+    blocks = [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
+    is_image = any(item.get("type") == "image" and any(key in item for key in _IMAGES) for item in blocks)
+    return 0.92 if is_image else 0.0

@@ -1,0 +1,292 @@
+"""LangChain messages in their three spellings: `dumpd` (`lc`, `kwargs`), `messages_to_dict` (`type`, `data`), flat `model_dump`.
+
+A message holds a call up to three times (`tool_calls`, the raw `additional_kwargs.tool_calls`, a content block): it is
+one part, and a change is written into every copy. Invalid calls are calls too: they expect a result, and stand last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    Binary,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)  # fmt: skip
+from chainviz.core.dialects.frameworks.langchain_calls import BLOCKS, block_call, find_calls, word
+from chainviz.core.dialects.leaves import Host, Leaf, Located
+from chainviz.core.dialects.losses import Room, losses
+from chainviz.core.dialects.media import as_url, encoded_of, located_media
+from chainviz.core.dialects.patching import Speller, is_json, is_object
+from chainviz.core.dialects.result_content import (
+    ResultElements,
+    content_leaves,
+    new_result_content,
+    read_result_content,
+)
+from chainviz.core.documents.json.edit import parse, raw_at, replace_at
+from chainviz.core.documents.units import Pointer, Sample
+from chainviz.core.formats.contract import Style
+from chainviz.core.formats.leaf_format import LeafFormat, Run, near_value
+
+ROLES: dict[str, Role] = {
+    "system": SYSTEM, "developer": SYSTEM, "human": HUMAN, "user": HUMAN, "ai": AI, "assistant": AI, "tool": TOOL,
+    "function": TOOL, "SystemMessage": SYSTEM, "HumanMessage": HUMAN, "AIMessage": AI, "ToolMessage": TOOL,
+    "FunctionMessage": TOOL, "RemoveMessage": "remove",
+}  # fmt: skip
+_CLASSES: dict[Role, str] = {SYSTEM: "SystemMessage", HUMAN: "HumanMessage", AI: "AIMessage", TOOL: "ToolMessage"}
+_KINDS = frozenset((*ROLES, "chat", "remove", *(f"{kind}Chunk" for kind in _CLASSES.values())))
+_OWN_BLOCKS = frozenset(("citation", "non_standard", "server_tool_call", "server_tool_result", "audio", "video", "file", "image"))
+_ROOM = Room(frozenset((SYSTEM, HUMAN, AI, TOOL)), _OWN_BLOCKS)
+
+
+class LangChain(LeafFormat):
+    name = "langchain"
+    label = "LangChain"
+    tested_with = "langchain-core 1.8"
+    blocks_at = ()
+    packs = False
+    hints = ("lc", "data", "additional_kwargs")
+
+    def is_message(self, value: Any) -> bool:
+        return _holder(value) is not None
+
+    def confidence(self, sample: Sample) -> float:
+        return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0
+
+    def runs(self, value: Any) -> Sequence[Run]:
+        at = _holder(value)
+        return () if at is None else ((_role(value, at), None),)
+
+    def locate(self, value: Any, text: str, run: Run) -> list[Located]:
+        at = _holder(value) or ()
+        inner = _at(value, at)
+        if run[0] == TOOL:
+            return [_result(inner, text, at)]
+        calls = list(find_calls(inner, text, at)) if run[0] == AI else []
+        copies = {place for call in calls for place in call.copies}
+        found = [each for each in _content(inner, text, at, run[0]) if each.place not in copies]
+        return [*_reasoning(inner, at, run[0]), *found, *calls]
+
+    def home(self, part: Part, host: Host) -> Pointer:
+        at = _holder(host.value) or ()
+        if isinstance(part, ToolCall):
+            return (*at, "tool_calls" if _is_valid(part) else "invalid_tool_calls")
+        return (*at, "content")
+
+    def elements(self, part: Part, host: Host, speller: Speller) -> list[str]:
+        made = _element(part, speller)
+        return [] if made is None else [made]
+
+    def skeleton(self, message: Message, style: Style, speller: Speller) -> str:
+        role = message.role if message.role in _CLASSES else HUMAN
+        kind = speller.quote(role)
+        members = {"content": '""', "type": kind}
+        if role == AI:
+            members |= {"tool_calls": "[]", "invalid_tool_calls": "[]"}
+        if role == TOOL:
+            members |= _result_members(message, speller)
+        near = near_value(style)
+        at = _holder(near) if near is not None else ("data",)
+        if at == ("kwargs",):
+            id = speller.list([speller.quote(step) for step in ("langchain", "schema", "messages", _CLASSES[role])])
+            head = {"lc": "1", "type": '"constructor"', "id": id}
+            return speller.unit({**head, "kwargs": speller.object(members)})
+        return speller.unit({"type": kind, "data": speller.object(members)} if at else members)
+
+    def with_role(self, text: str, role: Role, speller: Speller) -> str | None:
+        """A result has members of its own, so it is rewritten."""
+        value = parse(text)
+        at = _holder(value) or ()
+        if role not in (SYSTEM, HUMAN, AI) or _role(value, at) == TOOL:
+            return None
+        if at == ("kwargs",):
+            text = replace_at(text, ("id", len(value["id"]) - 1), speller.quote(_CLASSES[role]))
+        elif at:
+            text = replace_at(text, ("type",), speller.quote(role))
+        return replace_at(text, (*at, "type"), speller.quote(role)) if "type" in _at(value, at) else text
+
+    def role_label(self, value: Any, role: Role) -> str:
+        inner = _at(value, _holder(value) or ())
+        extra = inner.get("additional_kwargs")
+        word = extra.get("__openai_role__") if type(extra) is dict else None
+        return word if type(word) is str and word != role else ""
+
+    def note(self, value: Any) -> str:
+        meta = _at(value, _holder(value) or ()).get("response_metadata")
+        reasons = [meta.get(key) for key in ("finish_reason", "stop_reason")] if type(meta) is dict else []
+        return next((reason for reason in reasons if type(reason) is str), "")
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        return losses(message, _ROOM)
+
+
+def _holder(value: Any) -> Pointer | None:
+    """Where the message's own members lie in the unit; None where it is no message of LangChain."""
+    if type(value) is not dict:
+        return None
+    if value.get("lc") == 1 and type(value.get("kwargs")) is dict and type(value.get("id")) is list and value["id"]:
+        return ("kwargs",) if str(value["id"][-1]) in _KINDS else None
+    if type(value.get("type")) is not str or value["type"] not in _KINDS:
+        return None
+    if type(value.get("data")) is dict and "content" in value["data"]:
+        return ("data",)
+    return () if "content" in value and ("additional_kwargs" in value or "response_metadata" in value) else None
+
+
+def _at(value: Any, at: Pointer) -> Any:
+    for step in at:
+        value = value[step]
+    return value
+
+
+def _role(value: Any, at: Pointer) -> Role:
+    inner = _at(value, at)
+    kind = str(value["id"][-1]) if at == ("kwargs",) else str(value["type"])
+    kind = kind.removesuffix("Chunk")
+    if kind in ("chat", "ChatMessage") and type(inner.get("role")) is str:
+        kind = inner["role"]
+    return ROLES.get(kind, kind)
+
+
+def _reasoning(inner: dict[str, Any], at: Pointer, role: Role) -> Iterator[Located]:
+    extra = inner.get("additional_kwargs")
+    text = extra.get("reasoning_content") if type(extra) is dict and role == AI else None
+    if text and type(text) is str:
+        place = (*at, "additional_kwargs", "reasoning_content")
+        yield Located(Thinking(text), place, (Leaf("content", place),))
+
+
+def _content(inner: dict[str, Any], text: str, at: Pointer, role: Role) -> Iterator[Located]:
+    content = inner.get("content")
+    place = (*at, "content")
+    if type(content) is str:
+        if content or not (inner.get("tool_calls") or inner.get("invalid_tool_calls")):
+            yield Located(Text(content), place, (Leaf("text", place),))
+    elif type(content) is list:
+        for index, item in enumerate(content):
+            yield _block(item, text, (*place, index), role)
+
+
+def _block(item: Any, text: str, place: Pointer, role: Role) -> Located:
+    if type(item) is str:
+        return Located(Text(item), place, (Leaf("text", place),))
+    kind = word(item, "type") if type(item) is dict else ""
+    if kind == "text" and type(item.get("text")) is str:
+        return Located(Text(item["text"]), place, (Leaf("text", (*place, "text")),))
+    if kind in ("reasoning", "thinking", "redacted_thinking"):
+        found = _thinking(item, place)
+    elif kind in BLOCKS and role == AI:
+        found = block_call(item, text, place)
+    elif kind == "image_url":
+        found = _image(item, place)
+    else:
+        found = _file(item, place) if type(item) is dict else None
+    if found is not None:
+        return found
+    return Located(Opaque(kind or "content", raw_at(text, place) or ""), place)
+
+
+def _thinking(item: dict[str, Any], place: Pointer) -> Located | None:
+    kind = item["type"]
+    if kind == "redacted_thinking" and type(item.get("data")) is str:
+        return Located(Thinking("", item["data"], True), place, (Leaf("signature", (*place, "data")),))
+    if type(item.get(kind)) is not str:
+        return None
+    extras = item.get("extras")
+    inside: Pointer = ("extras", "signature") if type(extras) is dict and "signature" in extras else ("signature",)
+    signature = extras["signature"] if type(extras) is dict and len(inside) > 1 else item.get("signature")
+    part = Thinking(item[kind], signature if type(signature) is str else "")
+    return Located(part, place, (Leaf("content", (*place, kind)), Leaf("signature", (*place, *inside))))
+
+
+def _image(item: dict[str, Any], place: Pointer) -> Located | None:
+    image = item.get("image_url")
+    inside: Pointer = ("image_url", "url") if type(image) is dict else ("image_url",)
+    url = image.get("url") if type(image) is dict else image
+    return Located(Image(url), place, (Leaf("url", (*place, *inside)),)) if type(url) is str else None
+
+
+def _file(item: dict[str, Any], place: Pointer) -> Located | None:
+    """An image, audio, video or file block: LangChain's own, or Anthropic's with a `source`."""
+    source = item.get("source")
+    if type(source) is dict:
+        return located_media(source, (*place, "source"), "media_type", "data")
+    if item.get("type") == "image" and type(item.get("url")) is str:
+        return Located(Image(item["url"]), place, (Leaf("url", (*place, "url")),))
+    data_key = "data" if item.get("source_type") == "base64" else "base64"
+    return located_media(item, place, "mime_type", data_key)
+
+
+def _result(inner: dict[str, Any], text: str, at: Pointer) -> Located:
+    name = word(inner, "name")
+    place = (*at, "content")
+    content, media = read_result_content(inner.get("content"), text, place, _shown)
+    is_error = inner.get("status") == "error"
+    part = ToolResult(word(inner, "tool_call_id") or name, name, content, is_error, media)
+    leaves = (
+        Leaf("call_id", (*at, "tool_call_id")),
+        Leaf("name", (*at, "name")),
+        Leaf("is_error", (*at, "status"), lambda value, raw, speller: '"error"' if value else '"success"'),
+        *content_leaves(place, _ELEMENTS),
+    )
+    return Located(part, (), leaves)
+
+
+def _shown(item: dict[str, Any]) -> str | Image | Binary | None:
+    """What an element of a result says."""
+    if item.get("type") == "text":
+        return word(item, "text") if type(item.get("text")) is str else None
+    located = _block(item, "", (), AI) if item.get("type") in ("image", "image_url", "file") else None
+    part = located.part if located is not None else None
+    return part if isinstance(part, Image | Binary) else None
+
+
+def _result_members(message: Message, speller: Speller) -> dict[str, str]:
+    result = next((part for part in message.parts if isinstance(part, ToolResult)), ToolResult("", "", ""))
+    name = {"name": speller.quote(result.name)} if result.name else {}
+    status = '"error"' if result.is_error else '"success"'
+    content = new_result_content(result, _ELEMENTS, speller)
+    return {"content": content, **name, "tool_call_id": speller.quote(result.call_id), "status": status}
+
+
+def _is_valid(call: ToolCall) -> bool:
+    return is_object(call.arguments) or not call.arguments.strip()
+
+
+def _element(part: Part, speller: Speller) -> str | None:
+    quote = speller.quote
+    if isinstance(part, Text):
+        return speller.object({"type": '"text"', "text": quote(part.text)})
+    if isinstance(part, Thinking):
+        extras = {"extras": speller.object({"signature": quote(part.signature)})} if part.signature else {}
+        return speller.object({"type": '"reasoning"', "reasoning": quote(part.content), **extras})
+    if isinstance(part, ToolCall):
+        is_valid = _is_valid(part)
+        arguments = part.arguments.strip() or "{}" if is_valid else quote(part.arguments)
+        members = {"name": quote(part.name), "args": arguments, "id": quote(part.id)}
+        return speller.object({**members, "type": '"tool_call"' if is_valid else '"invalid_tool_call"'})
+    if isinstance(part, Image | Binary):
+        found = encoded_of(part)
+        if found is None:
+            return speller.object({"type": '"image"', "url": quote(as_url(part))})
+        kind = '"image"' if found[0].startswith("image/") else '"file"'
+        return speller.object({"type": kind, "base64": quote(found[1]), "mime_type": quote(found[0])})
+    if isinstance(part, Opaque) and part.kind in _OWN_BLOCKS and is_json(part.text):
+        return part.text
+    return None
+
+
+_ELEMENTS = ResultElements(_shown, lambda text, speller: _element(Text(text), speller) or '""', _element)

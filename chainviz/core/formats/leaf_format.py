@@ -1,0 +1,162 @@
+"""Formats that say where each part and each of its values lies in a unit: reading, reading again and writing follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from chainviz.core.chain.messages import NEW, TOOL, Fragment, Message, Part, Role
+from chainviz.core.dialects import leaves
+from chainviz.core.dialects.leaves import Host, Located, Writer
+from chainviz.core.dialects.patching import Speller, matched
+from chainviz.core.documents.assemble import with_blocks
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.units import Pointer, Unit
+from chainviz.core.formats.contract import Format, Style
+
+Run = tuple[Role, tuple[int, ...] | None]
+"""A message that a unit gives: its role, and its blocks where the unit gives several."""
+
+
+class LeafFormat(Format):
+    halves: bool = False
+    """A unit holds calls with their results: of a negative block the tool message owns the result half."""
+
+    def runs(self, value: Any) -> Sequence[Run]:
+        """The messages of a unit; none for a unit that is carried."""
+        raise NotImplementedError
+
+    def locate(self, value: Any, text: str, run: Run) -> list[Located]:
+        """The parts of one message of the unit."""
+        raise NotImplementedError
+
+    def locate_all(self, source: Sequence[tuple[str, Any]], run: Run) -> list[list[Located]]:
+        """The parts of a message in each of its units, which come as text and value."""
+        return [self.locate(value, text, run) for text, value in source]
+
+    def home(self, part: Part, host: Host) -> Pointer:
+        """The list of the unit that a new part joins."""
+        raise NotImplementedError
+
+    def elements(self, part: Part, host: Host, speller: Speller) -> list[str]:
+        """A part that the document does not hold yet, as JSON elements; none where it has no place."""
+        raise NotImplementedError
+
+    def skeleton(self, message: Message, style: Style, speller: Speller) -> str:
+        """A new unit for the message, without the parts that are elements."""
+        raise NotImplementedError
+
+    def with_role(self, text: str, role: Role, speller: Speller) -> str | None:
+        """The unit as one of another role; None where it must be rewritten."""
+        return None
+
+    def role_label(self, value: Any, role: Role) -> str:
+        return ""
+
+    def note(self, value: Any) -> str:
+        return ""
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        for unit in units:
+            runs = self.runs(unit.value)
+            if not runs:
+                yield unit
+            for run in runs:
+                yield self._message(run, [(unit.fragment(run[1]), unit.value)])
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        values = [json_edit.parse(fragment.text) for fragment in source]
+        if source[0].blocks is None:
+            role = next((run[0] for run in self.runs(values[0])), role)
+        return self._message((role, source[0].blocks), list(zip(source, values, strict=True)))
+
+    def _message(self, run: Run, source: Sequence[tuple[Fragment, Any]]) -> Message:
+        located = [each for found in self.locate_all([(one.text, value) for one, value in source], run) for each in found]
+        parts = [each.part for each in leaves.numbered(located)]
+        first, last = source[0][1], source[-1][1]
+        fragments = tuple(fragment for fragment, _ in source)
+        return Message(run[0], tuple(parts), source=fragments, label=self.role_label(first, run[0]), note=self.note(last))
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        if not message.source:
+            return (self._new(message, style),)
+        old = self.message(message.role, message.source)
+        if old == message:
+            return message.source
+        fragments = self._patched(message, old, style)
+        if message.role == old.role:
+            return fragments
+        turned = [self.with_role(item.text, message.role, Speller(item.text, style.ascii)) for item in fragments]
+        if any(text is None for text in turned):
+            return (self._new(replace(message, source=()), style),)
+        return tuple(replace(item, text=text or "") for item, text in zip(fragments, turned, strict=True))
+
+    def _new(self, message: Message, style: Style) -> Fragment:
+        speller = Speller(style.near, style.ascii)
+        parts = message.parts if self.packs or message.role != TOOL else (leaves.one_result(message.parts),)
+        bare = replace(message, parts=tuple(replace(part, origin=-1) for part in parts))
+        text = self.skeleton(bare, style, speller)
+        located = self.locate(json_edit.parse(text), text, (message.role, None))
+        if not (len(located) == 1 and not located[0].place):
+            text = leaves.patched(text, (), bare.parts, Writer(self, message.role, speller))
+        is_half = self.halves and message.role == TOOL
+        return Fragment(NEW, "", text, tuple(~index for index in range(self._count(text))) if is_half else None)
+
+    def _count(self, text: str) -> int:
+        raw = json_edit.raw_at(text, self.blocks_at) or ""
+        return len(json_edit.load_array(raw)) if raw.startswith("[") else 1
+
+    def _patched(self, message: Message, old: Message, style: Style) -> tuple[Fragment, ...]:
+        """A new part joins the unit of the part before it; a unit that loses its last part goes, unless it is the only one."""
+        owned = [_own(fragment, self.blocks_at) for fragment in message.source]
+        located = self.locate_all([(each.text, json_edit.parse(each.text)) for each in owned], (old.role, owned[0].blocks))
+        starts = [sum(map(len, located[:place])) for place in range(len(located))]
+        shares: list[list[Part]] = [[] for _ in located]
+        home = next((place for place, parts in enumerate(located) if parts), 0)
+        for part, claim in zip(message.parts, matched(old.parts, message.parts), strict=True):
+            if claim is not None:
+                home = max(place for place, start in enumerate(starts) if start <= claim and located[place])
+            shares[home].append(replace(part, origin=-1 if claim is None else claim - starts[home]))
+
+        def writer(own: Fragment) -> Writer:
+            return Writer(self, old.role, Speller(own.text, style.ascii))
+
+        result = [
+            self._with_parts(fragment, own, parts, share, writer(own))
+            for fragment, own, parts, share in zip(message.source, owned, located, shares, strict=True)
+            if share or not parts or len(message.source) == 1
+        ]
+        return tuple(result) or (self._with_parts(message.source[0], owned[0], located[0], [], writer(owned[0])),)
+
+    def _with_parts(
+        self, fragment: Fragment, own: Fragment, parts: Sequence[Located], share: Sequence[Part], writer: Writer
+    ) -> Fragment:
+        old = [each.part for each in leaves.numbered(parts)]
+        if list(share) == old and [part.origin for part in share] == list(range(len(old))):
+            return fragment
+        text = leaves.patched(own.text, parts, share, writer)
+        blocks = own.blocks
+        if blocks is not None:
+            places = range(self._count(text))
+            blocks = tuple(places) if not is_half(blocks) else tuple(~index for index in places) if self.halves else blocks
+        return Fragment(fragment.ordinal, fragment.lead, text, blocks)
+
+
+def is_half(blocks: tuple[int, ...] | None) -> bool:
+    return bool(blocks) and blocks[0] < 0  # type: ignore[index]
+
+
+def near_value(style: Style) -> Any:
+    """The unit whose shape a new one takes; None where there is none."""
+    return json_edit.parse(style.near) if style.near else None
+
+
+def _own(fragment: Fragment, at: Pointer) -> Fragment:
+    """Without what other messages have in the same unit."""
+    if fragment.blocks is None:
+        return fragment
+    places = [index if index >= 0 else ~index for index in fragment.blocks]
+    text = with_blocks(fragment.text, at, places)
+    blocks = range(len(places))
+    return replace(fragment, text=text, blocks=tuple(i if own >= 0 else ~i for i, own in zip(blocks, fragment.blocks, strict=True)))

@@ -1,0 +1,117 @@
+"""Which chains a file holds and which formats each may be in. Web, command line and Python API all ask here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from chainviz.core.documents.detection.detect import Survey, empty_list, survey
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.units import FoundList
+from chainviz.core.errors import DocumentError
+from chainviz.core.formats import FORMATS, RECOGNITION, detect, get_format, recognition_of
+from chainviz.core.formats.contract import Format
+from chainviz.core.formats.not_understood import not_understood
+from chainviz.core.formats.unsupported import refuse_kind
+
+LIKELY = 0.25
+"""Below this the best format is none: the list is not offered."""
+SURE, AHEAD = 0.5, 0.05
+"""Nobody is asked where the best format is sure and ahead of the next by so much …"""
+LOOKED_INTO = 100
+"""Lists of a file whose first messages are read, to see what their format leaves out."""
+FAR_AHEAD = 0.3
+"""… or, unlikely as it is, by so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One message list of a file, and the formats it may be written in, best first."""
+
+    found: FoundList
+    formats: tuple[Format, ...]
+    is_certain: bool
+    """The first format is taken without a question."""
+    salvage: bool = False
+    earlier: tuple[Offer, ...] = ()
+    """Lists of the same file with earlier states of the chain, the oldest first, that are taken as its first versions."""
+
+    def read_as(self, name: str) -> Offer:
+        """The same list in a format that a person chose; "" leaves it as it was found."""
+        return replace(self, formats=(get_format(name),), is_certain=True) if name else self
+
+    def noted(self, sentence: str) -> Offer:
+        """The same with something that a person should know about the file."""
+        return replace(self, found=replace(self.found, warnings=(*self.found.warnings, sentence)))
+
+
+def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> list[Offer]:
+    """An offer for every message list of the file. `format` overrides detection; "raw" takes any text as one message.
+
+    With `salvage`, a list that breaks off is offered up to there. Raises DocumentError where the file holds no message
+    list, or none in a known format.
+    """
+    chosen = get_format(format) if format else None
+    lists = _lists(source, chosen, salvage)
+    offers = [offer for found in lists if (offer := _offer(found, chosen))]
+    if not offers:
+        refuse_kind(source)
+        where = f" at {lists[0].title}" if lists[0].title else ""
+        raise DocumentError(
+            f"The list of messages{where} is in no known format; choose one, or keep the file as raw text.", raw=True
+        )
+    offers = [replace(offer, salvage=salvage) for offer in offers]
+    left = [found for found in lists if all(offer.found is not found for offer in offers)]
+    if left:
+        were = "1 list is" if len(left) == 1 else f"{len(left)} lists are"
+        which = left[0].title or "the start of the file"
+        first = f"at {which}" if len(left) == 1 else f"the first at {which}"
+        offers[0] = offers[0].noted(f"{were} in no known format and left out, {first}.")
+    return [_told(source, offer, number) for number, offer in enumerate(offers)]
+
+
+def _told(source: Source, offer: Offer, number: int) -> Offer:
+    """The offer with what a person should know of the file, and of fields that its format does not read."""
+    missed = tuple(not_understood(source, offer.found, offer.formats[0])) if number < LOOKED_INTO else ()
+    if missed:
+        found = replace(offer.found, warnings=(*offer.found.warnings, *missed), not_understood=missed)
+        offer = replace(offer, found=found)
+    return offer.noted(source.notice) if source.notice else offer
+
+
+def _lists(source: Source, chosen: Format | None, salvage: bool) -> tuple[FoundList, ...]:
+    try:
+        return look(source, chosen, salvage=salvage).lists
+    except DocumentError as error:
+        if not error.what:
+            refuse_kind(source)
+        raise
+
+
+def look(source: Source, chosen: Format | None = None, *, salvage: bool = False) -> Survey:
+    """Where the message lists are. A format that is not JSON finds them itself; with `chosen`, only that one is asked."""
+    for format in (chosen,) if chosen else FORMATS:
+        lists = format.find(source)
+        if lists and (chosen or format.confidence(lists[0].sample) >= LIKELY):
+            return Survey(lists, lines=True)
+    if chosen is None:
+        return survey(source, RECOGNITION, salvage=salvage)
+    nothing = empty_list(source)
+    if nothing is not None:
+        return Survey((nothing,))
+    try:
+        return survey(source, recognition_of((chosen,)), salvage=salvage)
+    except DocumentError:
+        # the format reads messages that it does not recognise automatically
+        return survey(source, RECOGNITION, salvage=salvage)
+
+
+def _offer(found: FoundList, chosen: Format | None) -> Offer | None:
+    """None where no format is likely."""
+    if chosen is not None:
+        return Offer(found, (chosen,), is_certain=True)
+    ranked = detect(found.sample)
+    if not ranked or ranked[0][1] < LIKELY:
+        return None
+    ahead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 1.0
+    is_certain = ahead >= (AHEAD if ranked[0][1] >= SURE else FAR_AHEAD)
+    return Offer(found, tuple(format for format, _ in ranked), is_certain)

@@ -1,0 +1,115 @@
+"""Ollama chat. Results that follow one another are one message, in which those without ids are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from chainviz.core.chain.messages import (
+    NEW,
+    TOOL,
+    Binary,
+    Fragment,
+    Image,
+    Message,
+    Opaque,
+    Role,
+    Text,
+    ToolResult,
+)  # fmt: skip
+from chainviz.core.dialects.chat.ollama_read import owned
+from chainviz.core.dialects.chat.ollama_write import base64_of, new_units, patched_results, patched_unit
+from chainviz.core.dialects.chat.openai_read import ROLES, label_of
+from chainviz.core.dialects.patching import Speller, reasoning_of
+from chainviz.core.documents.json.edit import parse
+from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.formats.contract import Format, Style
+
+
+class Ollama(Format):
+    name = "ollama"
+    label = "Ollama chat"
+    tested_with = "ollama 0.6"
+    template = '{"messages": [\n]}\n'
+    blocks_at = ("content",)
+    hints = ("role",)
+    answers = (("message",),)
+
+    def is_message(self, value: object) -> bool:
+        if not isinstance(value, dict) or "messages" in value:
+            return False
+        role = value.get("role")
+        return isinstance(role, str) and role in ROLES
+
+    def confidence(self, sample: Sample) -> float:
+        return max([_rate(value) for value in sample.values if self.is_message(value)], default=0.0)
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        results: list[Fragment] = []
+        for unit in units:
+            value = unit.value
+            is_result = type(value) is dict and value.get("role") == "tool"
+            if results and not is_result:
+                yield self.message(TOOL, tuple(results))
+                results = []
+            if is_result:
+                results.append(unit.fragment())
+            elif type(value) is dict and type(value.get("role")) is str:
+                yield self.message("", (unit.fragment(),))
+            else:
+                yield unit
+        if results:
+            yield self.message(TOOL, tuple(results))
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        value = parse(source[0].text)
+        role = ROLES.get(value["role"], value["role"])
+        parts = tuple(part for held in owned(source, role) for part in held)
+        return Message(role, parts, source=source, label=label_of(value, role))
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        if not message.source:
+            speller = Speller(style.near, style.ascii)
+            return tuple(Fragment(NEW, "", text) for text in new_units(message, speller))
+        old = self.message(message.role, message.source)
+        if old == message:
+            return message.source
+        first = message.source[0]
+        speller = Speller(first.text, style.ascii)
+        if (message.role == TOOL) != (old.role == TOOL):
+            texts = new_units(message, speller)
+            return tuple(
+                Fragment(NEW if place else first.ordinal, "" if place else first.lead, text) for place, text in enumerate(texts)
+            )
+        if message.role == TOOL:
+            return patched_results(message, old, speller)
+        return (Fragment(first.ordinal, first.lead, patched_unit(first.text, old, message, speller)),)
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        lost = []
+        if any(item.signature for item in reasoning_of(message)):
+            lost.append("signatures of reasoning have no place here")
+        if any(isinstance(part, Opaque) for part in message.parts):
+            lost.append("parts of kinds this format does not know are left out")
+        if sum(isinstance(part, Text) for part in message.parts) > 1:
+            lost.append("several texts of one message become one")
+        if any(isinstance(part, Image | Binary) and not base64_of(part) for part in message.parts):
+            lost.append("images with an address and files are left out")
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        if any(part.is_error for part in results):
+            lost.append("a result cannot be marked as an error")
+        if any(part.media for part in results):
+            lost.append("images inside results are left out")
+        return tuple(lost)
+
+
+def _rate(value: dict[str, Any]) -> float:
+    if isinstance(value.get("images"), list) or isinstance(value.get("tool_name"), str):
+        return 0.97
+    calls = value.get("tool_calls")
+    first = calls[0] if isinstance(calls, list) and calls else None
+    if isinstance(first, dict) and isinstance(first.get("function"), dict):
+        if "id" in first or "type" in first:
+            return 0.0
+        return 0.97 if isinstance(first["function"].get("arguments"), dict) else 0.93
+    return 0.93 if isinstance(value.get("thinking"), str) and isinstance(value.get("content"), str) else 0.0

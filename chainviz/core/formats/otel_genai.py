@@ -1,0 +1,229 @@
+"""OpenTelemetry GenAI spans: `gen_ai.system_instructions`, `gen_ai.input.messages`, `gen_ai.output.messages`.
+
+The three attributes of a span make one chain, whether a span is plain JSON or OTLP, and whether an attribute holds a list
+or the list as a string. Messages are `{role, parts}` with parts `{type, content}`; system instructions are bare parts.
+A tool result lies under `response`, in older versions of the semantic conventions under `result`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    NEW,
+    SYSTEM,
+    TOOL,
+    Binary,
+    Fragment,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)  # fmt: skip
+from chainviz.core.dialects.parts_list import ElementWriter, patched_parts
+from chainviz.core.dialects.patching import (
+    Speller,
+    decode_base64,
+    encode_base64,
+    is_object,
+    reasoning_of,
+    spelled_like_before,
+    text_or_json,
+)  # fmt: skip
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.contract import Format, Style
+
+ROLES: dict[str, Role] = {"system": SYSTEM, "developer": SYSTEM, "user": HUMAN, "assistant": AI, "tool": TOOL}
+WORDS: dict[Role, str] = {SYSTEM: "system", HUMAN: "user", AI: "assistant", TOOL: "tool"}
+INSTRUCTIONS, INPUT, OUTPUT = "gen_ai.system_instructions", "gen_ai.input.messages", "gen_ai.output.messages"
+_AT: Pointer = ("parts",)
+_RESULTS = ("response", "result")
+
+
+class OTelGenAI(Format):
+    name = "otel_genai"
+    label = "OpenTelemetry GenAI"
+    tested_with = "semantic conventions 0.66b2"
+    template = f'{{"{INPUT}": [\n]}}\n'
+    blocks_at = _AT
+    hints = ("parts", "content")
+    sequences = (((INSTRUCTIONS,), (INPUT,), (OUTPUT,)),)
+
+    def is_message(self, value: object) -> bool:
+        if _is_instruction(value):
+            return True
+        if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+            return False
+        parts = value.get("parts")
+        return isinstance(parts, list) and any(_is_part(part) for part in parts)
+
+    def confidence(self, sample: Sample) -> float:
+        seen = [value for value in sample.values if self.is_message(value)]
+        if sample.key.startswith("gen_ai."):
+            return 0.98 if seen else 0.0
+        return 0.95 if any("role" in value for value in seen) else 0.0
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        for unit in units:
+            is_own = _is_instruction(unit.value) or (isinstance(unit.value, dict) and isinstance(unit.value.get("role"), str))
+            yield self.message("", (unit.fragment(),)) if is_own else unit
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        text = source[0].text
+        value = json_edit.parse(text)
+        if "role" not in value:
+            return Message(SYSTEM, (_part(value, text, (), 0),), source=source)
+        word = value["role"]
+        role = ROLES.get(word, word)
+        parts = tuple(_part(item, text, ("parts", at), at) for at, item in enumerate(_list(value.get("parts"))))
+        reason = value.get("finish_reason")
+        label = "" if WORDS.get(role) == word else word
+        return Message(role, parts, source=source, label=label, note=reason if isinstance(reason, str) else "")
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        if not message.source:
+            return (Fragment(NEW, "", _new_unit(message, Speller(style.near, style.ascii))),)
+        first = message.source[0]
+        old = self.message(message.role, (first,))
+        if old == message:
+            return (first,)
+        speller = Speller(first.text, style.ascii)
+        if "role" not in json_edit.parse(first.text):
+            only = message.parts[0] if len(message.parts) == 1 else None
+            if message.role == SYSTEM and only is not None:
+                text = _changed(first.text, old.parts[0], only, speller)
+            else:
+                text = _new_unit(message, speller)
+            return (Fragment(first.ordinal, first.lead, text),)
+        unit = json_edit.load_object(first.text)
+        if message.role != old.role:
+            unit.set("role", speller.quote(WORDS.get(message.role, message.role)))
+        if message.parts != old.parts:
+            raw = unit.raw("parts") if isinstance(unit.get("parts"), list) else "[]"
+            unit.set("parts", patched_parts(raw, old.parts, message.parts, ElementWriter(_element, _changed), speller))
+        return (Fragment(first.ordinal, first.lead, str(unit)),)
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        lost = []
+        if any(item.signature for item in reasoning_of(message)):
+            lost.append("signatures of reasoning have no place here")
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        if any(part.is_error for part in results):
+            lost.append("a result cannot be marked as an error")
+        if any(part.name for part in results):
+            lost.append("a result does not repeat its tool's name")
+        if any(part.media for part in results):
+            lost.append("images inside results are left out")
+        if any(isinstance(part, Opaque) and not is_object(part.text) for part in message.parts):
+            lost.append("parts of kinds this format does not know are left out")
+        return tuple(lost)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_part(value: object) -> bool:
+    """A part whose leaves lie where OpenTelemetry has them: other formats write `text` or nest the call."""
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str) or "text" in value:
+        return False
+    kind = value["type"]
+    if kind == "tool_call":
+        return "name" in value and "arguments" in value and "role" not in value
+    if kind == "tool_call_response":
+        return any(key in value for key in _RESULTS)
+    return isinstance(value.get("content"), str) or isinstance(value.get("uri"), str)
+
+
+def _is_instruction(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() == {"type", "content"} and isinstance(value["content"], str)
+
+
+def _word(item: dict[str, Any], key: str) -> str:
+    value = item.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _part(item: Any, text: str, at: Pointer, origin: int) -> Part:
+    kind = item.get("type") if isinstance(item, dict) else None
+    found: Part | None = None
+    if kind in ("text", "reasoning") and isinstance(item.get("content"), str):
+        found = Text(item["content"], origin=origin) if kind == "text" else Thinking(item["content"], origin=origin)
+    elif kind == "tool_call":
+        arguments = text_or_json(item.get("arguments"), text, (*at, "arguments"))
+        found = ToolCall(_word(item, "id"), _word(item, "name"), arguments, origin=origin)
+    elif kind == "tool_call_response":
+        key = next((key for key in _RESULTS if key in item), _RESULTS[0])
+        found = ToolResult(_word(item, "id"), "", text_or_json(item.get(key), text, (*at, key)), origin=origin)
+    elif kind == "uri" and item.get("modality") == "image" and isinstance(item.get("uri"), str):
+        found = Image(item["uri"], origin=origin)
+    elif kind == "blob" and isinstance(item.get("content"), str) and isinstance(item.get("mime_type"), str):
+        content = decode_base64(item["content"])
+        found = None if content is None else Binary(item["mime_type"], content, origin=origin)
+    raw = (json_edit.raw_at(text, at) if at else text) or ""
+    return found or Opaque(kind if isinstance(kind, str) else "part", raw, origin=origin)
+
+
+def _new_unit(message: Message, speller: Speller) -> str:
+    elements = [text for part in message.parts if (text := _element(part, speller))]
+    role = speller.quote(WORDS.get(message.role, message.role))
+    return speller.unit({"role": role, "parts": speller.list(elements)})
+
+
+def _element(part: Part, speller: Speller) -> str | None:
+    quote = speller.quote
+    if isinstance(part, Text | Thinking):
+        kind, content = ("text", part.text) if isinstance(part, Text) else ("reasoning", part.content)
+        return speller.object({"type": quote(kind), "content": quote(content)})
+    if isinstance(part, ToolCall):
+        arguments = part.arguments if is_object(part.arguments) else quote(part.arguments)
+        return speller.object(
+            {"type": '"tool_call"', "id": quote(part.id), "name": quote(part.name), "arguments": arguments}
+        )
+    if isinstance(part, ToolResult):
+        return speller.object({"type": '"tool_call_response"', "id": quote(part.call_id), "response": quote(part.content)})
+    if isinstance(part, Image):
+        return speller.object({"type": '"uri"', "modality": '"image"', "uri": quote(part.url)})
+    if isinstance(part, Binary):
+        modality = part.mime.partition("/")[0] or "file"
+        members = {"modality": quote(modality), "mime_type": quote(part.mime), "content": quote(encode_base64(part.content))}
+        return speller.object({"type": '"blob"', **members})
+    return part.text if is_object(part.text) else None
+
+
+def _changed(raw: str, old: Part, new: Part, speller: Speller) -> str:
+    """The element with only the leaves replaced that differ."""
+    if type(old) is not type(new) or isinstance(new, Opaque):
+        return _element(new, speller) or raw
+    unit = json_edit.load_object(raw)
+    for key, (before, after) in _leaves(old, new, unit).items():
+        if before != after:
+            unit.set(key, spelled_like_before(after, unit.raw(key) if key in unit else "", speller))
+    return str(unit)
+
+
+def _leaves(old: Part, new: Part, unit: json_edit.Object) -> dict[str, tuple[str, str]]:
+    if isinstance(old, Text) and isinstance(new, Text):
+        return {"content": (old.text, new.text)}
+    if isinstance(old, Thinking) and isinstance(new, Thinking):
+        return {"content": (old.content, new.content)}
+    if isinstance(old, ToolCall) and isinstance(new, ToolCall):
+        return {"id": (old.id, new.id), "name": (old.name, new.name), "arguments": (old.arguments, new.arguments)}
+    if isinstance(old, ToolResult) and isinstance(new, ToolResult):
+        key = next((key for key in _RESULTS if key in unit), _RESULTS[0])
+        return {"id": (old.call_id, new.call_id), key: (old.content, new.content)}
+    if isinstance(old, Image) and isinstance(new, Image):
+        return {"uri": (old.url, new.url)}
+    if isinstance(old, Binary) and isinstance(new, Binary):
+        content = (encode_base64(old.content), encode_base64(new.content))
+        return {"mime_type": (old.mime, new.mime), "content": content}
+    return {}

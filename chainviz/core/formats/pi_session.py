@@ -1,0 +1,207 @@
+"""Session logs of pi and OpenClaw: one event a line. `message` lines hold the chain; the summary of a compaction is what the
+model receives from there on, as a user's message, and so are the messages that extensions add.
+
+Changes of the model, labels and other entries are carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    TOOL,
+    Binary,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)  # fmt: skip
+from chainviz.core.dialects.leaves import Host, Leaf, Located, as_flag, as_json
+from chainviz.core.dialects.losses import Room, losses
+from chainviz.core.dialects.media import as_url, encoded_of, located_media
+from chainviz.core.dialects.patching import Speller
+from chainviz.core.dialects.result_content import (
+    ResultElements,
+    content_leaves,
+    new_result_content,
+    read_result_content,
+)  # fmt: skip
+from chainviz.core.documents.json.edit import raw_at, replace_at
+from chainviz.core.documents.links import Links, uuid_of
+from chainviz.core.documents.units import Pointer, Sample
+from chainviz.core.formats.contract import Style
+from chainviz.core.formats.leaf_format import LeafFormat, Run, near_value
+
+ROLES: dict[str, Role] = {
+    "user": HUMAN, "assistant": AI, "toolResult": TOOL, "bashExecution": HUMAN, "custom": HUMAN,
+    "compactionSummary": HUMAN, "branchSummary": HUMAN,
+}  # fmt: skip
+WORDS: dict[Role, str] = {HUMAN: "user", AI: "assistant", TOOL: "toolResult"}
+_ENTRIES = {"compaction": "summary", "branch_summary": "summary", "custom_message": "content"}
+"""Entries beside `message` that tell the model something, and where the text lies."""
+_ROOM = Room(frozenset(WORDS), free_arguments=False, files=False)
+_CONTENT: Pointer = ("message", "content")
+
+
+class PiSession(LeafFormat):
+    name = "pi_session"
+    label = "pi / OpenClaw session"
+    tested_with = "session files of 2025 and 2026"
+    blocks_at = _CONTENT
+    packs = False
+    lines = True
+    links = Links("id", "parentId", "")
+    hints = ("message",)
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, dict) and value.get("type") == "message" and isinstance(value.get("message"), dict)
+
+    def confidence(self, sample: Sample) -> float:
+        messages = [value["message"] for value in sample.values if self.is_message(value)]
+        return 0.97 if any(_word(message, "role") in ROLES for message in messages) else 0.0
+
+    def runs(self, value: Any) -> Sequence[Run]:
+        if self.is_message(value):
+            role = value["message"].get("role")
+            return ((ROLES.get(role, role), None),) if type(role) is str else ()
+        kind = value.get("type") if type(value) is dict else None
+        is_told = type(kind) is str and kind in _ENTRIES and type(value.get(_ENTRIES[kind])) in (str, list)
+        return ((HUMAN, None),) if is_told else ()
+
+    def locate(self, value: Any, text: str, run: Run) -> list[Located]:
+        if not self.is_message(value):
+            return _content(value, text, (_ENTRIES[value["type"]],), HUMAN)
+        if run[0] == TOOL:
+            return [_result(value["message"], text)]
+        if value["message"].get("role") == "bashExecution":
+            inner = value["message"]
+            return [
+                Located(Text(_word(inner, key)), ("message", key), (Leaf("text", ("message", key)),))
+                for key in ("command", "output")
+            ]  # fmt: skip
+        return _content(value, text, _CONTENT, run[0])
+
+    def home(self, part: Part, host: Host) -> Pointer:
+        return _CONTENT if self.is_message(host.value) else (_ENTRIES[host.value["type"]],)
+
+    def elements(self, part: Part, host: Host, speller: Speller) -> list[str]:
+        made = _element(part, speller)
+        return [] if made is None else [made]
+
+    def skeleton(self, message: Message, style: Style, speller: Speller) -> str:
+        near = near_value(style)
+        inner = {"role": speller.quote(WORDS.get(message.role, "user"))}
+        if message.role == TOOL:
+            result = next(part for part in message.parts if isinstance(part, ToolResult))
+            inner |= {"toolCallId": speller.quote(result.call_id), "toolName": speller.quote(result.name)}
+            content = new_result_content(result, _ELEMENTS, speller)
+            inner["content"] = f"[{_element(Text(result.content), speller)}]" if content.startswith('"') else content
+            inner["isError"] = "true" if result.is_error else "false"
+        else:
+            inner["content"] = "[]"
+        members = {"type": '"message"', "message": speller.object(inner)}
+        if near is None or "id" in near:
+            id = uuid_of(f"{style.number} {message.role} {inner['content']}")[:8]
+            members |= {"id": speller.quote(id), "parentId": "null"}
+        if near is not None and "timestamp" in near:
+            members["timestamp"] = raw_at(style.near, ("timestamp",)) or "null"
+        return speller.object(members)
+
+    def with_role(self, text: str, role: Role, speller: Speller) -> str | None:
+        known = role in (HUMAN, AI) and raw_at(text, ("message", "role")) is not None
+        return replace_at(text, ("message", "role"), speller.quote(WORDS[role])) if known else None
+
+    def role_label(self, value: Any, role: Role) -> str:
+        word = value["message"].get("role") if self.is_message(value) else value["type"].replace("_", " ")
+        return "" if WORDS.get(role) == word else str(word)
+
+    def note(self, value: Any) -> str:
+        message = value["message"] if self.is_message(value) else {}
+        return ": ".join(word for key in ("stopReason", "errorMessage") if (word := _word(message, key)))
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        return losses(message, _ROOM)
+
+
+def _word(item: dict[str, Any], key: str) -> str:
+    value = item.get(key)
+    return value if type(value) is str else ""
+
+
+def _content(value: Any, text: str, at: Pointer, role: Role) -> list[Located]:
+    for step in at:
+        value = value.get(step) if type(value) is dict else None
+    if type(value) is str:
+        return [Located(Text(value), at, (Leaf("text", at),))]
+    return [_block(item, text, (*at, index), role) for index, item in enumerate(value if type(value) is list else ())]
+
+
+def _block(item: Any, text: str, place: Pointer, role: Role) -> Located:
+    kind = item.get("type") if type(item) is dict else None
+    found = None
+    if kind == "text" and type(item.get("text")) is str:
+        found = Located(Text(item["text"]), place, (Leaf("text", (*place, "text")),))
+    elif kind == "thinking" and type(item.get("thinking")) is str:
+        part = Thinking(item["thinking"], _word(item, "thinkingSignature"), item.get("redacted") is True)
+        leaves = (Leaf("content", (*place, "thinking")), Leaf("signature", (*place, "thinkingSignature")))
+        found = Located(part, place, leaves)
+    elif kind == "toolCall" and role == AI:
+        found = _call(item, text, place)
+    elif kind == "image":
+        found = located_media(item, place, "mimeType", "data")
+    return found or Located(Opaque(kind if type(kind) is str else "content", raw_at(text, place) or ""), place)
+
+
+def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
+    arguments = "" if item.get("arguments") is None else raw_at(text, (*place, "arguments")) or ""
+    part = ToolCall(_word(item, "id"), _word(item, "name"), arguments)
+    leaves = (Leaf("id", (*place, "id")), Leaf("name", (*place, "name")), Leaf("arguments", (*place, "arguments"), as_json))
+    return Located(part, place, leaves)
+
+
+def _result(message: dict[str, Any], text: str) -> Located:
+    content, media = read_result_content(message.get("content"), text, _CONTENT, _shown)
+    is_error = message.get("isError") is True
+    part = ToolResult(_word(message, "toolCallId"), _word(message, "toolName"), content, is_error, media)
+    leaves = (
+        Leaf("call_id", ("message", "toolCallId")),
+        Leaf("name", ("message", "toolName")),
+        Leaf("is_error", ("message", "isError"), as_flag),
+        *content_leaves(_CONTENT, _ELEMENTS),
+    )
+    return Located(part, (), leaves)
+
+
+def _shown(item: dict[str, Any]) -> str | Image | Binary | None:
+    part = _block(item, "", (), HUMAN).part if item.get("type") in ("text", "image") else None
+    return part.text if isinstance(part, Text) else part if isinstance(part, Image | Binary) else None
+
+
+def _element(part: Part, speller: Speller) -> str | None:
+    quote = speller.quote
+    if isinstance(part, Text):
+        return speller.object({"type": '"text"', "text": quote(part.text)})
+    if isinstance(part, Thinking):
+        members = {"type": '"thinking"', "thinking": quote(part.content)}
+        signed = {"thinkingSignature": quote(part.signature)} if part.signature else {}
+        return speller.object({**members, **signed, **({"redacted": "true"} if part.redacted else {})})
+    if isinstance(part, ToolCall):
+        members = {"type": '"toolCall"', "id": quote(part.id), "name": quote(part.name)}
+        return speller.object({**members, "arguments": as_json(part.arguments, "", speller)})
+    if isinstance(part, Image | Binary):
+        found = encoded_of(part)
+        if found is None:
+            return speller.object({"type": '"text"', "text": quote(as_url(part))})
+        return speller.object({"type": '"image"', "data": quote(found[1]), "mimeType": quote(found[0])})
+    return None
+
+
+_ELEMENTS = ResultElements(_shown, lambda text, speller: _element(Text(text), speller) or '""', _element)

@@ -1,0 +1,121 @@
+"""Writes the messages of a change the way their neighbours are written: spacing, escapes, and the slot beside the list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from chainviz.core.chain.chain import Chain, Splice
+from chainviz.core.chain.messages import SLOT, SYSTEM, Message
+from chainviz.core.documents.units import Envelope
+from chainviz.core.errors import Refused
+from chainviz.core.formats.contract import Format, Style, refusal
+
+NEARBY = 50
+"""How far a message of the same role is looked for, as a model of how the document writes."""
+
+
+class Stylist:
+    def __init__(self, chain: Chain, format: Format, envelope: Envelope, *, is_new: bool = False) -> None:
+        """`is_new`: the changes fill a document of `format` that holds no message yet, such as that of a conversion."""
+        self._chain = chain
+        self._format = format
+        self._envelope = envelope
+        self._is_new = is_new
+        self._near: dict[tuple[str, int], str] = {}
+
+    def written(self, changes: Sequence[Splice]) -> Iterator[Splice]:
+        """Yields the changes with each message as the format spells it, and as it will be read again: a format may not have
+        room for all of it. Messages of the slot that no longer lead the chain leave it, in changes of their own.
+
+        Raises Refused for a change of a chain whose format is read only.
+        """
+        if changes and not (self._is_new or self._format.writes):
+            raise Refused(refusal(self._format))
+        leading = self._leading(changes)
+        shift = 0
+        for change in self._leaving_slot(changes, leading):
+            start = change.start + shift
+            yield replace(
+                change,
+                messages=tuple(
+                    self._written(message, change.start, index, is_leading=index < leading)
+                    for index, message in enumerate(change.messages, start)
+                ),
+            )
+            shift += len(change.messages) - change.removed
+
+    def _written(self, message: Message, place: int, index: int, *, is_leading: bool) -> Message:
+        """`place` in the chain before the change, `index` in the changed one."""
+        if self._is_new or (_is_in_slot(message) and not is_leading):
+            message = replace(message, source=())
+        near = message.source[0].text if message.source else self._nearest(message.role, place)
+        slot = is_leading and message.role == SYSTEM and self._has_slot(index)
+        return self._format.message(
+            message.role, self._format.write(message, Style(near, near.isascii(), slot, index))
+        )
+
+    def _has_slot(self, index: int) -> bool:
+        envelope = self._envelope
+        return bool(envelope.slot_key and envelope.inside) and (envelope.slot is None or index == 0)
+
+    def _leading(self, changes: Sequence[Splice]) -> int:
+        """Counts the system messages that the changed chain begins with."""
+        count = place = 0
+        for change in (*changes, Splice(len(self._chain), 0)):
+            kept = self._roles(place, change.start)
+            for role in (*kept, *(message.role for message in change.messages)):
+                if role != SYSTEM:
+                    return count
+                count += 1
+            place = change.start + change.removed
+        return count
+
+    def _roles(self, start: int, stop: int) -> Iterator[str]:
+        """The roles up to the first that is not system's, which ends the count."""
+        if self._is_new:
+            return
+        for first in range(start, stop, NEARBY):
+            for role in self._chain.roles(first, min(first + NEARBY, stop)):
+                yield role
+                if role != SYSTEM:
+                    return
+
+    def _leaving_slot(self, changes: Sequence[Splice], leading: int) -> Sequence[Splice]:
+        if self._is_new or self._envelope.slot is None:
+            return changes
+        leaving = []
+        for place in range(min(NEARBY, len(self._chain))):
+            message = self._chain[place]
+            if not _is_in_slot(message):
+                break
+            before = [change for change in changes if change.start <= place]
+            is_covered = any(place < change.start + change.removed for change in before)
+            if not is_covered and place + sum(len(each.messages) - each.removed for each in before) >= leading:
+                leaving.append(Splice(place, 1, (message,)))
+        return sorted((*changes, *leaving), key=lambda change: (change.start, change.removed)) if leaving else changes
+
+    def _nearest(self, role: str, place: int) -> str:
+        """Returns the source of a near message of the role, or of the first one of the role in the chain's beginning. In a
+        log of lines, which share what they say of their session, any other message is better than none."""
+        if self._is_new:
+            return ""
+        key = (role, place // NEARBY)
+        if key not in self._near:
+            sources = (self._chain[index].source for index in self._candidates(role, max(0, place - NEARBY), place))
+            self._near[key] = next((source[0].text for source in sources if source), "")
+        return self._near[key]
+
+    def _candidates(self, role: str, first: int, place: int) -> Iterator[int]:
+        """The messages of the role between `first` and as far behind `place`, the nearest first."""
+        roles = self._chain.roles(first, place + NEARBY)
+        near = sorted(range(len(roles)), key=lambda i: abs(first + i - place))
+        yield from (first + i for i in near if roles[i] == role)
+        yield from (i for i, other in enumerate(self._chain.roles(0, NEARBY)) if other == role)
+        if self._format.lines:
+            yield from (first + i for i in near)
+
+
+def _is_in_slot(message: Message) -> bool:
+    """Its source is the member beside the list, which holds only what the chain begins with."""
+    return any(fragment.ordinal == SLOT for fragment in message.source)

@@ -1,0 +1,97 @@
+"""What a file without a chain is, in a few words: files that lie beside transcripts and are uploaded with them.
+
+A kind of JSON is recognised by members of the document, or of the first element of a list; a kind of text by its first lines.
+"""
+
+from __future__ import annotations
+
+import re
+
+from chainviz.core.documents.detection.recognition import SNIFF, peek
+from chainviz.core.documents.source import Source
+from chainviz.core.errors import DocumentError
+
+_FORMATS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("an OpenHands evaluation run", ("history", "git_patch")),
+    ("an OpenHands evaluation run", ("history", "test_result")),
+    ("an OpenHands evaluation run", ("history", "metadata")),
+)
+"""Transcripts in formats that are not read, told in the same way."""
+_KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("an OpenTelemetry trace without recorded messages", ("resourceSpans",)),
+    ("a trace without recorded messages", ("traceId", "spanId")),
+    ("a LangSmith run without messages that can be read", ("run_type", "inputs")),
+    ("a Langfuse trace without messages that can be read", ("observations", "id")),
+    ("an OpenAPI description", ("openapi", "paths")),
+    ("a JSON Schema", ("$schema",)),
+    ("a JSON Schema", ("type", "properties")),
+    ("a Jupyter notebook", ("nbformat", "cells")),
+    ("a package description", ("name", "version", "dependencies")),
+    ("a package description", ("lockfileVersion", "packages")),
+    ("a list of tool definitions", ("name", "description", "parameters")),
+    ("a list of tool definitions", ("name", "description", "input_schema")),
+    ("a list of tool definitions", ("type", "function")),
+    ("a list of agent tasks", ("id", "user_scenario")),
+    ("a list of agent tasks", ("id", "evaluation_criteria")),
+    ("a list of agent tasks", ("instance_id", "problem_statement")),
+    ("a list of predictions", ("instance_id", "model_patch")),
+    ("an error that a provider returned", ("error",)),
+    ("an embedding", ("embedding",)),
+    ("a list of embeddings", ("embeddings",)),
+    ("an uploaded file's record", ("object", "filename", "bytes")),
+    ("a transcription of audio", ("text", "segments")),
+    ("a transcription of audio", ("text", "languageCode")),
+    ("a count of tokens", ("input_tokens",)),
+    ("a count of tokens", ("totalTokens",)),
+    ("a generated image", ("b64_json",)),
+    ("evaluation scores", ("scores",)),
+    ("evaluation scores", ("metrics",)),
+    ("evaluation scores", ("accuracy",)),
+    ("evaluation scores", ("score",)),
+    ("a log of HTTP requests", ("log", "entries")),
+    ("a log of HTTP requests", ("method", "url")),
+    ("a log of HTTP requests", ("request", "response")),
+    ("a configuration", ("model", "temperature")),
+    ("a configuration", ("config",)),
+    ("a configuration", ("settings",)),
+)
+"""A kind and the members that it has; the first kind that fits counts."""
+_HOLDERS = ("data", "items", "results", "tools", "models")
+"""Members whose first element tells what the document is a list of."""
+_TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a stream of events from a provider", re.compile(r"(?:event|data|id): ?\S")),
+    ("a patch", re.compile(r"(?:diff --git |--- \S.*\n\+\+\+ )")),
+    ("a Python traceback", re.compile(r"Traceback \(most recent call last\)")),
+    ("source code", re.compile(r"(?:#!|import \w|from [\w.]+ import |package \w+|const \w+ =|def \w+\()")),
+    ("YAML", re.compile(r"(?:---\s*\n)?(?:- )?[\w.-]+:(?: .*)?\n(?:\s*(?:- )?[\w.\"'-]+:|\s*- )")),
+    ("a table of comma-separated values", re.compile(r"[^,\n{}]+(?:,[^,\n{}]*){2,}\n[^\n]*,")),
+    ("Markdown", re.compile(r"(?:#{1,6} \S|\*\*\S|```)")),
+    ("a log", re.compile(r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")),
+)
+HEAD = 1 << 12
+"""Characters that tell what a text is."""
+
+
+def refuse_kind(source: Source) -> None:
+    """Raises DocumentError with what the file is, where something tells."""
+    text = source.text(3 if source.bom else 0, SNIFF).lstrip()
+    value = peek(text) if text[:1] in ("{", "[") else None
+    if value is None:
+        name = next((name for name, form in _TEXTS if form.match(text[:HEAD])), "")
+    else:
+        name = _name(value, _FORMATS)
+        if name:
+            raise DocumentError(
+                f"This is {name}, a format that chainviz does not read yet; convert it, or keep the file as raw text.", raw=True
+            )
+        inner = [value[key] for key in _HOLDERS if value.get(key)] if isinstance(value, dict) else []
+        name = next(filter(None, (_name(each, _KINDS) for each in (value, *inner))), "")
+    if name:
+        raise DocumentError(f"This is {name}: it holds no chain; upload a transcript, or keep the file as raw text.", raw=True)
+
+
+def _name(value: object, kinds: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, dict):
+        return ""
+    return next((name for name, keys in kinds if all(first.get(key) is not None for key in keys)), "")

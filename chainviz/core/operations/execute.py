@@ -1,0 +1,67 @@
+"""Runs an operation: the only way from options to an outcome, for web, command line and Python alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from chainviz.core.chain.chain import Chain, apply_splices
+from chainviz.core.chain.messages import Message
+from chainviz.core.documents.units import Envelope
+from chainviz.core.errors import OptionsError
+from chainviz.core.formats import get_format
+from chainviz.core.formats.stylist import Stylist
+from chainviz.core.load import blank
+from chainviz.core.operations import OPERATIONS, operation_named
+from chainviz.core.operations.contract import Context, Operation, Options, Outcome
+from chainviz.core.operations.signed_reasoning import WARNING as SIGNED
+from chainviz.core.operations.signed_reasoning import keeps_signed_reasoning
+from chainviz.core.value_errors import option_error
+
+
+def execute(name: str, options: Options | Mapping[str, Any], chain: Chain, context: Context) -> Outcome:
+    """Runs the operation of that name on a chain.
+
+    Returns the outcome with the surroundings as they are afterwards. Raises OptionsError for options that the operation
+    cannot take, Refused or PathError where it cannot be done on this chain.
+    """
+    operation = get_operation(name)
+    chosen = options if isinstance(options, Options) else read_options(operation, options)
+    outcome = operation.run(chain, chosen, context)
+    if outcome.target is None and keeps_signed_reasoning(chain, outcome.changes):
+        outcome = replace(outcome, warnings=(*outcome.warnings, SIGNED))
+    if outcome.around is None or outcome.target is not None:
+        return outcome
+    return replace(outcome, surroundings=chain.surroundings.rewritten(outcome.around))
+
+
+def changed_messages(chain: Chain, outcome: Outcome, envelope: Envelope) -> tuple[Message, ...]:
+    """The messages after an outcome, those that are new as the document of `envelope` writes them; of a chain that moves to
+    another format, as that format writes them."""
+    moves = outcome.target is not None
+    format = get_format(outcome.target[0] if outcome.target is not None else chain.format)
+    stylist = Stylist(chain, format, blank(format)[0] if moves else envelope, is_new=moves)
+    return apply_splices(chain.slice(0, len(chain)), stylist.written(outcome.changes))
+
+
+def get_operation(name: str) -> Operation[Any]:
+    found = operation_named(name)
+    if found is None:
+        known = ", ".join(operation.name for operation in OPERATIONS)
+        raise OptionsError(f"There is no operation “{name[:40]}”; there are {known}.")
+    return found
+
+
+def read_options(operation: Operation[Any], values: Mapping[str, Any]) -> Options:
+    """Returns the options; raises OptionsError, in one sentence, where the values are none."""
+    known: Sequence[str] = list(operation.Options.model_fields)
+    for name in values:
+        if name not in known:
+            raise OptionsError(f"There is no option “{name[:40]}”; there are {', '.join(known)}.")
+    try:
+        return operation.Options.model_validate(dict(values))
+    except ValidationError as error:
+        raise OptionsError(option_error(error.errors()[0])) from None

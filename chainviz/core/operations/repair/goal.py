@@ -1,0 +1,119 @@
+"""Repair with a goal: the smallest set of fixes after which a provider's API accepts the chain (issue 8).
+
+The provider's errors alone choose the fixes, opt-in ones included. What the provider accepts stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.messages import HUMAN, Message, Text
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import Problem
+from chainviz.core.formats import get_format
+from chainviz.core.formats.contract import Style
+from chainviz.core.operations.repair.fixes import Fix
+from chainviz.core.operations.repair.options import NO_FIX, RepairOptions
+from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.providers.check import check
+from chainviz.core.providers.contract import Provider
+
+MOST_ROUNDS = 6
+"""A fix may uncover another error: a message that lost its only part is empty, say."""
+
+NEXT = Message(HUMAN, (Text("go on"),))
+NONE = RepairOptions(only=(NO_FIX,))
+"""Fixes are offered, none is made."""
+
+Work = Callable[[MemoryChain, RepairOptions], Worklist]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    messages: tuple[Message, ...]
+    fixes: tuple[Fix, ...]
+    """All that were made. Paths are those of the round that made them."""
+    left: tuple[Problem, ...]
+    """Errors that no fix ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """`resumes`: the chain is to be valid with one more human message, as an agent sends it that resumes a session."""
+
+    provider: Provider
+    resumes: bool = False
+
+    def errors(self, chain: MemoryChain) -> tuple[Problem, ...]:
+        messages = (*chain.messages, NEXT) if self.resumes else chain.messages
+        problems = check(self.provider, parse(messages), chain.format)
+        return tuple(each for each in problems if each.severity == "error" and each.message < len(chain.messages))
+
+
+def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:
+    """Repairs the chain round by round until the provider has no errors or a round changes nothing."""
+    known = {id(message) for message in chain.messages}
+    messages, fixes = chain.messages, list[Fix]()
+    left = goal.errors(chain)
+    for round in range(MOST_ROUNDS if left else 0):
+        now = MemoryChain(messages, chain.format, chain.surroundings)
+        options = _options(work(now, NONE).fixes, left, round)
+        worked = work(now, options) if options else None
+        changes = worked.splices() if worked else ()
+        if worked is None or not changes:
+            break
+        fixes += [fix for fix in worked.fixes if fix.accepted]
+        messages = tuple(apply_splices(messages, changes))
+        # a changed message has no text yet: what it would be written as is checked, not what it was
+        judged = tuple(message if id(message) in known else replace(message, source=()) for message in messages)
+        left = goal.errors(MemoryChain(judged, chain.format))
+        if not left:
+            break
+    if left:
+        rewritten = _rewritten(messages, left, chain.format)
+        still = goal.errors(MemoryChain(rewritten, chain.format))
+        if len(still) < len(left):
+            fixes += _rewrites(messages, rewritten, left)
+            messages, left = rewritten, still
+    return Reached(messages, tuple(fixes), left)
+
+
+def _rewritten(messages: Sequence[Message], errors: Sequence[Problem], name: str) -> tuple[Message, ...]:
+    """The chain with the messages of these errors rewritten: an error may be about nothing but their spelling."""
+    format, wanted = get_format(name), {error.message for error in errors}
+    return tuple(
+        format.message(message.role, format.write(replace(message, source=()), Style())) if place in wanted else message
+        for place, message in enumerate(messages)
+    )
+
+
+def _rewrites(before: Sequence[Message], after: Sequence[Message], errors: Sequence[Problem]) -> Iterator[Fix]:
+    choice = ("rewrite-message",)
+    for error in {error.message: error for error in errors}.values():
+        path, sizes = replace(error.path, part=None), (before[error.message].size, after[error.message].size)
+        id = f"{choice[0]}@{path}"
+        yield Fix(id, error.rule, path, error.message, error.text, choice, choice[0], True, False, *sizes)
+
+
+def _options(offered: Sequence[Fix], errors: Sequence[Problem], round: int) -> RepairOptions | None:
+    """One fix for each error. An error that outlives a round gets the next of its fixes."""
+    wanted = dict(_wanted(offered, errors, round))
+    if not wanted:
+        return None
+    return RepairOptions(only=tuple(wanted), choose=tuple(f"{id}={choice}" for id, choice in wanted.items()))
+
+
+def _wanted(offered: Sequence[Fix], errors: Sequence[Problem], round: int) -> Iterator[tuple[str, str]]:
+    """Id of a fix, and the choice to make."""
+    for error in errors:
+        near = [fix for fix in offered if fix.message == error.message] or [
+            fix for fix in offered if (fix.path.section, fix.path.pair) == (error.path.section, error.path.pair)
+        ]
+        for name in error.fixes[min(round, len(error.fixes) - 1) :]:
+            fitting = [fix for fix in near if name in fix.choices]
+            exact = [fix for fix in fitting if fix.path.part == error.part]
+            yield from ((fix.id, name) for fix in exact or fitting)
+            if fitting:
+                break

@@ -1,0 +1,190 @@
+"""Calls that share an id or were never answered, and summaries with several tool messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT, tool_message
+from chainviz.core.chain.messages import HUMAN, SYSTEM, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.problems import is_terminal
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
+from chainviz.core.formats import get_format
+from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.pairs import Turn
+from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.operations.repair.text_fallback import call_text, detached
+
+
+def fix_shared_ids(work: Worklist) -> None:
+    """The second and later calls of a turn that share an id; a single result may be meant for all of them."""
+    names = _Names(work)
+    for turn in work.turns:
+        for id, calls in _by_id(turn).items():
+            if len(calls) < 2:
+                continue
+            results = len(list(_results(work, turn, id))[: len(calls)])
+            problem = f"has {len(calls)} calls that share the id “{id}”, with {results} results."
+            new = [id, *names.like(id, len(calls) - 1)]
+            _rename(work, turn, calls, new, _Reuse("shared-call-id", problem, calls[1].part, default=results > 1))
+    work.settle()
+
+
+def fix_reused_ids(work: Worklist) -> None:
+    """Calls with the id of an earlier turn. Only on demand: most APIs want ids apart within a turn, Anthropic's in the request."""
+    names = _Names(work)
+    seen: set[str] = set()
+    for turn in work.turns:
+        for id, calls in _by_id(turn).items():
+            if id in seen:
+                problem = f"uses the call id “{id}” of an earlier turn again."
+                new = list(names.like(id, len(calls)))
+                _rename(work, turn, calls, new, _Reuse("call-id-reused", problem, calls[0].part))
+        seen.update(call.id for call in turn.calls)
+    work.settle()
+
+
+class _Names:
+    """Ids like an old one that no call of the chain has; letters, digits and _ only are added."""
+
+    def __init__(self, work: Worklist) -> None:
+        self._work = work
+
+    @cached_property
+    def _taken(self) -> set[str]:
+        return {call.id for shape in self._work.shapes for call in shape.calls}
+
+    def like(self, id: str, count: int) -> Iterator[str]:
+        number = 2
+        for _ in range(count):
+            while f"{id}_{number}" in self._taken:
+                number += 1
+            self._taken.add(f"{id}_{number}")
+            yield f"{id}_{number}"
+
+
+def _by_id(turn: Turn) -> dict[str, list[CallRef]]:
+    calls: dict[str, list[CallRef]] = {}
+    for call in turn.calls:
+        calls.setdefault(call.id, []).append(call)
+    return calls
+
+
+def _results(work: Worklist, turn: Turn, id: str) -> Iterator[tuple[int, CallRef]]:
+    return ((place, ref) for place in turn.rest for ref in work.shapes[place].results if ref.id == id)
+
+
+class _Reuse(NamedTuple):
+    """An id that calls must not share."""
+
+    rule: str
+    problem: str
+    part: int
+    """The first call that has to change."""
+    default: bool = False
+
+
+def _rename(work: Worklist, turn: Turn, calls: list[CallRef], names: list[str], reuse: _Reuse) -> None:
+    """Calls of one id get these names in order, and their results with them."""
+    assert turn.ai is not None
+    message = work.message(turn.ai)
+    about = work.about[turn.ai]
+    before = tuple(message.parts[call.part] for call in calls)
+    after = tuple(replace(call, id=new) for call, new in zip(before, names, strict=True) if isinstance(call, ToolCall))
+    outcomes: dict[str, tuple[Part, ...]] = {"rename-calls": after}
+    problem = f"{work.where(about)} {reuse.problem}"
+    proposal = Proposal(reuse.rule, about, reuse.part, calls[0].id, problem, before, outcomes, reuse.default)
+    if work.offer(proposal) is None:
+        return
+    for call, new_call in zip(calls, after, strict=True):
+        work.edit(turn.ai).parts[call.part] = (new_call,)
+    for (place, ref), new in zip(_results(work, turn, calls[0].id), names, strict=False):
+        result = work.message(place).parts[ref.part]
+        assert isinstance(result, ToolResult)
+        work.edit(place).parts[ref.part] = (replace(result, call_id=new),)
+
+
+def fix_pending(work: Worklist) -> None:
+    last = len(work.shapes)
+    for turn in work.turns:
+        if not turn.calls:
+            continue
+        answered = {ref.id for place in turn.rest for ref in work.shapes[place].results}
+        foreign = any(work.shapes[place].role != TOOL for place in turn.rest)
+        for id, calls in _by_id(turn).items():
+            if id not in answered:
+                terminal = turn.rest.stop == last and is_terminal(calls[0], foreign)
+                _answer(work, turn, calls, terminal)
+    work.settle()
+
+
+def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) -> None:
+    assert turn.ai is not None
+    call = calls[0]
+    part = work.message(turn.ai).parts[call.part]
+    assert isinstance(part, ToolCall)
+    answer = tool_message(call.id, call.name, FALLBACK_RESPONSE_CONTENT)
+    about = work.about[turn.ai]
+    where = f"{work.where(about)} calls {call.name or 'a tool'} as “{call.id}”"
+    problem = f"{where} and the chain ends there." if terminal else f"{where}, but no result follows."
+    outcomes: dict[str, tuple[Part, ...]] = {
+        "answer-call": (part, *answer.parts),
+        "call-to-text": (Text(call_text(part)),),
+    }
+    is_last = turn.rest.stop == len(work.shapes) and work.chain.surroundings.ends_single
+    if is_last:
+        # a response of a provider has no room for a result
+        del outcomes["answer-call"]
+    rule, default = ("terminal-call", False) if terminal else ("pending-call", not is_last)
+    choice = work.offer(Proposal(rule, about, call.part, call.id, problem, (part,), outcomes, default))
+    if choice == "answer-call":
+        work.edit(turn.end).after.append((answer, about))
+    elif choice == "call-to-text":
+        for same in calls:
+            told = work.message(turn.ai).parts[same.part]
+            assert isinstance(told, ToolCall)
+            work.edit(turn.ai).parts[same.part] = (Text(call_text(told)),)
+
+
+def calls_by_user(message: Message) -> bool:
+    return message.role in (SYSTEM, HUMAN) and any(isinstance(part, ToolCall) for part in message.parts)
+
+
+def fix_user_calls(work: Worklist) -> None:
+    """Only on demand: calls that are not the model's are matched with nothing, and refused by most APIs."""
+    for place, message in work.read(calls_by_user):
+        for i, part in enumerate(message.parts):
+            if not isinstance(part, ToolCall):
+                continue
+            about = work.about[place]
+            problem = f"{work.where(about)} is of the role {message.role} and calls {part.name or 'a tool'}."
+            told: tuple[Part, ...] = (Text(call_text(part)),)
+            proposal = Proposal("call-by-user", about, i, part.id, problem, (part,), {"call-to-text": told}, False)
+            if work.offer(proposal):
+                work.edit(place).parts[i] = told
+    work.settle()
+
+
+def fix_summaries(work: Worklist) -> None:
+    """Seed rule 7: a summarization pair has exactly one tool message. Strict parsing accepts more, so this is not a default.
+
+    Formats that keep one result a message cannot have it otherwise.
+    """
+    if not get_format(work.chain.format).packs:
+        return
+    for turn in work.turns:
+        if len(turn.rest) < 2 or not turn.calls or turn.calls[0].name != SUMMARIZATION_TOOL:
+            continue
+        if any(work.shapes[place].role != TOOL for place in turn.rest):
+            continue
+        later: tuple[Part, ...] = tuple(part for place in turn.rest[1:] for part in work.message(place).parts)
+        about = work.about[turn.rest[0]]
+        problem = f"{work.where(about)} is the first of {len(turn.rest)} tool messages of one summary."
+        proposal = Proposal("summary-results", about, None, "", problem, later, {"pack-results": later}, default=False)
+        if work.offer(proposal):
+            work.edit(turn.rest[0]).added += detached(later)
+            for place in turn.rest[1:]:
+                work.edit(place).removed = True
+    work.settle()

@@ -1,0 +1,105 @@
+"""What some APIs refuse in messages beside plain text: large pictures, pictures in results, texts around results. On demand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from chainviz.core.chain.messages import HUMAN, TOOL, Message, Part, Text, ToolResult, is_blank
+from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.operations.repair.text_fallback import detached
+from chainviz.core.pictures import Picture, bytes_and_sides, is_too_large, pictures_in
+
+
+def has_pictures(message: Message) -> bool:
+    return message.role in (HUMAN, TOOL) and any(map(pictures_in, message.parts))
+
+
+def fix_large_pictures(work: Worklist) -> None:
+    for place, message in work.read(has_pictures):
+        for i, part in enumerate(message.parts):
+            large = [picture for picture in pictures_in(part) if is_too_large(picture)]
+            if large:
+                _offer(work, _Spot(place, i, part), _TOO_LARGE, (_told(part, large),))
+    work.settle()
+
+
+def _told(part: Part, large: list[Picture]) -> Part:
+    words = "\n".join(map(_in_words, large))
+    if not isinstance(part, ToolResult):
+        return Text(words)
+    kept = tuple(picture for picture in part.media if picture not in large)
+    return replace(part, content="\n".join(filter(None, (part.content, words))), media=kept)
+
+
+def _in_words(picture: Picture) -> str:
+    count, width, height = bytes_and_sides(picture)
+    return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes stood here]"
+
+
+def has_result_media(message: Message) -> bool:
+    return bool(message.results) and any(isinstance(part, ToolResult) and part.media for part in message.parts)
+
+
+def fix_result_media(work: Worklist) -> None:
+    """OpenAI's tool messages hold text only."""
+    ends = {place: turn.end for turn in work.turns for place in turn.rest}
+    for place, message in work.read(has_result_media):
+        for i, part in enumerate(message.parts):
+            if not isinstance(part, ToolResult) or not part.media:
+                continue
+            what = f"holds a result of the call “{part.call_id}” with pictures or files"
+            flaw = _Flaw("result-media", what, "media-to-human")
+            human = Message(HUMAN, (Text(f"[What the call {part.call_id} gave]"), *detached(part.media)))
+            after = replace(part, media=())
+            if _offer(work, _Spot(place, i, part), flaw, (after, *human.parts), (after,)):
+                work.edit(max(ends[place], place)).after.append((human, work.about[place]))
+    work.settle()
+
+
+def has_texts_in_results(message: Message) -> bool:
+    return message.role == TOOL and any(isinstance(part, Text) for part in message.parts)
+
+
+def fix_texts_in_results(work: Worklist) -> None:
+    """Texts of a tool message go behind its results; blank ones go."""
+    for place, message in work.read(has_texts_in_results):
+        last = max((result.part for result in message.results), default=-1)
+        for i, part in enumerate(message.parts):
+            if is_blank(part):
+                _offer(work, _Spot(place, i, part), _BLANK, ())
+            elif isinstance(part, Text) and i < last and _offer(work, _Spot(place, i, part), _TEXT_FIRST, (part,), ()):
+                work.edit(place).added.append(part)
+    work.settle()
+
+
+class _Flaw(NamedTuple):
+    rule: str
+    what: str
+    """The problem in words, after the name of the message."""
+    choice: str
+
+
+_TOO_LARGE = _Flaw("image-too-large", "holds a picture that is too large for some APIs", "image-to-text")
+_BLANK = _Flaw("empty-content", "has a text that says nothing", "drop-empty")
+_TEXT_FIRST = _Flaw("result-after-text", "has a text before a tool result", "results-first")
+
+
+class _Spot(NamedTuple):
+    place: int
+    number: int
+    part: Part
+
+
+def _offer(
+    work: Worklist, spot: _Spot, flaw: _Flaw, after: tuple[Part, ...], here: tuple[Part, ...] | None = None
+) -> bool:
+    """Returns whether the part was replaced by `after`, or by `here` where the rest of `after` goes elsewhere."""
+    about = work.about[spot.place]
+    problem = f"{work.where(about)} {flaw.what}."
+    proposal = Proposal(flaw.rule, about, spot.number, "", problem, (spot.part,), {flaw.choice: after}, default=False)
+    if work.offer(proposal) is None:
+        return False
+    work.edit(spot.place).parts[spot.number] = after if here is None else here
+    return True

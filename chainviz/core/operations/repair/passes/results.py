@@ -1,0 +1,251 @@
+"""Results that are far from their call, repeat, or have no call: each finds its call or stays readable."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
+
+from chainviz.core.chain.build import FALLBACK_REQUEST_ARGUMENTS
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.pairs import Turn
+from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.operations.repair.text_fallback import as_human, detached, readable
+
+UNNAMED_TOOL = "unknown_tool"
+
+
+@dataclass(slots=True)
+class Stray:
+    """A result that no call of its pair waits for."""
+
+    turn: int
+    place: int
+    ref: CallRef
+    rule: str
+    first: tuple[int, int] | None = None
+    """For a duplicate: place and part of the result that counts."""
+    home: int | None = None
+    """The turn whose call waits for it."""
+    answered: tuple[int, int] | None = None
+    """Place and part of the result that an earlier call with its id already has."""
+
+
+@dataclass(slots=True)
+class Found:
+    turns: list[Turn] = field(default_factory=list)
+    strays: list[Stray] = field(default_factory=list)
+    waiting: dict[str, list[int]] = field(default_factory=dict)
+    """Call id to the turns with an unanswered call of it, rising; twice where two calls wait."""
+
+
+def fix_results(work: Worklist) -> None:
+    found = _find(work)
+    _find_homes(found)
+    moves: dict[int, list[tuple[Stray, Part]]] = {}
+    stayed: dict[tuple[int, str], tuple[int, int]] = {}
+    for stray in found.strays:
+        _become_duplicate(stray, stayed)
+        choice = _fix(work, found, stray, moves)
+        if choice in (None, "add-call"):
+            stayed.setdefault((stray.turn, stray.ref.id), (stray.place, stray.ref.part))
+    for place, moved in moves.items():
+        _move(work, found, place, moved)
+    for turn in found.turns:
+        if not turn.calls:
+            _fix_leftovers(work, turn)
+    work.settle()
+
+
+def _become_duplicate(stray: Stray, stayed: dict[tuple[int, str], tuple[int, int]]) -> None:
+    """A second result of an id whose first result stays in the pair, with a call made for it, is one result too many."""
+    first = stayed.get((stray.turn, stray.ref.id))
+    if first is not None and stray.home is None:
+        stray.first, stray.rule = first, "duplicate-result"
+
+
+def _find(work: Worklist) -> Found:
+    found = Found()
+    answered: dict[str, tuple[int, int]] = {}
+    for number, turn in enumerate(work.turns):
+        found.turns.append(turn)
+        if not turn.calls and not turn.rest:
+            continue
+        open_calls: dict[str, int] = {}
+        for call in turn.calls:
+            open_calls[call.id] = open_calls.get(call.id, 0) + 1
+        first: dict[str, tuple[int, int]] = {}
+        known = set(open_calls)
+        for place in turn.rest:
+            for ref in work.shapes[place].results:
+                if open_calls.get(ref.id):
+                    open_calls[ref.id] -= 1
+                    first.setdefault(ref.id, (place, ref.part))
+                    continue
+                rule = (
+                    "orphan-result" if not turn.calls else "duplicate-result" if ref.id in known else "unmatched-result"
+                )
+                stray = Stray(number, place, ref, rule, first.get(ref.id), answered=answered.get(ref.id))
+                found.strays.append(stray)
+        answered.update(first)
+        for id, count in open_calls.items():
+            if count:
+                found.waiting.setdefault(id, []).extend([number] * count)
+    return found
+
+
+def _find_homes(found: Found) -> None:
+    """Late results go to the nearest waiting call before them, what is left to the nearest one after them."""
+    for stray in found.strays:
+        waiting = found.waiting.get(stray.ref.id)
+        before = bisect_right(waiting, stray.turn) if waiting else 0
+        if waiting and before:
+            stray.home = waiting.pop(before - 1)
+    for stray in found.strays:
+        waiting = found.waiting.get(stray.ref.id)
+        if stray.home is None and waiting:
+            after = bisect_right(waiting, stray.turn)
+            if after < len(waiting):
+                stray.home = waiting.pop(after)
+
+
+def _fix(work: Worklist, found: Found, stray: Stray, moves: dict[int, list[tuple[Stray, Part]]]) -> str | None:
+    part = work.message(stray.place).parts[stray.ref.part]
+    assert isinstance(part, ToolResult)
+    about = work.about[stray.place]
+    outcomes = _outcomes(work, stray, part)
+    proposal = Proposal(stray.rule, about, stray.ref.part, part.call_id, _words(work, found, stray), (part,), outcomes)
+    choice = work.offer(proposal)
+    turn = found.turns[stray.turn]
+    if choice is None:
+        return None
+    if choice == "add-call":
+        _add_call(work, turn, stray, part, about)
+        return choice
+    work.edit(stray.place).parts[stray.ref.part] = ()
+    if choice == "move-result":
+        moves.setdefault(stray.place, []).append((stray, part))
+    elif choice == "result-to-text":
+        work.edit(max(turn.end, stray.place)).after.append((Message(HUMAN, readable(part)), about))
+    elif choice == "join-results":
+        _join(work, stray, part)
+    return choice
+
+
+def _words(work: Worklist, found: Found, stray: Stray) -> str:
+    where = work.where(work.about[stray.place])
+    result = f"{where} holds a result of the call “{stray.ref.id}”"
+    if stray.home is not None:
+        ai = found.turns[stray.home].ai
+        assert ai is not None
+        late = "comes after its pair was over" if stray.home <= stray.turn else "comes before its call"
+        return f"{result}, which {late}: {work.where(work.about[ai])} made it and has no result."
+    if stray.rule == "duplicate-result":
+        return f"{result}, which was already answered."
+    return f"{result}, which no message of the chain makes."
+
+
+def _outcomes(work: Worklist, stray: Stray, part: ToolResult) -> dict[str, tuple[Part, ...]]:
+    """What can become of the result, best first."""
+    outcomes: dict[str, tuple[Part, ...]] = {}
+    if stray.home is not None:
+        outcomes["move-result"] = (part,)
+    counts = stray.first or stray.answered
+    if counts is not None and work.message(counts[0]).parts[counts[1]] == part:
+        outcomes["drop-copy"] = ()
+    if stray.first is not None:
+        outcomes["join-results"] = (Text(_joined_text(part)),)
+    text = readable(part)
+    call = ToolCall(part.call_id, part.name or UNNAMED_TOOL, FALLBACK_REQUEST_ARGUMENTS)
+    if stray.rule == "unmatched-result":
+        outcomes["add-call"] = (call, part)
+    outcomes["result-to-text"] = text
+    if stray.rule == "orphan-result":
+        outcomes["add-call"] = (call, part)
+    outcomes["drop-result"] = ()
+    return outcomes
+
+
+def _joined_text(part: ToolResult) -> str:
+    kind = "error result" if part.is_error else "result"
+    name = f" of {part.name}" if part.name else ""
+    return f"\n\n[One more {kind}{name} of this call]\n{part.content}"
+
+
+def _join(work: Worklist, stray: Stray, part: ToolResult) -> None:
+    assert stray.first is not None
+    place, index = stray.first
+    pending = work.edit(place).parts.get(index)
+    first = pending[0] if pending else work.message(place).parts[index]
+    assert isinstance(first, ToolResult)
+    content = first.content + _joined_text(part)
+    work.edit(place).parts[index] = (replace(first, content=content, media=(*first.media, *part.media)),)
+
+
+def _add_call(work: Worklist, turn: Turn, stray: Stray, part: ToolResult, about: int) -> None:
+    """The call goes to the pair's AI message, or to a new one before the first message of a pair that has none."""
+    call = ToolCall(part.call_id, part.name or UNNAMED_TOOL, FALLBACK_REQUEST_ARGUMENTS)
+    if turn.ai is not None:
+        edit = work.edit(turn.ai)
+        if not any(isinstance(added, ToolCall) and added.id == call.id for added in edit.added):
+            edit.added.append(call)
+        return
+    before = work.edit(turn.rest.start).before
+    if before and before[-1][0].role == AI:
+        if call.id not in {made.id for made in before[-1][0].calls}:
+            before[-1] = (Message(AI, (*before[-1][0].parts, call)), about)
+    else:
+        before.append((Message(AI, (call,)), about))
+
+
+def _move(work: Worklist, found: Found, place: int, moved: list[tuple[Stray, Part]]) -> None:
+    """Results go to the end of their call's pair; a message that goes there whole keeps its source and its other parts."""
+    message = work.message(place)
+    edit = work.edit(place)
+    homes = {stray.home for stray, _ in moved}
+    if len(homes) == 1 and len(moved) == len(message.results):
+        edit.removed = True
+        _arrive(work, found, moved[0][0], message, work.about[place])
+        return
+    for stray, part in moved:
+        _arrive(work, found, stray, Message(TOOL, detached((part,))), work.about[place])
+
+
+def _arrive(work: Worklist, found: Found, stray: Stray, message: Message, about: int) -> None:
+    assert stray.home is not None
+    work.edit(found.turns[stray.home].end).after.append((message, about))
+
+
+def _fix_leftovers(work: Worklist, turn: Turn) -> None:
+    """Tool messages without results that follow no call: what they hold stays readable."""
+    for place in turn.rest:
+        shape = work.shapes[place]
+        if shape.role != TOOL or (shape.results and not _lost_all_results(work, place)):
+            continue
+        message = work.message(place)
+        edit = work.edit(place)
+        if edit.removed:
+            continue
+        parts = tuple(part for i, part in enumerate(message.parts) if i not in edit.parts)
+        if shape.results:
+            # its results were dealt with one by one; the rest of it follows them
+            choice: str | None = "result-to-text"
+        else:
+            choice = _offer_leftover(work, place, message)
+        if choice is not None:
+            edit.removed = True
+        if choice == "result-to-text" and parts:
+            note = as_human(Message(TOOL, parts), "[Tool message without a call]")
+            work.edit(max(turn.end, place)).after.append((note, work.about[place]))
+
+
+def _lost_all_results(work: Worklist, place: int) -> bool:
+    return all(ref.part in work.edit(place).parts for ref in work.shapes[place].results)
+
+
+def _offer_leftover(work: Worklist, place: int, message: Message) -> str | None:
+    about = work.about[place]
+    problem = f"{work.where(about)} is a tool message without any result, and no call comes before it."
+    note = as_human(message, "[Tool message without a call]") if message.parts else None
+    kept = {"result-to-text": note.parts} if note else {}
+    return work.offer(Proposal("orphan-result", about, None, "", problem, message.parts, {**kept, "drop-message": ()}))

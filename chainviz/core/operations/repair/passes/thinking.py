@@ -1,0 +1,111 @@
+"""Reasoning that an API refuses. It cannot be signed or restored, so it is dropped."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import replace
+from itertools import accumulate, groupby
+
+from chainviz.core.chain.messages import AI, Message, Part, Reasoning, Role, Thinking, ToolCall
+from chainviz.core.chain.reasoning import (
+    FAKE_SIGNATURE,
+    acts_unsigned,
+    acts_unthinking,
+    is_emptied,
+    is_unsigned,
+    thinks,
+)
+from chainviz.core.formats import get_format, read_only
+from chainviz.core.formats.contract import Style
+from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.session import Worklist
+
+UNSIGNABLE = (
+    "The format of this chain has no place for the signature of a call: convert the chain to Gemini, and sign its calls there."
+)
+
+
+def reasons(message: Message) -> bool:
+    return message.role == AI and thinks(message)
+
+
+def fix_thinking(work: Worklist) -> None:
+    """Only on demand: what one API refuses, another wants back."""
+    ends = list(accumulate(len(section) for section in work.tree.sections))
+    unthinking = {bisect_right(ends, place) for place in work.places(acts_unthinking)}
+    for number, found in groupby(work.read(reasons), lambda item: bisect_right(ends, item[0])):
+        section = [(place, message, _fault(message, _role_at(work, place + 1))) for place, message in found]
+        # where one call has no reasoning or loses it, the rest of its section cannot keep any
+        incomplete = number in unthinking or any(message.calls and fault for _, message, fault in section)
+        for place, message, fault in section:
+            if fault is None and incomplete:
+                fault = "thinking-missing", "reasons, while another message of its section calls tools without"
+            if fault is not None:
+                _offer(work, place, message, *fault)
+    work.settle()
+
+
+def _role_at(work: Worklist, place: int) -> Role | None:
+    return work.shapes[place].role if place < len(work.shapes) else None
+
+
+def _fault(message: Message, after: Role | None) -> tuple[str, str] | None:
+    """What is wrong with the reasoning of the message itself: rule and words. `after`: the role behind it, None at the end."""
+    if any(map(is_unsigned, message.parts)):
+        return "thinking-unsigned", "has reasoning without a signature"
+    if any(map(is_emptied, message.parts)):
+        return "thinking-emptied", "has signed reasoning without text"
+    if isinstance(message.parts[-1], Thinking) and after != AI:
+        return "thinking-last-block", "ends with reasoning"
+    if after is None and thinks(message):
+        return "thinking-final", "ends the chain with its reasoning"
+    return None
+
+
+def fix_unsigned_calls(work: Worklist) -> None:
+    """Of the last section; only on demand, since no API but Gemini 3 looks for signatures on calls."""
+    if not work.options.asks_for("sign-calls"):
+        return
+    start = len(work.shapes) - len(work.tree.sections[-1]) if work.tree.sections else 0
+    for place, message in list(work.read(acts_unsigned)):
+        if place >= start and not _offer_signature(work, place, message):
+            work.warnings.append(UNSIGNABLE)
+            break
+    work.settle()
+
+
+def _offer_signature(work: Worklist, place: int, message: Message) -> bool:
+    """False where the format of the chain has no place for it."""
+    about, part = work.about[place], message.calls[0].part
+    call = message.parts[part]
+    assert isinstance(call, ToolCall)
+    content = call.reasoning.content if call.reasoning is not None else ""
+    signed: tuple[Part, ...] = (replace(call, reasoning=Reasoning(content, FAKE_SIGNATURE)),)
+    if not _holds_signature(work.chain.format, replace(message, parts=(*message.parts[:part], *signed, *message.parts[part + 1 :]))):
+        return False
+    problem = f"{work.where(about)} calls a tool without a thought signature."
+    proposal = Proposal(
+        "thought-signature-missing", about, part, call.id, problem, (call,), {"sign-calls": signed}, default=False
+    )
+    if work.offer(proposal):
+        work.edit(place).parts[part] = signed
+    return True
+
+
+def _holds_signature(format: str, message: Message) -> bool:
+    """Whether a message whose first call is signed still is when it is written and read again."""
+    if read_only(format):
+        return False
+    written = get_format(format)
+    parts = written.message(message.role, written.write(message, Style())).parts
+    return any(isinstance(part, ToolCall) and part.reasoning is not None and part.reasoning.signature for part in parts)
+
+
+def _offer(work: Worklist, place: int, message: Message, rule: str, what: str) -> None:
+    about = work.about[place]
+    thoughts = {i: part for i, part in enumerate(message.parts) if isinstance(part, Thinking)}
+    problem = f"{work.where(about)} {what}."
+    nothing: tuple[Part, ...] = ()
+    outcomes = {"drop-thinking": nothing}
+    if work.offer(Proposal(rule, about, None, "", problem, tuple(thoughts.values()), outcomes, default=False)):
+        work.edit(place).parts.update(dict.fromkeys(thoughts, nothing))

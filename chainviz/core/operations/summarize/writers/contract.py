@@ -1,0 +1,87 @@
+"""What writes a summary: what it is asked, what it gives back, how it fails. Knows no writer and no network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from chainviz.core.chain.messages import Message
+from chainviz.core.errors import ChainError
+from chainviz.core.operations.summarize.writers.prompt import guarded
+
+Case = Literal[0, 1, 2, 3]
+"""1: messages with the human messages they answer; 2: messages alone; 3: human messages alone; 0: nothing at all."""
+
+
+class WriterError(ChainError):
+    """A summary that was not written, and why; the chain is as it was. `retryable`: asking again may help."""
+
+    def __init__(self, text: str, *, retryable: bool = True) -> None:
+        super().__init__(text)
+        self.retryable = retryable
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    key: str
+    """Names the piece within its plan: the same piece has the same key in every plan of the same chain."""
+    case: Case
+    instructions: str
+    prompt_body: str
+    humans: tuple[Message, ...]
+    """What the folded messages answer (cases 1 and 3)."""
+    messages: tuple[Message, ...]
+    """What is folded (cases 1 and 2)."""
+    target_bytes: int
+    """How long the summary should be; a longer one is taken while it is smaller than what it replaces."""
+
+    @property
+    def prompt(self) -> str:
+        """The one user message a model gets."""
+        return f"<instructions>{self.instructions}</instructions>\n\n{self.prompt_body}"
+
+    def with_hint(self, hint: str) -> SummaryRequest:
+        """The same request, with a wish of the person who asks again."""
+        wish = guarded(hint.strip())
+        if not wish:
+            return self
+        return replace(self, instructions=f"{self.instructions}\n\nThe person who asked adds: {wish}\n")
+
+
+def _unheard(done: float, text: str) -> None:
+    """Nobody listens to the progress."""
+
+
+def _never() -> bool:
+    return False
+
+
+class Writer(Protocol):
+    @property
+    def name(self) -> str:
+        """As the command line and stored drafts spell it; never renamed."""
+
+    @property
+    def label(self) -> str:
+        """As a person reads it; says plainly whether a model is at work."""
+
+    def write(
+        self,
+        request: SummaryRequest,
+        *,
+        cancelled: Callable[[], bool] = _never,
+        progress: Callable[[float, str], None] = _unheard,
+    ) -> str:
+        """The summary; WriterError where there is none, also when `cancelled` says so on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Instead of a text: this piece stays as it is, because a person said so or because no writer could."""
+
+    reason: str
+
+
+WriteSummaries = Callable[[Sequence[SummaryRequest]], Mapping[str, str | Left]]
+"""Has several pieces written, one after the other or at the same time; returns a text or a reason for each key."""

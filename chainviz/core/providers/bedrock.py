@@ -1,0 +1,143 @@
+"""Amazon Bedrock Converse (2026-09): turns alternate, all results in the next user message, no blank text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chainviz.core.chain.messages import AI
+from chainviz.core.chain.paths import Path
+from chainviz.core.providers.bedrock_wire import KINDS, check_wire
+from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.rule import Rule
+from chainviz.core.providers.rule_choices import id_unlike
+
+REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"
+
+MISSING = Rule(
+    "result-missing", "error", "Expected toolResult blocks at messages.content for the following Ids",
+    "github.com/anthropics/claude-code/issues/5060",
+)  # fmt: skip
+ORPHAN = Rule(
+    "result-without-call", "error",
+    "The number of toolResult blocks at messages.content exceeds the number of toolUse blocks of previous turn.", REFERENCE,
+)  # fmt: skip
+TWICE = Rule(
+    "call-id-shared", "error", "The toolUse blocks at messages.content contain duplicate Ids",
+    "github.com/westonbrown/Cyber-AutoAgent/issues/72", ("rename-calls",),
+)  # fmt: skip
+REPEATED_RESULT = Rule(
+    "result-repeated", "error", "The toolResult blocks at messages.content contain duplicate Ids", REFERENCE
+)
+FIRST_ROLE = Rule(
+    "first-role", "error",
+    "A conversation must start with a user message. Try again with a conversation that starts with a user message.", REFERENCE,
+    ("insert-opening",),
+)  # fmt: skip
+ALTERNATE = Rule(
+    "roles-alternate", "error", 'messages: roles must alternate between "user" and "assistant", but found multiple roles in a row',
+    "github.com/aws-samples/bedrock-access-gateway/issues/25", ("merge-human",),
+)  # fmt: skip
+TWO_ANSWERS = Rule(
+    "assistants-alternate", "warning",
+    'messages: roles must alternate between "user" and "assistant", but found multiple "assistant" roles in a row',
+    "github.com/BerriAI/litellm/issues/3474",
+)  # fmt: skip
+SYSTEM = Rule(
+    "system-in-messages", "warning", "Member must satisfy enum value set: [user, assistant]", REFERENCE,
+    ("note-system", "system-to-start"),
+)  # fmt: skip
+ROLE = Rule(
+    "role-unknown",
+    "error",
+    "Member must satisfy enum value set: [user, assistant]",
+    REFERENCE,
+    ("note-role", "drop-message"),
+)
+EMPTY = Rule(
+    "content-missing", "error",
+    "The content field in the Message object at messages is empty. Add a ContentBlock object "
+    "to the content field and try again.",
+    REFERENCE, ("drop-empty",),
+)  # fmt: skip
+BLANK = Rule(
+    "text-blank", "error",
+    "The text field in the ContentBlock object at messages.content is blank. Add text to the text field, and try again.", REFERENCE,
+    ("drop-empty",),
+)  # fmt: skip
+ID = Rule(
+    "call-id-pattern", "error",
+    "Value at 'toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular "
+    "expression pattern: [a-zA-Z0-9_.:-]+",
+    "botocore, ToolUseId", ("respell-id",),
+)  # fmt: skip
+LONG_ID = Rule(
+    "call-id-too-long", "error", "Value at 'toolUse.toolUseId' failed to satisfy constraint: Member "
+    "must have length less than or equal to 64",
+    "botocore, ToolUseId", ("respell-id",),
+)  # fmt: skip
+NAME = Rule(
+    "tool-name", "error",
+    "Value at 'toolUse.name' failed to satisfy constraint: Member must satisfy regular "
+    "expression pattern: [a-zA-Z0-9_-]+",
+    "botocore, ToolName", ("respell-name",),
+)  # fmt: skip
+ARGUMENTS = Rule(
+    "arguments-no-json", "error", "The format of the value at messages.content.toolUse.input is "
+    "invalid. Provide a json object for the field and try again.",
+    REFERENCE, ("mend-arguments",),
+)  # fmt: skip
+NO_OBJECT = Rule("arguments-no-object", "error", ARGUMENTS.says, REFERENCE, ("wrap-arguments",))
+USER_CALL = Rule("call-by-user", "error", "User messages cannot contain toolUse blocks.", REFERENCE, ("call-to-text",))
+PREFILL = Rule(
+    "last-role",
+    "info",
+    "accepted as the beginning of the answer; some models want a user message at the end",
+    REFERENCE,
+)
+
+RULES: dict[str, Choice] = {
+    "pending-call": MISSING,
+    "terminal-call": MISSING,
+    "orphan-result": ORPHAN,
+    "unmatched-result": ORPHAN,
+    "duplicate-result": REPEATED_RESULT,
+    "shared-call-id": TWICE,
+    "first-message": FIRST_ROLE,
+    "human-after-human": ALTERNATE,
+    "double-ai": TWO_ANSWERS,
+    "mid-system": SYSTEM,
+    "unknown-role": ROLE,
+    "no-parts": EMPTY,
+    "empty-text": BLANK,
+    "blank-text": BLANK,
+    "odd-id": id_unlike(r"[a-zA-Z0-9_.:-]+", ID),
+    "no-id": id_unlike(r"[a-zA-Z0-9_.:-]+", ID),
+    "very-long-id": LONG_ID,
+    "odd-name": NAME,
+    "long-name": NAME,
+    "very-long-name": NAME,
+    "no-json-arguments": ARGUMENTS,
+    "free-form-arguments": ARGUMENTS,
+    "no-object-arguments": NO_OBJECT,
+    "call-by-other": USER_CALL,
+}
+
+
+def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
+    path, index, message = excerpt.messages[-1]
+    if message.role == AI and not message.calls:
+        yield path, index, (PREFILL, None, "ends the chain as an answer")
+
+
+PROVIDER = Provider(
+    "bedrock",
+    "Amazon Bedrock Converse",
+    "Bedrock",
+    RULES,
+    call_ids=CallIds("tooluse_{r:22:x}", "[a-zA-Z0-9_.:-]{1,64}"),
+    formats=frozenset(("bedrock_converse",)),
+    clients=frozenset(("bedrock_converse",)),
+    kinds=KINDS,
+    wire=check_wire,
+    ending=(_end,),
+)

@@ -1,0 +1,95 @@
+"""Servers that turn a chain into text with the model's own chat template: vLLM (0.12) and Ollama (0.13).
+
+What is refused depends on the model's template, so most rules here are warnings.
+"""
+
+from __future__ import annotations
+
+from chainviz.core.providers.contract import CallIds, Choice, Provider
+from chainviz.core.providers.ollama_wire import check_wire
+from chainviz.core.providers.rule import Rule
+
+TEMPLATES = "github.com/vllm-project/vllm/issues/6862"
+ARGUMENTS_SOURCE = "github.com/vllm-project/vllm/issues/47761"
+OLLAMA = "docs.ollama.com/api/chat"
+
+ALTERNATE = Rule(
+    "roles-alternate", "warning",
+    "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...", TEMPLATES,
+    ("merge-human",),
+)  # fmt: skip
+FIRST_ROLE = Rule("first-role", "warning", ALTERNATE.says, TEMPLATES, ("insert-opening",))
+MID_SYSTEM = Rule(
+    "system-in-messages",
+    "warning",
+    "System message must be at the beginning.",
+    TEMPLATES,
+    ("note-system", "system-to-start"),
+)
+ROLE = Rule(
+    "role-unknown",
+    "warning",
+    "Only user, assistant and tool roles are supported!",
+    TEMPLATES,
+    ("note-role", "drop-message"),
+)
+COUNTS = Rule("result-count", "warning", "Not the same number of function calls and responses", TEMPLATES)
+ORPHAN = Rule(
+    "result-without-call",
+    "warning",
+    "Message has tool role, but there was no previous assistant message with a tool call!",
+    TEMPLATES,
+)
+ARGUMENTS = Rule(
+    "arguments-no-json",
+    "error",
+    "Unterminated string or invalid JSON in function.arguments",
+    ARGUMENTS_SOURCE,
+    ("mend-arguments",),
+)
+NO_OBJECT = Rule(
+    "arguments-no-object",
+    "warning",
+    "function.arguments must be a valid JSON object string",
+    ARGUMENTS_SOURCE,
+    ("wrap-arguments",),
+)
+UNMARSHAL = Rule(
+    "arguments-no-json", "error",
+    "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments", OLLAMA,
+    ("mend-arguments",),
+)  # fmt: skip
+UNMARSHAL_OTHER = Rule("arguments-no-object", "error", UNMARSHAL.says, OLLAMA, ("wrap-arguments",))
+
+_TEMPLATE_RULES: dict[str, Choice] = {
+    "human-after-human": ALTERNATE,
+    "double-ai": ALTERNATE,
+    "first-message": FIRST_ROLE,
+    "mid-system": MID_SYSTEM,
+    "unknown-role": ROLE,
+    "pending-call": COUNTS,
+    "orphan-result": ORPHAN,
+    "unmatched-result": ORPHAN,
+}
+
+VLLM_PROVIDER = Provider(
+    "vllm",
+    "vLLM chat templates",
+    "vLLM",
+    {**_TEMPLATE_RULES, "no-json-arguments": ARGUMENTS, "no-object-arguments": NO_OBJECT},
+)
+OLLAMA_PROVIDER = Provider(
+    "ollama",
+    "Ollama chat",
+    "Ollama",
+    {
+        "unknown-role": ROLE,
+        "no-json-arguments": UNMARSHAL,
+        "free-form-arguments": UNMARSHAL,
+        "no-object-arguments": UNMARSHAL_OTHER,
+    },
+    call_ids=CallIds(pattern=".*"),
+    formats=frozenset(("ollama",)),
+    clients=frozenset(("ollama",)),
+    wire=check_wire,
+)

@@ -1,0 +1,93 @@
+"""Providers asked about a chain: the whole of it, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import or_
+from typing import TypeVar
+
+from chainviz.core.chain.messages import CallRef, Message, Role, Shape
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem, section_problems
+from chainviz.core.chain.tree import BodyPair, ChainAST, Section
+from chainviz.core.providers.contract import Called, Excerpt, Provider
+from chainviz.core.providers.findings import content_findings
+from chainviz.core.providers.section_rules import NO_MARK
+
+M = TypeVar("M", bound=Shape)
+
+
+def check(provider: Provider, tree: ChainAST[Message], format: str = "") -> Iterator[Problem]:
+    """Everything a provider would say about a chain that is written in this format; ids come last."""
+    for _, problem in check_all((provider,), tree, format):
+        yield problem
+
+
+def check_all(
+    providers: Sequence[Provider], tree: ChainAST[Message], format: str = ""
+) -> Iterator[tuple[Provider, Problem]]:
+    """The same of several providers, which look at each section together."""
+    paired = answered_in(pair for _, pair in tree.pairs())
+    for excerpt in excerpts(tree, format):
+        whole = replace(excerpt, paired=paired)
+        for provider in providers:
+            for problem in provider.check_section(whole):
+                yield provider, problem
+    calls = list(calls_of(tree))
+    for provider in providers:
+        for problem in provider.check_ids(calls):
+            yield provider, problem
+
+
+def excerpts(tree: ChainAST[Message], format: str = "", *, after: Role | None = None) -> Iterator[Excerpt]:
+    """The sections of a chain, or of its beginning where a message of the role `after` follows."""
+    index = 0
+    before: Role = ""
+    seen = NO_MARK
+    for number, section in enumerate(tree.sections, 1):
+        is_last = number == len(tree.sections)
+        following = after if is_last else tree.sections[number].messages[0].role
+        problems = section_problems(section, number, index, following is not None)
+        excerpt = replace(excerpt_of(section, (number, index), (before, following), format, tuple(problems)), seen=seen)
+        yield excerpt
+        seen = reduce(or_, excerpt.marks, seen)
+        index += len(section)
+        before = section.messages[-1].role
+
+
+def excerpt_of(
+    section: Section[Message],
+    place: tuple[int, int],
+    around: tuple[Role, Role | None],
+    format: str,
+    problems: tuple[Problem, ...],
+) -> Excerpt:
+    """`place`: the section's number and the index of its first message; `around`: the roles before and behind it;
+    `problems`: those of the tree."""
+    number, index = place
+    before, after = around
+    found = content_findings(section, number, index, before)
+    return Excerpt(section, number, index, before, after, (*problems, *found), format)
+
+
+def answered_in(pairs: Iterable[BodyPair[Message]]) -> frozenset[str]:
+    """Ids of calls that have a result somewhere behind them."""
+    called: set[str] = set()
+    answered: set[str] = set()
+    for pair in pairs:
+        called.update(call.id for call in (pair.ai.calls if pair.ai is not None else ()))
+        answered.update(result.id for message in pair.rest for result in message.results if result.id in called)
+    return frozenset(answered)
+
+
+def calls_of(tree: ChainAST[M]) -> Iterator[Called]:
+    index = 0
+    for number, section in enumerate(tree.sections, 1):
+        index += len(section.header)
+        for p, pair in enumerate(section.body, 1):
+            calls: tuple[CallRef, ...] = () if pair.ai is None else pair.ai.calls
+            for call in calls:
+                yield Called(call.id, Path(number, p, 0), index, call.part)
+            index += len(pair.rest) + (pair.ai is not None)

@@ -1,0 +1,132 @@
+"""Gemini generateContent (2026-09): as many results as calls in the next turn; Gemini 3 checks the signatures of its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chainviz.core.chain.messages import AI
+from chainviz.core.chain.paths import Path
+from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.gemini_wire import KINDS, check_wire
+from chainviz.core.providers.rule import Rule
+from chainviz.core.providers.rule_choices import name_unlike, where_calls
+from chainviz.core.providers.section_rules import Mark, SectionRule
+
+REFERENCE = "ai.google.dev/api/generate-content"
+SIGNATURES = "ai.google.dev/gemini-api/docs/thought-signatures"
+
+COUNTS = Rule(
+    "result-count", "error",
+    "Please ensure that the number of function response parts is equal to the number of function call parts of the function "
+    "call turn.",
+    "github.com/google-gemini/gemini-cli/issues/16415",
+)  # fmt: skip
+RESPONSE_ORDER = Rule(
+    "result-without-call", "error",
+    "Please ensure that function response turn comes immediately after a function call turn.",
+    "github.com/google-gemini/gemini-cli/issues/11814",
+)  # fmt: skip
+CALL_ORDER = Rule(
+    "call-order", "error",
+    "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+    "github.com/google-gemini/gemini-cli/issues/26486", ("insert-opening",),
+)  # fmt: skip
+CALL_AFTER_AI = Rule(
+    "call-after-model", "warning",
+    "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+    "github.com/lobehub/lobe-chat/issues/7298",
+)  # fmt: skip
+ROLE = Rule(
+    "role-unknown",
+    "error",
+    "Please use a valid role: user, model.",
+    REFERENCE,
+    ("note-system", "note-role", "system-to-start"),
+)
+NO_PARTS = Rule("content-missing", "error", "contents.parts must not be empty.", REFERENCE, ("drop-empty",))
+EMPTY_TEXT = Rule(
+    "text-empty", "info", "accepted; Vertex AI refuses an empty text parameter", REFERENCE, ("drop-empty",)
+)
+ARGUMENTS = Rule(
+    "arguments-no-json", "error", "Invalid value at 'contents.parts.function_call.args' (type.googleapis.com/google.protobuf.Struct)",
+    REFERENCE, ("mend-arguments",),
+)  # fmt: skip
+NO_OBJECT = Rule(
+    "arguments-no-object", "error", "Invalid value at 'contents.parts.function_call.args' (type.googleapis.com/google.protobuf.Struct)",
+    REFERENCE, ("wrap-arguments",),
+)  # fmt: skip
+NAME = Rule(
+    "tool-name", "error",
+    "Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), "
+    "dots (.), colons (:), or dashes (-), with a maximum length of 64.",
+    REFERENCE, ("respell-name",),
+)  # fmt: skip
+UNSIGNED = Rule(
+    "thought-signature-missing", "error", "Function call is missing a thought_signature in functionCall parts.", SIGNATURES,
+    ("sign-calls",),
+)  # fmt: skip
+USER_CALL = Rule(
+    "call-by-user", "error", "Please ensure that function call parts are in turns with the role model.", REFERENCE,
+    ("call-to-text",),
+)  # fmt: skip
+ENDS_WITH_MODEL = Rule(
+    "last-role", "info", "accepted; most models answer only after a turn with the role user", REFERENCE
+)
+
+RULES: dict[str, Choice] = {
+    "pending-call": COUNTS,
+    "terminal-call": COUNTS,
+    "unmatched-result": COUNTS,
+    "duplicate-result": COUNTS,
+    "orphan-result": RESPONSE_ORDER,
+    "first-message": where_calls(CALL_ORDER),
+    "double-ai": where_calls(CALL_AFTER_AI),
+    "mid-system": ROLE,
+    "unknown-role": ROLE,
+    "no-parts": NO_PARTS,
+    "empty-text": EMPTY_TEXT,
+    "call-by-other": USER_CALL,
+    "no-json-arguments": ARGUMENTS,
+    "free-form-arguments": ARGUMENTS,
+    "no-object-arguments": NO_OBJECT,
+    "odd-name": name_unlike(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}", NAME),
+    "long-name": NAME,
+    "very-long-name": NAME,
+}
+
+
+def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
+    path, index, message = excerpt.messages[-1]
+    if message.role == AI and not message.calls:
+        yield path, index, (ENDS_WITH_MODEL, None, "ends the chain as an answer")
+
+
+CURRENT_TURN = SectionRule(
+    UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_call=True
+)
+"""The current turn begins behind the last text of the user; the first call of each of its messages is checked."""
+GEMINI_2_5 = Provider(
+    "gemini-2.5",
+    "Gemini 2.5 generateContent",
+    "Gemini",
+    RULES,
+    call_ids=CallIds("{r:8:x}", ".*"),
+    formats=frozenset(("gemini",)),
+    clients=frozenset(("gemini",)),
+    kinds=KINDS,
+    wire=check_wire,
+    ending=(_end,),
+)
+GEMINI_3 = Provider(
+    "gemini-3",
+    "Gemini 3 generateContent",
+    "Gemini",
+    RULES,
+    call_ids=CallIds("{r:8:x}", ".*"),
+    formats=frozenset(("gemini",)),
+    clients=frozenset(("gemini",)),
+    kinds=KINDS,
+    wire=check_wire,
+    section_rules=(CURRENT_TURN,),
+    ending=(_end,),
+)

@@ -1,0 +1,119 @@
+"""Mistral chat (2026-09): as many results as calls, no system message after an answer, and a form of ids by tokenizer.
+
+Models with the tokenizers V3 to V11 want ids of nine letters and digits; V13 and later take any id but an empty one and "null"
+(mistral-common).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chainviz.core.chain.messages import AI, SYSTEM
+from chainviz.core.chain.paths import Path
+from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.openai_wire import ChatForm, check_chat
+from chainviz.core.providers.rule import Rule
+from chainviz.core.providers.rule_choices import where_role
+from chainviz.core.providers.section_rules import Mark, SectionRule
+
+REFERENCE = "docs.mistral.ai/api"
+COMMON = "github.com/mistralai/mistral-common (validator.py)"
+
+COUNTS = Rule("result-count", "error", "Not the same number of function calls and responses", COMMON)
+ORPHAN = Rule("result-without-call", "error", "Unexpected role 'tool' after role 'user'", COMMON)
+MID_SYSTEM = Rule(
+    "system-in-messages",
+    "error",
+    "Unexpected role 'system' after role 'assistant'",
+    COMMON,
+    ("note-system", "system-to-start"),
+)
+ROLE = Rule(
+    "role-unknown",
+    "error",
+    "Input tag found using 'role' does not match any of the expected tags",
+    COMMON,
+    ("note-role", "drop-message"),
+)
+EMPTY = Rule(
+    "content-missing",
+    "warning",
+    "Assistant message must have either content or tool_calls, but not none.",
+    COMMON,
+    ("drop-empty",),
+)
+EMPTY_SYSTEM = Rule("text-empty", "error", "Invalid system prompt: it must not be empty", COMMON, ("drop-empty",))
+NAME = Rule(
+    "tool-name", "error",
+    "Function name must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64.", COMMON,
+    ("respell-name",),
+)  # fmt: skip
+NINE = Rule(
+    "call-id-form", "warning", "Tool call id must be a-z, A-Z, 0-9, with a length of 9.", COMMON, ("respell-id",)
+)
+ODD_ID = "has a call id that is not nine letters and digits; older models refuse all ids like it"
+NULL_ID = Rule("call-id-pattern", "error", "Tool call id must not be empty or null", COMMON, ("respell-id",))
+SHARED = Rule("call-id-shared", "error", "Duplicate tool call id in assistant message", COMMON, ("rename-calls",))
+ARGUMENTS = Rule(
+    "arguments-no-json", "warning", "Invalid function arguments: not valid JSON", COMMON, ("mend-arguments",)
+)
+USER_CALL = Rule("call-by-user", "error", "Extra inputs are not permitted: tool_calls", COMMON, ("call-to-text",))
+LAST_ROLE = Rule(
+    "last-role", "warning",
+    "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant", COMMON,
+)  # fmt: skip
+
+RULES: dict[str, Choice] = {
+    "pending-call": COUNTS,
+    "terminal-call": COUNTS,
+    "unmatched-result": COUNTS,
+    "duplicate-result": COUNTS,
+    "orphan-result": ORPHAN,
+    "shared-call-id": SHARED,
+    "mid-system": MID_SYSTEM,
+    "unknown-role": ROLE,
+    "says-nothing": EMPTY,
+    "empty-text": where_role(SYSTEM, EMPTY_SYSTEM),
+    "blank-text": where_role(SYSTEM, EMPTY_SYSTEM),
+    "no-id": NULL_ID,
+    "odd-name": NAME,
+    "long-name": NAME,
+    "very-long-name": NAME,
+    "no-json-arguments": ARGUMENTS,
+    "free-form-arguments": ARGUMENTS,
+    "call-by-other": USER_CALL,
+}
+_CONTENT = Rule("content-type", "error", "Input should be a valid string or list", REFERENCE)
+_CHUNKS = frozenset(("text", "image_url", "document_url", "file", "reference", "input_audio", "thinking"))
+FORM = ChatForm(
+    fields=frozenset(("prefix", "index")),
+    parts={"system": _CHUNKS, "user": _CHUNKS, "assistant": _CHUNKS, "tool": _CHUNKS},
+    content_type=_CONTENT,
+    content_missing=Rule("content-missing", "error", "Field required: content", REFERENCE, ("drop-empty",)),
+    part_type=Rule(
+        "part-type", "error", "Input tag found using 'type' does not match any of the expected tags", REFERENCE
+    ),
+    member=Rule("member-missing", "error", "Field required", REFERENCE),
+    image_texts=True,
+)
+
+
+def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
+    path, index, message = excerpt.messages[-1]
+    if message.role == AI and not message.calls:
+        yield path, index, (LAST_ROLE, None, "ends the chain as an answer")
+
+
+PROVIDER = Provider(
+    "mistral",
+    "Mistral chat",
+    "Mistral",
+    RULES,
+    call_ids=CallIds("{r:9:x}", "[a-zA-Z0-9]{9}"),
+    formats=frozenset(("mistral", "openai_chat")),
+    clients=frozenset(("mistral",)),
+    wire=check_chat,
+    wire_rule=FORM,
+    section_rules=(SectionRule(NINE, Mark.ODD_ID, ODD_ID, once=True),),
+    ending=(_end,),
+)

@@ -1,0 +1,76 @@
+"""OpenAI Responses (2026-09): calls and outputs are matched by call_id anywhere in the input; reasoning belongs to what follows."""
+
+from __future__ import annotations
+
+from chainviz.core.providers.contract import Called, Choice, Provider
+from chainviz.core.providers.responses_wire import KINDS, check_wire
+from chainviz.core.providers.rule import Rule
+from chainviz.core.providers.rule_choices import id_unlike, unless_elsewhere
+
+REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
+
+MISSING = Rule(
+    "result-missing",
+    "error",
+    "No tool output found for function call.",
+    "github.com/openai/openai-agents-python/issues/1611",
+)
+ORPHAN = Rule(
+    "result-without-call", "error", "No tool call found for function call output with call_id",
+    "github.com/continuedev/continue/issues/10092",
+)  # fmt: skip
+REPEATED_RESULT = Rule("result-repeated", "warning", "Duplicate function call output with call_id", REFERENCE)
+SHARED = Rule("call-id-shared", "error", "Duplicate function call with call_id", REFERENCE, ("rename-calls",))
+REUSED = Rule("call-id-reused", "warning", "Duplicate function call with call_id", REFERENCE, ("rename-calls",))
+ROLE = Rule(
+    "role-unknown", "error",
+    "Invalid value. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
+    ("note-role", "drop-message"),
+)  # fmt: skip
+LONG_ID = Rule(
+    "call-id-too-long", "error", "Invalid 'input.call_id': string too long. Expected a string with maximum length 64", REFERENCE,
+    ("respell-id",),
+)  # fmt: skip
+EMPTY_ID = Rule(
+    "call-id-pattern", "error", "Invalid 'input.call_id': empty string. Expected a string with minimum length 1", REFERENCE,
+    ("respell-id",),
+)  # fmt: skip
+NAME = Rule(
+    "tool-name", "error", "Invalid 'input.name': string does not match pattern. Expected a string "
+    "that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+    REFERENCE, ("respell-name",),
+)  # fmt: skip
+USER_CALL = Rule("call-by-user", "warning", "Invalid value: 'function_call'", REFERENCE, ("call-to-text",))
+
+RULES: dict[str, Choice] = {
+    "pending-call": unless_elsewhere(MISSING),
+    "terminal-call": unless_elsewhere(MISSING),
+    "orphan-result": unless_elsewhere(ORPHAN),
+    "unmatched-result": unless_elsewhere(ORPHAN),
+    "duplicate-result": REPEATED_RESULT,
+    "shared-call-id": SHARED,
+    "unknown-role": ROLE,
+    "very-long-id": LONG_ID,
+    "no-id": id_unlike(".+", EMPTY_ID),
+    "odd-name": NAME,
+    "long-name": NAME,
+    "very-long-name": NAME,
+    "call-by-other": USER_CALL,
+}
+
+
+def _reused(call: Called, before: Called) -> Rule | None:
+    return REUSED if call.message != before.message else None
+
+
+PROVIDER = Provider(
+    "openai-responses",
+    "OpenAI Responses",
+    "OpenAI",
+    RULES,
+    _reused,
+    formats=frozenset(("openai_responses",)),
+    clients=frozenset(("openai_responses", "codex_rollout")),
+    kinds=KINDS,
+    wire=check_wire,
+)

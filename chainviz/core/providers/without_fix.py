@@ -1,0 +1,37 @@
+"""Why no repair is offered for some problems, by the id of the rule: what a person has to decide instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chainviz.core.chain.problems import Problem
+
+_JSON = "edit the message in its source"
+_FORM = f"Nobody can tell what was meant: {_JSON}, or convert the chain to this API's format."
+_ID = "The id belongs to the item alone: remove it in the source, or restore the reasoning before it."
+
+WITHOUT_FIX: Mapping[str, str] = {
+    "arguments-type": "The arguments have the type of another API: convert the chain to this API's format.",
+    "assistants-alternate": "A merge would change who said what in which turn: merge the messages by hand.",
+    "call-after-model": "Something may be missing before the call: insert or move a message by hand.",
+    "call-id-reused": "It is accepted, so there is nothing to fix.",
+    "content-type": _FORM,
+    "field-type": _FORM,
+    "image-large": "Only requests with many images refuse it: replace it where yours has more than 20.",
+    "item-id": _ID,
+    "item-without-reasoning": _ID,
+    "last-role": "It depends on what is asked next: append a human message before you send the chain.",
+    "member-missing": f"What is missing is not in the chain: {_JSON}.",
+    "part-empty": _FORM,
+    "part-role": _FORM,
+    "part-twofold": f"Nobody can tell which of its contents is meant: {_JSON}.",
+    "part-type": _FORM,
+    "result-empty": "Only the tool knows what failed: edit the result.",
+    "result-without-name": "It is accepted, so there is nothing to fix.",
+    "tool-calls-empty": f"An empty list of calls says nothing: {_JSON}.",
+}
+
+
+def reason_without_fix(problem: Problem) -> str:
+    """A sentence; "" where a repair is offered or nothing was found that could be repaired."""
+    return "" if problem.fixes else WITHOUT_FIX.get(problem.rule, "")

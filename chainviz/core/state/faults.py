@@ -1,0 +1,228 @@
+"""A file classified as a state document: fine, or what is wrong and where (seed 3, Error Handling).
+
+Nothing is thrown away. The reference discards a state that it cannot read and overwrites it at the next append.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from chainviz.core.documents.detection.recognition import peek
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.edit import Array
+from chainviz.core.documents.json.scan import in_words
+from chainviz.core.errors import Refused
+from chainviz.core.state.document import VERSION, State
+from chainviz.core.state.raw_messages import DIALECTS
+
+
+class Fault(StrEnum):
+    """What the reference would discard a state for, in the order in which it looks."""
+
+    INVALID_JSON = "invalid_json"
+    UNSUPPORTED_VERSION = "unsupported_version"
+    PROVIDER_MISMATCH = "provider_mismatch"
+    CORRUPTED_MESSAGE = "corrupted_message"
+
+
+EVENTS = {
+    Fault.INVALID_JSON: "invalid_conversation_state",
+    Fault.UNSUPPORTED_VERSION: "unsupported_state_version",
+    Fault.PROVIDER_MISMATCH: "provider_mismatch",
+    Fault.CORRUPTED_MESSAGE: "message_unmarshal_failed",
+}
+"""What the reference logs."""
+
+Check = Literal["passed", "failed", "not checked"]
+NOTHING_FOUND = State("")
+
+
+@dataclass(frozen=True, slots=True)
+class StateProblem:
+    fault: Fault
+    text: str
+    """One sentence for a person, without its place."""
+    line: int
+    column: int
+    """Both from 1; columns count characters."""
+    message: int | None = None
+    """Index of the first corrupted message."""
+
+    def __str__(self) -> str:
+        return f"Line {self.line}, column {self.column}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class StateFile:
+    """A state document as it came, and what it is."""
+
+    content: bytes
+    """The original, whatever is found in it."""
+    problem: StateProblem | None = None
+    found: State = NOTHING_FOUND
+    """What the document says, corrupted messages included; without messages where the JSON is invalid."""
+    version: int | None = None
+
+    def opened(self) -> State | None:
+        """The state for a call, an append or an export; None for an empty file, which is a new conversation.
+
+        Refused while there is a problem: `salvage` resolves it.
+        """
+        if self.problem is not None:
+            raise Refused(f"{self.problem} Resolve this first; nothing is overwritten.")
+        return self.found if self.content else None
+
+    @property
+    def checks(self) -> tuple[tuple[Fault, Check], ...]:
+        """Every check in its order; after the first that failed nothing is checked."""
+        order = list(Fault)
+        at = order.index(self.problem.fault) if self.problem else len(order)
+        return tuple(
+            (fault, "passed" if place < at else "failed" if place == at else "not checked")
+            for place, fault in enumerate(order)
+        )
+
+
+def read_state(content: bytes, provider: str = "", *, reference: bool = False) -> StateFile:
+    """Classify a state document.
+
+    `provider` is the one chosen for an append or export; "" accepts every known one. With `reference` a message whose
+    content is a list of parts counts as corrupted.
+    """
+    if not content:
+        return StateFile(content)
+    text = content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        return _broken(content, text, f"{in_words(error.msg)}.", error.pos)
+    except (ValueError, RecursionError):
+        return _broken(content, text, "values are nested too deep, or a number is too long.", 0)
+    members = _known_members(value)
+    problem = (
+        _wrong_types(value, text)
+        or _wrong_version(members.get("version"), text)
+        or _wrong_provider(members.get("provider", ""), provider, text)
+        or _corrupted(members.get("messages", []), text, reference=reference)
+    )
+    return StateFile(content, problem, _found(text, members), members.get("version"))
+
+
+def _broken(content: bytes, text: str, words: str, position: int) -> StateFile:
+    """Invalid JSON. `salvage` finds its messages, unless the document is complete and something follows it."""
+    try:
+        whole = text[:position]
+        members = _known_members(json.loads(whole))
+        found = _found(whole, members)
+    except (ValueError, RecursionError):
+        members = _known_members(peek(text, text.find("{"))) if "{" in text else {}
+        found = State(members.get("provider", ""), (), members.get("processed_length", 0))
+    return StateFile(content, _problem(Fault.INVALID_JSON, words, text, position), found, members.get("version"))
+
+
+def _found(text: str, members: dict[str, Any]) -> State:
+    if not text.lstrip().startswith("{"):
+        return State("")
+    document = json_edit.load_object(text)
+    messages: tuple[str, ...] = ()
+    if members.get("messages"):
+        array = document.child("messages")
+        assert isinstance(array, Array)
+        messages = tuple(array.raw(place) for place in range(len(array)))
+    others = tuple((key, document.raw(key)) for key in dict.fromkeys(document.keys) if key not in TYPES)
+    return State(members.get("provider", ""), messages, members.get("processed_length", 0), others)
+
+
+TYPES: dict[str, tuple[type, str]] = {
+    "version": (int, "a whole number"),
+    "provider": (str, "a text"),
+    "processed_length": (int, "a whole number"),
+    "messages": (list, "a list"),
+}
+
+
+def _known_members(value: Any) -> dict[str, Any]:
+    """Those of the expected type."""
+    members = value if isinstance(value, dict) else {}
+    return {key: members[key] for key, (kind, _) in TYPES.items() if type(members.get(key)) is kind}
+
+
+def _problem(fault: Fault, words: str, text: str, position: int, message: int | None = None) -> StateProblem:
+    line = text.count("\n", 0, position) + 1
+    return StateProblem(fault, words, line, position - text.rfind("\n", 0, position), message)
+
+
+def _at(text: str, *pointer: str | int) -> int:
+    """Where a value lies; the start of the document where there is none."""
+    found = json_edit.span_of(text, pointer)
+    return found[0] if found else 0
+
+
+def _wrong_types(value: Any, text: str) -> StateProblem | None:
+    """JSON that is not a state document; the reference calls it invalid, too. A null member counts as missing."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        words = f"a state document is an object, and this is {kind_of(value)}."
+        return _problem(Fault.INVALID_JSON, words, text, _at(text))
+    for key, (kind, wanted) in TYPES.items():
+        if value.get(key) is not None and type(value[key]) is not kind:
+            words = f"`{key}` is {kind_of(value[key])}; {wanted} is expected."
+            return _problem(Fault.INVALID_JSON, words, text, _at(text, key))
+    return None
+
+
+def _wrong_version(version: int | None, text: str) -> StateProblem | None:
+    if version == VERSION:
+        return None
+    said = "is missing" if version is None else f"is {version}"
+    words = f"`version` {said}; this version of chainviz reads version {VERSION}."
+    return _problem(Fault.UNSUPPORTED_VERSION, words, text, _at(text, "version"))
+
+
+def _wrong_provider(found: str, chosen: str, text: str) -> StateProblem | None:
+    """Missing, unknown, or another than the one chosen; names must match exactly."""
+    if found in DIALECTS and chosen in ("", found):
+        return None
+    if not found:
+        words = "`provider` is missing."
+    elif found not in DIALECTS:
+        words = f"`provider` is “{found[:40]}”, which chainviz does not know; it knows {' and '.join(DIALECTS)}."
+    else:
+        words = f"`provider` is {found}, not {chosen}; names must match exactly."
+    return _problem(Fault.PROVIDER_MISMATCH, words, text, _at(text, "provider"))
+
+
+def _corrupted(messages: list[Any], text: str, *, reference: bool) -> StateProblem | None:
+    for place, message in enumerate(messages):
+        words = fault_of(message, content_parts=not reference)
+        if words:
+            position = _at(text, "messages", place)
+            return _problem(Fault.CORRUPTED_MESSAGE, f"messages[{place}]: {words}", text, position, place)
+    return None
+
+
+def fault_of(message: Any, *, content_parts: bool = True) -> str:
+    """Why a message cannot be read, "" where it can."""
+    if not isinstance(message, dict):
+        return f"it is {kind_of(message)}; an object is expected."
+    if not isinstance(message.get("role"), str):
+        return (
+            f"`role` is {'missing' if message.get('role') is None else kind_of(message['role'])}; a text is expected."
+        )
+    content = message.get("content")
+    if content is not None and not isinstance(content, (str, list) if content_parts else str):
+        return f"`content` is {kind_of(content)}; a text{', a list of parts' if content_parts else ''} or null is expected."
+    calls = message.get("tool_calls")
+    return "" if calls is None or isinstance(calls, list) else f"`tool_calls` is {kind_of(calls)}; a list is expected."
+
+
+def kind_of(value: Any) -> str:
+    """What a JSON value is, in words."""
+    if value is None:
+        return "null"
+    words: dict[type, str] = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+    return words.get(type(value), "a number")

@@ -1,0 +1,122 @@
+"""processed_length of a state that was changed outside of a call: it follows the last message the model has seen.
+
+It counts messages of the provider. One of them may hold several messages of a chain: a user message of Anthropic holds tool
+results and text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from chainviz.core.documents.assemble import follows
+from chainviz.core.formats.contract import Format
+from chainviz.core.formats.goaitools_state import GoaitoolsState
+
+
+class Origin(Protocol):
+    """What one message of the provider gives to one message of the chain: a fragment, or its span in the store."""
+
+    @property
+    def ordinal(self) -> int: ...
+
+    @property
+    def blocks(self) -> tuple[int, ...] | None: ...
+
+
+class Change(Protocol):
+    """A splice: `removed` messages from `start` give way to `added` ones. Changes come in order and do not overlap."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def removed(self) -> int: ...
+
+    @property
+    def added(self) -> int: ...
+
+
+Origins = Iterable[Sequence[Origin]]
+"""Of each message of a chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedState:
+    """A chain that is a state document before and after a change."""
+
+    format: Format
+    changes: Sequence[Change]
+    before: Callable[[], Origins]
+    """Read only where a message of the provider may hold several of the chain."""
+    after: Callable[[], Origins]
+
+    def length(self, processed_length: int) -> int:
+        """The new one."""
+        if not self.format.packs:
+            return shifted_length(processed_length, self.changes)
+        seen = shifted_length(seen_messages(processed_length, self.before()), self.changes)
+        return provider_length(seen, self.after())
+
+
+def shifted_length(processed_length: int, changes: Sequence[Change]) -> int:
+    """Counted in messages of the chain. Messages before the last one the model has seen count as seen, also where they are
+    new (a summary)."""
+    seen = processed_length
+    for change in changes:
+        gone = max(0, min(change.removed, processed_length - change.start))
+        if change.start < processed_length:
+            seen += change.added - gone
+    return max(0, seen)
+
+
+def seen_messages(processed_length: int, origins: Origins) -> int:
+    """How many messages of a chain the first `processed_length` of the provider hold."""
+    counts = list(_provider_counts(origins))
+    beyond = max(0, processed_length - (counts[-1] if counts else 0))
+    return bisect_right(counts, processed_length) + beyond
+
+
+def provider_length(seen: int, origins: Origins) -> int:
+    """How many messages of the provider hold the first `seen` of a chain."""
+    counts = [0, *_provider_counts(origins)]
+    beyond = max(0, seen - (len(counts) - 1))
+    return counts[seen - beyond] + beyond
+
+
+def _provider_counts(origins: Origins) -> Iterator[int]:
+    """For each message of a chain, how many of the provider there are up to it."""
+    count = 0
+    last: Origin | None = None
+    for fragments in origins:
+        for fragment in fragments:
+            count += last is None or not is_shared(fragment, last)
+            last = fragment
+        yield count
+
+
+def is_shared(fragment: Origin, last: Origin) -> bool:
+    """Whether both are of one message of the provider."""
+    if fragment.blocks is None or last.blocks is None or fragment.ordinal != last.ordinal:
+        return False
+    return fragment.ordinal >= 0 or follows(fragment.blocks, last.blocks)
+
+
+_LENGTH = re.compile(r'("processed_length"\s*:\s*)(-?\d+)')
+
+
+def recorded_length(texts: Iterable[str]) -> int | None:
+    """The processed_length in the texts beside the messages of a state document; None where there is none."""
+    found = next(filter(None, map(_LENGTH.search, texts)), None)
+    return int(found[2]) if found else None
+
+
+def with_length(text: str, length: int) -> str:
+    return _LENGTH.sub(lambda found: f"{found[1]}{length}", text, count=1)
+
+
+def is_state(format: Format) -> bool:
+    return isinstance(format, GoaitoolsState)

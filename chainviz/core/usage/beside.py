@@ -1,0 +1,96 @@
+"""What a document records beside its messages: the model of a request, the usage of a response, the counts that a session
+or a log keeps in lines and members of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from chainviz.core.documents.document_context import DocumentContext
+from chainviz.core.documents.json.edit import parse
+from chainviz.core.usage.recorded import TokenUsage, find_model, find_usage, read_usage
+
+MOST = 4_000_000
+"""Bytes around the messages that are read."""
+_WORDS = ("sage", "model", "metrics", "eval_count")
+
+
+def recorded_beside(context: DocumentContext) -> dict[str, TokenUsage]:
+    """Usage by model. A model without recorded usage has zeros; {} where neither is recorded."""
+    if context.size > MOST:
+        return {}
+    return _in_lines(_lines(context)) if context.envelope.lines else _in_holders(_holders(context))
+
+
+def members_beside(context: DocumentContext) -> dict[str, Any]:
+    """The members beside the list of messages, such as `tools` of a request; {} where there are none."""
+    if context.envelope.lines or context.size > MOST:
+        return {}
+    return next(_holders(context), {})
+
+
+def _holders(context: DocumentContext) -> Iterator[dict[str, Any]]:
+    """The objects around the list of messages, the nearest first; its messages are not in them."""
+    envelope, read = context.envelope, context.read
+    cut = b"null" if envelope.single else b""
+    document = (
+        read(envelope.region.start, envelope.content.start) + cut + read(envelope.content.end, envelope.region.end)
+    )
+    try:
+        holder = json.loads(document.decode("utf-8", "surrogateescape"))
+        around = [holder]
+        for step in envelope.inside[:-1]:
+            holder = holder[step]
+            around.append(holder)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return
+    yield from (each for each in reversed(around) if isinstance(each, dict) and envelope.inside)
+
+
+def _lines(context: DocumentContext) -> Iterator[Any]:
+    for span in context.envelope.carried:
+        text = context.read(span.start, span.end).decode("utf-8", "surrogateescape")
+        if any(word in text for word in _WORDS):
+            try:
+                yield parse(text)
+            except (ValueError, RecursionError):
+                continue
+
+
+def _in_holders(holders: Iterable[Mapping[str, Any]]) -> dict[str, TokenUsage]:
+    found, model = None, ""
+    for holder in holders:
+        by_model = _by_model(holder.get("model_usage"))
+        if by_model:
+            return by_model
+        found = found or find_usage(holder)
+        model = model or find_model(holder)
+    return {model: found or TokenUsage()} if found or model else {}
+
+
+def _by_model(value: Any) -> dict[str, TokenUsage]:
+    """Inspect's sums, by model."""
+    given = {name: read_usage(usage) for name, usage in value.items()} if isinstance(value, dict) else {}
+    # how many calls they are of is not recorded
+    return {name: usage._replace(calls=0) for name, usage in given.items() if usage is not None}
+
+
+def _in_lines(lines: Iterable[Any]) -> dict[str, TokenUsage]:
+    total, session, model = TokenUsage(), TokenUsage(), ""
+    for line in lines:
+        model = find_model(line) or model
+        running = _running_total(line)
+        if running is None:
+            total += find_usage(line) or TokenUsage()
+        elif running[1:] != session[1:]:  # it is repeated when nothing was called
+            session = running._replace(calls=session.calls + 1)
+    usage = session if session.calls else total
+    return {model: usage} if model or any(usage) else {}
+
+
+def _running_total(line: Any) -> TokenUsage | None:
+    """The usage of the session so far, in a token_count event of Codex."""
+    payload = line.get("payload") if isinstance(line, dict) else None
+    info = payload.get("info") if isinstance(payload, dict) else None
+    return read_usage(info.get("total_token_usage")) if isinstance(info, dict) else None

@@ -1,0 +1,156 @@
+"""The usage that a transcript records: read from the usage objects of providers and agents (formats.md section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from chainviz.core.chain.messages import AI, Message
+from chainviz.core.documents.json.edit import parse
+
+
+class TokenUsage(NamedTuple):
+    """Tokens of one or more calls of a model."""
+
+    calls: int = 0
+    input: int = 0
+    """Of the prompts, with those that were read from a cache or written to it."""
+    cached: int = 0
+    """Of the input: read from the provider's cache."""
+    written: int = 0
+    """Of the input: written to the provider's cache."""
+    output: int = 0
+    """Of the answers, reasoning included."""
+    reasoning: int = 0
+    """Of the output."""
+
+    def __add__(self, other: tuple[int, ...]) -> TokenUsage:  # type: ignore[override]
+        return TokenUsage(*(one + another for one, another in zip(self, other, strict=True)))
+
+
+Recorded = Mapping[str, TokenUsage]
+"""Usage by the name of the model; "" where that is not recorded."""
+
+_USAGE = ("usage", "usagemetadata", "usagedetails", "tokenusage", "metrics")
+_MODEL = ("model", "modelname", "modelid", "modelversion")
+_INPUT = ("prompttokens", "inputtokens", "input", "prompttokencount", "requesttokens", "promptevalcount")
+_OUTPUT = ("completiontokens", "outputtokens", "output", "candidatestokencount", "responsetokens", "evalcount")
+_TOTAL = ("totaltokens", "total", "totaltokencount")
+_CACHED = ("cachedtokens", "cachedinputtokens", "cachedcontenttokencount", "cachereadtokens", "promptcachehittokens")
+_CACHED_BESIDE = ("cachereadinputtokens", "cacheread", "inputtokenscacheread")
+_WRITTEN = ("cachewritetokens",)
+_WRITTEN_BESIDE = ("cachecreationinputtokens", "cachewriteinputtokens", "cachewrite", "inputtokenscachewrite")
+_REASONING = ("reasoningtokens", "reasoningoutputtokens", "reasoning")
+_REASONING_BESIDE = ("thoughtstokencount",)
+_DEPTH = 4
+"""Levels of a message's source that are searched: tau2 keeps its usage at `usage`, OpenHands at the fourth level."""
+_MOST = 1 << 53
+
+
+def recorded_in(message: Message) -> tuple[str, TokenUsage] | None:
+    """The model and the usage that the source of an AI message records; None where it records none.
+
+    A message that lies in several units repeats its usage in each (Claude Code): the last one counts.
+    """
+    if message.role != AI:
+        return None
+    for fragment in reversed(message.source):
+        if "sage" not in fragment.text and "metrics" not in fragment.text and "eval_count" not in fragment.text:
+            continue
+        try:
+            value = parse(fragment.text)
+        except (ValueError, RecursionError):
+            continue  # a source that is not JSON
+        found = find_usage(value)
+        if found is not None:
+            return find_model(value), found
+    return None
+
+
+def recorded_of(messages: Iterable[Message]) -> dict[str, TokenUsage]:
+    """The sum over messages, by model."""
+    total: dict[str, TokenUsage] = {}
+    for message in messages:
+        found = recorded_in(message)
+        if found is not None:
+            model, usage = found
+            total[model] = total.get(model, TokenUsage()) + usage
+    return total
+
+
+def find_usage(value: Any) -> TokenUsage | None:
+    """The usage nearest to the root of a JSON value; lists are not searched, they hold content."""
+    for item in _objects(value):
+        found = (read_usage(inner) for key, inner in item.items() if _plain(key) in _USAGE)
+        usage = next((each for each in found if each is not None), None)
+        if usage is None and "prompt_eval_count" in item:
+            usage = read_usage(item)  # Ollama counts beside the message
+        if usage is not None:
+            return usage
+    return None
+
+
+def find_model(value: Any) -> str:
+    """The name of a model nearest to the root; "" where there is none."""
+    for item in _objects(value):
+        for key, inner in item.items():
+            if _plain(key) in _MODEL and isinstance(inner, str) and inner:
+                return inner[:200]
+    return ""
+
+
+def read_usage(value: Any) -> TokenUsage | None:
+    """What a usage object counts as one call; None where it counts nothing."""
+    if not isinstance(value, Mapping):
+        return None
+    own, details = dict(_numbers(value)), _details(value)
+    name = next((key for key in _INPUT if key in own), "")
+    given, output = own.get(name, 0), _first(own, _OUTPUT)
+    if not given and not output:
+        return None
+    is_whole = name == "prompttokens" or _first(own, _TOTAL) == given + output
+    cached_beside, written_beside = _first(own, _CACHED_BESIDE), _first(own, _WRITTEN_BESIDE)
+    cached = cached_beside or _first({**details, **own}, _CACHED) or details.get("cacheread", 0)
+    written = written_beside or _first(own, _WRITTEN) or details.get("cachecreation", 0)
+    thoughts = _first(own, _REASONING_BESIDE)
+    return TokenUsage(
+        calls=1,
+        input=given if is_whole else given + cached_beside + written_beside,
+        cached=cached,
+        written=written,
+        output=output + thoughts,
+        reasoning=thoughts or _first({**details, **own}, _REASONING),
+    )
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects of a value level by level."""
+    level = [value]
+    for _ in range(_DEPTH):
+        objects = [item for item in level if isinstance(item, Mapping)]
+        yield from objects
+        level = [inner for item in objects for inner in item.values()]
+
+
+def _numbers(value: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    for key, number in value.items():
+        if type(number) is int and 0 <= number < _MOST:
+            yield _plain(key), number
+
+
+def _details(value: Mapping[str, Any]) -> dict[str, int]:
+    """Counts one level deeper, such as `prompt_tokens_details`: each is a share of a count beside it."""
+    found: dict[str, int] = {}
+    for key, inner in value.items():
+        if isinstance(inner, Mapping) and _plain(key).endswith("details"):
+            found |= _numbers(inner)
+    return found
+
+
+def _plain(key: str) -> str:
+    """`inputTokens` and `input_tokens` are one name."""
+    return key.replace("_", "").lower()
+
+
+def _first(numbers: Mapping[str, int], names: Iterable[str]) -> int:
+    return next((numbers[name] for name in names if numbers.get(name)), 0)

@@ -1,0 +1,206 @@
+"""What a person chooses about a compaction: a strategy as a tree, with what it would do to the chain beside it."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpResponse
+from django.urls import reverse
+
+from chainviz.core.errors import ChainError, OptionsError, Refused
+from chainviz.core.operations.compact import CompactOptions, as_value, parse_strategy, print_strategy
+from chainviz.core.operations.compact.compactors.contract import Compactor
+from chainviz.core.operations.contract import Context, Options
+from chainviz.drafts.operations.choices import Choices
+from chainviz.drafts.operations.compact import run_job, tree
+from chainviz.drafts.operations.compact.before_after import BeforeAfter, before_after
+from chainviz.drafts.operations.compact.result import Result
+from chainviz.drafts.operations.compact.run import Ran, run_strategy
+from chainviz.drafts.operations.compact.tree import Node, Value, node_of
+from chainviz.drafts.operations.presets import Preset, presets_of, save_preset
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.web.forms import options_form
+from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
+
+UNSURE = "This removes everything: tick “Remove everything” to go on, or choose another boundary."
+
+
+class CompactChoices(Choices):
+    template = "drafts/compact/compact.html"
+    job: Job | None = None
+    """Of the run of a long chain that is shown."""
+
+    def read(self) -> None:
+        self.job = self._job()
+        if self.job is not None and self.sent is None:
+            self.reopen(CompactOptions.model_validate(self.job.args["options"]))
+            return
+        self.form = options_form(CompactOptions)(self.sent)
+        self.tree: Value | None = tree.usual_tree()
+        if self.sent is None and "strategy" in self.request.GET:
+            self._read_json(self.request.GET["strategy"])
+        if self.sent is not None:
+            self.tree = tree.edited(tree.read_tree(self.sent), self.act)
+            preset = self._preset("load")
+            if preset is not None:
+                self.reopen(CompactOptions.model_validate(preset.options))
+            if self.act == "read":
+                self._read_json(self.request.POST.get("json", ""))
+
+    def reopen(self, options: Options) -> None:
+        assert isinstance(options, CompactOptions)
+        super().reopen(options)
+        self.tree = as_value(options.compactor) if options.compactor else None
+
+    def _read_json(self, text: str) -> None:
+        try:
+            self.tree = as_value(parse_strategy(text))
+        except OptionsError as refused:
+            self.error = str(refused)
+
+    def _preset(self, word: str) -> Preset | None:
+        """The saved strategy that a button names: `load:7`."""
+        said, _, number = self.act.partition(":")
+        key = small_number(number) if said == word else None
+        return None if key is None else presets_of(self.target.person, self.operation.name).filter(pk=key).first()
+
+    def _keep(self) -> None:
+        try:
+            preset = save_preset(
+                self.target.person, self.operation.name, self.request.POST.get("preset_name", ""), self.options()
+            )
+        except Refused as refused:
+            self.error = str(refused)
+        else:
+            self.note = f"Saved as “{preset.name}”."
+
+    def _forget(self) -> None:
+        preset = self._preset("forget")
+        if preset is not None:
+            preset.delete()
+            self.note = f"“{preset.name}” is deleted."
+
+    def answer(self) -> HttpResponse | None:
+        if self.act == "keep":
+            self._keep()
+        self._forget()
+        if self.act == "write" and self.tree is not None and not self.problem:
+            content = print_strategy(parse_strategy(self.tree), indent=2) + "\n"
+            headers = {"Content-Disposition": 'attachment; filename="strategy.json"'}
+            return HttpResponse(content, content_type="application/json", headers=headers)
+        if self.act == "simulate" and self.tree is not None and not self.problem:
+            address = reverse("drafts:simulation", args=[self.target.chain.pk])
+            strategy = urlencode({"a": print_strategy(parse_strategy(self.tree))})
+            return see_other(f"{address}{self.target.query}&{strategy}")
+        if self.act == "stop" and self.job is not None:
+            lease.cancel(self.job)
+            return see_other(self.address)
+        if self.act == "look" and self.runs_as_job and not self.problem:
+            job = run_job.start(self.target, self.options())
+            return see_other(f"{self.address}&run={job.pk}")
+        return None
+
+    def options(self) -> CompactOptions:
+        if self.problem:
+            raise Refused(self.problem)
+        if self.form.is_bound and not self.form.is_valid():
+            raise Refused("Correct the fields that are marked.")
+        chosen = self.form.options if self.form.is_bound else CompactOptions.model_validate(self.form.initial)
+        options: CompactOptions = chosen.model_copy(update={"strategy": json.dumps(self.tree, ensure_ascii=False)})
+        if self.asks_for_step and self.ran is not None and self.ran.removes_everything and not self.request.POST.get("sure"):
+            raise Refused(UNSURE)
+        return options
+
+    @property
+    def act(self) -> str:
+        return str(self.request.POST.get("act", ""))
+
+    @property
+    def asks_for_step(self) -> bool:
+        return self.act == "apply"
+
+    @cached_property
+    def problem(self) -> str:
+        """Why the strategy cannot run."""
+        if self.tree is None:
+            return "Choose a compactor to begin with."
+        try:
+            parse_strategy(self.tree)
+        except OptionsError as refused:
+            return str(refused)
+        return ""
+
+    @property
+    def runs_as_job(self) -> bool:
+        return run_job.is_long(self.target.stored, self.tree)
+
+    @cached_property
+    def ran(self) -> Ran | None:
+        """What the strategy does, where that is known: a long chain waits for its job."""
+        if self.job is not None:
+            return Ran.model_validate(self.job.result) if self.job.state == Job.State.DONE else None
+        if self.problem or self.runs_as_job or (self.form.is_bound and not self.form.is_valid()):
+            return None
+        chosen = self.form.options if self.form.is_bound else CompactOptions.model_validate(self.form.initial)
+        options = chosen.model_copy(update={"strategy": json.dumps(self.tree)})
+        try:
+            return run_strategy(self.target.stored, options, Context())
+        except ChainError as refused:
+            self.error = self.error or str(refused)
+            return None
+
+    def _job(self) -> Job | None:
+        number = small_number(self.request.GET.get("run", ""))
+        job = run_job.find(self.target, number) if number else None
+        if number and job is None:
+            raise Http404
+        return job
+
+    @property
+    def fragment(self) -> str:
+        """A field changes the result alone; a button of the tree changes the form, too."""
+        return "drafts/compact/_result.html" if self.request.htmx.target == "lab" else self.template  # type: ignore[attr-defined]
+
+    def context(self) -> dict[str, Any]:
+        ran = self.ran
+        return {
+            "form": self.form,
+            "root": self._root(),
+            "root_choices": tree.kinds_for(Compactor),
+            "problem": self.problem,
+            "ran": ran,
+            "result": Result(ran) if ran else None,
+            "boundary": self._said("if_no_user_boundary"),
+            "prompt_tokens": self._said("prompt_tokens"),
+            "query": self.target.query,
+            "explorer": self.target.explorer,
+            "changes": self._changes(ran),
+            "job": self.job,
+            "job_href": f"{self.address}&run={self.job.pk}" if self.job else "",
+            "runs_as_job": self.runs_as_job,
+            "json": self._json(),
+            "presets": presets_of(self.target.person, self.operation.name),
+        }
+
+    def _root(self) -> Node | None:
+        return node_of(self.tree) if self.tree is not None else None
+
+    def _changes(self, ran: Ran | None) -> BeforeAfter | None:
+        given = self.request.POST if self.sent is not None else self.request.GET
+        start = small_number(given.get("sections", ""))
+        return before_after(self.target.stored, ran, start) if ran else None
+
+    def _said(self, name: str) -> str:
+        """A field as it was sent, or as it was chosen before."""
+        given = self.request.POST.get(name) if self.form.is_bound else self.form.initial.get(name)
+        return str(given or "")
+
+    def _json(self) -> str:
+        if self.act == "read" and self.error:
+            return str(self.request.POST.get("json", ""))
+        return print_strategy(parse_strategy(self.tree), indent=2) if self.tree and not self.problem else ""

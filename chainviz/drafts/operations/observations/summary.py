@@ -1,0 +1,118 @@
+"""What planned conversions come to: totals, and which messages change. A job keeps it as JSON, without any content."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from chainviz.core.chain.chain import Chain
+from chainviz.core.observations.number_table import NumberTable
+from chainviz.core.observations.reader import called_tools
+from chainviz.core.operations.contract import Context
+from chainviz.core.operations.observations.contract import Kept, Rewrite
+from chainviz.core.operations.observations.options import ObservationsOptions
+from chainviz.core.operations.observations.plan import Plan, plan_conventions, plan_conversion
+
+MOST_LISTED = 500
+"""Messages that stay; all are counted."""
+
+
+class ChangeRow(NamedTuple):
+    """Neighbouring messages that change."""
+
+    start: int
+    removed: int
+    results: int
+    survived: int
+    size_before: int
+    size_after: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class PlanSummary:
+    changes: NumberTable[ChangeRow]
+    kept: tuple[tuple[int, str], ...]
+    """Messages that could not be converted, and why."""
+    kept_count: int
+    ids: int
+    """Call ids that are lost, or made up."""
+
+    @property
+    def results(self) -> int:
+        return sum(self.changes.column("results"))
+
+    @property
+    def loss_count(self) -> int:
+        return sum(self.changes.column("losses"))
+
+    @property
+    def survived(self) -> int:
+        return sum(self.changes.column("survived"))
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Bytes of the messages before and after."""
+        return sum(self.changes.column("size_before")), sum(self.changes.column("size_after"))
+
+
+@dataclass(frozen=True)
+class Summaries:
+    """By convention; of one alone where message roles change."""
+
+    tools: tuple[str, ...]
+    """Names that results may have."""
+    by_convention: Mapping[str, PlanSummary]
+
+
+def summaries_of(chain: Chain, options: ObservationsOptions, context: Context) -> Summaries:
+    context.progress(0, "Reading calls")
+    tools = called_tools(chain, options.section)
+    if options.roles == "keep":
+        plans: Mapping[str, Plan] = plan_conventions(chain, options, context, tools)
+    else:
+        plans = {options.to: plan_conversion(chain, options, context, tools)}
+    return Summaries(tuple(sorted(tools)), {name: _summary(plan) for name, plan in plans.items()})
+
+
+def _summary(plan: Plan) -> PlanSummary:
+    changes = NumberTable(ChangeRow)
+    for rewrite in plan.rewrites:
+        changes.append(_change(rewrite))
+    kept = [_kept(each) for each in plan.kept]
+    return PlanSummary(changes, tuple(kept[:MOST_LISTED]), len(kept), plan.ids)
+
+
+def _change(rewrite: Rewrite) -> ChangeRow:
+    splice = rewrite.splice
+    return ChangeRow(
+        splice.start, splice.removed, rewrite.results, rewrite.survived, rewrite.size_before, rewrite.size_after,
+        len(rewrite.losses),
+    )  # fmt: skip
+
+
+def _kept(kept: Kept) -> tuple[int, str]:
+    return kept.message, kept.reason
+
+
+def to_json(summaries: Summaries) -> dict[str, Any]:
+    packed = {
+        name: [b64encode(each.changes.pack()).decode("ascii"), each.kept, each.kept_count, each.ids]
+        for name, each in summaries.by_convention.items()
+    }
+    return {"tools": summaries.tools, "plans": packed}
+
+
+def from_json(value: Mapping[str, Any]) -> Summaries:
+    plans = {
+        name: PlanSummary(
+            NumberTable.unpack(ChangeRow, b64decode(changes)),
+            tuple((message, reason) for message, reason in kept),
+            kept_count,
+            ids,
+        )
+        for name, (changes, kept, kept_count, ids) in value["plans"].items()
+    }
+    return Summaries(tuple(value["tools"]), plans)

@@ -1,0 +1,54 @@
+"""Options of an operation that a person saved under a name, such as a strategy of compaction."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from chainviz.accounts.models import User
+from chainviz.core.errors import Refused
+from chainviz.core.operations.contract import Options
+from chainviz.jobs.lease import storable
+from chainviz.jobs.models import AsciiJSONField
+
+LONGEST_NAME = 80
+
+
+class PresetQuerySet(models.QuerySet["Preset"]):
+    def visible_to(self, person: User) -> PresetQuerySet:
+        return self.filter(owner=person)
+
+
+class Preset(models.Model):
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="presets")
+    operation = models.CharField(max_length=32)
+    name = models.CharField(max_length=LONGEST_NAME)
+    options = AsciiJSONField()
+    """Those that differ from the defaults."""
+    changed_at = models.DateTimeField(auto_now=True)
+
+    objects = PresetQuerySet.as_manager()
+
+    class Meta:
+        app_label = "drafts"
+        constraints = [models.UniqueConstraint(fields=["owner", "operation", "name"], name="preset_named_once")]
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.operation})"
+
+
+def presets_of(person: User, operation: str) -> models.QuerySet[Preset]:
+    return Preset.objects.visible_to(person).filter(operation=operation)
+
+
+def save_preset(person: User, operation: str, name: str, options: Options) -> Preset:
+    """One of the same name is replaced. Raises Refused without a name."""
+    name = storable(" ".join(name.split()))[:LONGEST_NAME]
+    if not name:
+        raise Refused("Enter a name for the strategy.")
+    said = options.model_dump(mode="json", exclude_defaults=True)
+    preset, _ = Preset.objects.update_or_create(
+        owner=person, operation=operation, name=name, defaults={"options": said}
+    )
+    return preset

@@ -1,0 +1,65 @@
+"""What an operation proposes for a target, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chainviz.core.documents.document_context import DocumentContext, in_memory
+from chainviz.core.errors import Refused
+from chainviz.core.formats import get_format
+from chainviz.core.load import blank
+from chainviz.core.operations.contract import WARNING, Decision, Operation, Options, Outcome
+from chainviz.drafts.target import Target
+from chainviz.store.history.steps import NewStep
+from chainviz.store.transfer.document_context import place_of
+
+MOST_KEPT = 300
+"""Characters of an option that a step keeps: a long new text is in the chain already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    step: NewStep
+    record: Mapping[str, Any] | None = None
+    """What the audit keeps of it; None where it keeps nothing."""
+
+
+def proposal_of(target: Target, operation: Operation[Any], options: Options, outcome: Outcome) -> Proposal:
+    """Raises Refused where the outcome changes nothing."""
+    if outcome.is_empty:
+        raise Refused(" ".join(outcome.warnings) or operation.nothing)
+    said = replace(outcome, warnings=(*outcome.warnings, *_leaving(target, outcome)))
+    return Proposal(step_of(operation, options, said), said.audit)
+
+
+def step_of(operation: Operation[Any], options: Options, outcome: Outcome) -> NewStep:
+    kept = outcome.kept_options if outcome.kept_options is not None else options.model_dump(exclude_defaults=True)
+    said = {name: _short(value) for name, value in kept.items()}
+    warnings = [Decision("", WARNING, text) for text in outcome.warnings]
+    step = NewStep(outcome.changes, operation.name, said, (*outcome.report, *warnings))
+    if outcome.target is None:
+        assert outcome.surroundings is None or isinstance(outcome.surroundings, DocumentContext)
+        return replace(step, surroundings=outcome.surroundings)
+    name, _ = outcome.target
+    stored = sum(len(change.messages) for change in outcome.changes)
+    return replace(step, format=name, surroundings=in_memory(*blank(get_format(name), stored)))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > MOST_KEPT:
+        return f"{value[:MOST_KEPT]}… ({len(value):,} characters)"
+    return value
+
+
+def _leaving(target: Target, outcome: Outcome) -> tuple[str, ...]:
+    """Warns where a chain of a larger file takes a format that cannot be part of that file."""
+    format = get_format(outcome.target[0]) if outcome.target else None
+    place = place_of(target.stored.snapshot) if format and format.lines else None
+    if format is None or place is None or not place.is_part:
+        return ()
+    return (
+        f"{format.label} is a file of lines and cannot be part of {target.chain.file_name}: it is exported alone, "
+        "and the whole file keeps this chain as it was uploaded.",
+    )

@@ -1,0 +1,36 @@
+"""What a page works out from a whole content, kept between requests: a live preview asks again with every key, and a page
+that is opened again shows the same.
+
+The last few readings stay in the memory of the process. A purge makes another edition of a history, and its readings of
+earlier editions go with the next request.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from chainviz.store.content.chain import StoredChain
+
+MOST = 6
+"""Readings that are kept: those of two pages."""
+T = TypeVar("T")
+_kept: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
+
+
+def kept(chain: StoredChain, name: Hashable, work: Callable[[], T]) -> T:
+    """Returns what `work` gives for this content; `name` says what that is, and with which options."""
+    history, edition = chain.snapshot.history_id, chain.snapshot.history.edition
+    for key in [key for key in _kept if key[0] == history and key[1] != edition]:
+        _kept.pop(key, None)
+    # a number is used again after a rollback, so the digest is part of the key
+    key = (history, edition, chain.snapshot.pk, bytes(chain.snapshot.digest), name)
+    if key in _kept:
+        _kept.move_to_end(key)
+    else:
+        _kept[key] = work()
+    found: T = _kept[key]
+    while len(_kept) > MOST:
+        _kept.popitem(last=False)
+    return found

@@ -1,0 +1,149 @@
+"""What a person chooses about a redaction: a policy and a selection, with the decision of every row beside them."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+from django.http import HttpResponse, QueryDict
+
+from chainviz.core.chain.paths import Path
+from chainviz.core.errors import Refused
+from chainviz.core.operations.contract import Options
+from chainviz.core.operations.redact import POLICIES, DecisionTable, RedactOptions, decide
+from chainviz.core.operations.redact.same_calls import find_same_calls
+from chainviz.core.operations.redaction_switch import read_redaction_switch
+from chainviz.drafts.operations.choices import Choices
+from chainviz.drafts.operations.reading_cache import kept
+from chainviz.drafts.operations.redact.decision_rows import SHOWN, Filter, Table, table_of
+from chainviz.drafts.operations.redact.form import (
+    NOTHING,
+    SEPARATOR,
+    RedactForm,
+    Tool,
+    ToolList,
+    asked_by,
+    asked_in,
+    form_of,
+    settings_json,
+    tool_list,
+    tools_of,
+)
+from chainviz.store.lineage import redacted_places
+from chainviz.web.query_params import small_number
+
+MOST_SUGGESTED = 300
+MOST_NAME = 200
+
+
+class RedactChoices(Choices):
+    template = "drafts/redact/redact.html"
+    asked = NOTHING
+    chosen: RedactOptions | None = None
+    """None where the form cannot be understood."""
+
+    def read(self) -> None:
+        if self.sent is None:
+            self.form = RedactForm(fixed=self._fixed)
+            self.chosen = RedactOptions.model_validate(self._fixed)
+            return
+        self.asked = asked_in(self.sent, self.tools)
+        self.form = RedactForm(self.sent, fixed=self._fixed)
+        if not self.form.is_valid():
+            self.error = "Correct these settings; the table shows their decisions then."
+        elif self.form.options.context_management.strip():
+            self.reopen(self.form.options.model_copy(update={"context_management": ""}))
+            self.note = "Anthropic’s settings were read; the table shows what they do."
+        else:
+            self.chosen = self.form.options
+
+    def reopen(self, options: Options) -> None:
+        assert isinstance(options, RedactOptions)
+        self.chosen, self.asked, self.form = options, asked_by(options, self.tools), form_of(options)
+
+    def answer(self) -> HttpResponse | None:
+        if self.chosen is None or self._given.get("act") != "write":
+            return None
+        text, _ = settings_json(self.chosen)
+        headers = {"Content-Disposition": 'attachment; filename="context_management.json"'}
+        return HttpResponse(text, content_type="application/json", headers=headers) if text else None
+
+    @property
+    def asks_for_step(self) -> bool:
+        return self._given.get("act") == "apply" and self.chosen is not None and not self.note
+
+    def options(self) -> RedactOptions:
+        if self.chosen is None:
+            raise Refused(self.error)
+        return self.chosen
+
+    @property
+    def fragment(self) -> str:
+        is_tools = self.request.htmx.target == "tools"  # type: ignore[attr-defined]
+        return f"drafts/redact/_{'tools' if is_tools else 'decisions'}.html"
+
+    @cached_property
+    def tools(self) -> tuple[Tool, ...]:
+        return kept(self.target.stored, "tools", lambda: tools_of(self.target.stored))
+
+    def context(self) -> dict[str, Any]:
+        switch = read_redaction_switch(os.environ)
+        return {
+            "form": self.form,
+            "switch": switch.warning,
+            "is_off": not switch.is_on,
+            "tools": self._tool_list(),
+            "uncalled": SEPARATOR.join(self.asked.uncalled),
+            "uncalled_names": ", ".join(self.asked.uncalled),
+            "tool_names": sorted({name for tool in self.tools for name in tool.names})[:MOST_SUGGESTED],
+            "shown": list(SHOWN.items()),
+            "policies": [(policy.name, policy.label) for policy in POLICIES],
+            "filter": self._filter(),
+            "table": self._table(),
+            "by_hand_keep": self.asked.by_hand("keep"),
+            "by_hand_redact": self.asked.by_hand("redact"),
+            "json": settings_json(self.chosen) if self.chosen else ("", ""),
+        }
+
+    @property
+    def _given(self) -> QueryDict:
+        return self.request.POST
+
+    @property
+    def _fixed(self) -> dict[str, Any]:
+        return self.asked.fixed(self.tools, read_redaction_switch(os.environ).is_on)
+
+    def _tool_list(self) -> ToolList:
+        start = small_number(self._given.get("tools_from") or self._given.get("tools_at", "")) or 0
+        return tool_list(self.tools, self.asked, self._given.get("tool_like", ""), start)
+
+    def _table(self) -> Table | None:
+        if self.chosen is None:
+            return None
+
+        def at(path: Path) -> str:
+            return f"{self.target.explorer}at/{path}#{path.node.dom_id}"
+
+        begun = perf_counter()
+        decided = kept(self.target.stored, self.chosen, self._decide)
+        return table_of(decided, self.asked.overrides, self._filter(), at, perf_counter() - begun)
+
+    def _decide(self) -> DecisionTable:
+        assert self.chosen is not None
+        stored = self.target.stored
+        return decide(
+            stored,
+            self.chosen,
+            redacted_places(stored),
+            lambda chain: kept(stored, "same calls", lambda: find_same_calls(chain)),
+        )
+
+    def _filter(self) -> Filter:
+        show, against = self._given.get("show", "all"), self._given.get("against", "")
+        policy = self.chosen.policy if self.chosen else ""
+        if against == policy or all(against != each.name for each in POLICIES):
+            against = "reference" if policy != "reference" else "seed"
+        tool = self._given.get("only_tool", "").strip()[:MOST_NAME]
+        return Filter(show if show in SHOWN else "all", tool, small_number(self._given.get("from", "")) or 0, against)

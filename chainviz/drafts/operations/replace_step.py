@@ -1,0 +1,55 @@
+"""Changing the last step of a draft: its choices are shown again, and a new preview replaces it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import reverse
+from pydantic import ValidationError
+
+from chainviz.core.operations import operation_named
+from chainviz.core.operations.contract import Operation, Options
+from chainviz.drafts.models import Draft
+from chainviz.drafts.stored_draft import Steps, steps_of
+from chainviz.drafts.target import Target
+from chainviz.store.content.codec import unpack
+from chainviz.store.models import Step
+
+CHANGED_ELSEWHERE = {"edit", "summarize"}
+"""An edit is changed in its node; summaries are changed in their run."""
+
+
+def last_step(target: Target, operation: Operation[Any], position: int | None) -> Step | None:
+    """Returns the step at `position` where it is the draft's last one and this operation made it."""
+    if target.draft is None or position is None or operation.name in CHANGED_ELSEWHERE:
+        return None
+    steps = steps_of(target.draft)
+    made = steps.all[position] if position == steps.cursor - 1 else None
+    return made if made is not None and made.snapshot.operation == operation.name else None
+
+
+def chosen_in(step: Step, operation: Operation[Any]) -> Options:
+    """Returns the options of a step; those that were not stored, such as the patterns of a mask, are the defaults."""
+    kept = {name: value for name, value in unpack(step.snapshot.options).items() if name in operation.Options.model_fields}
+    try:
+        return operation.Options.model_validate(kept)
+    except ValidationError as refused:
+        wrong = {error["loc"][0] for error in refused.errors() if error["loc"]}
+        return operation.Options.model_validate({name: value for name, value in kept.items() if name not in wrong})
+
+
+def change_address(draft: Draft, steps: Steps) -> str:
+    """Where the choices of the last step are changed; empty where they cannot be."""
+    name = steps.all[steps.cursor - 1].snapshot.operation if steps.cursor else ""
+    if operation_named(name) is None or name in CHANGED_ELSEWHERE:
+        return ""
+    return f"{reverse('drafts:operation', args=[draft.chain_id, name])}?draft={draft.pk}&at={steps.cursor - 1}"
+
+
+def address_of(operation: Operation[Any], draft: Draft) -> str:
+    """The page of the operation for a draft that was begun: for its only step, where that is one of this operation, so
+    that Back from a preview leads to the choices; else for the next step."""
+    steps = steps_of(draft)
+    if steps.cursor == 1 and steps.all[0].snapshot.operation == operation.name and (address := change_address(draft, steps)):
+        return address
+    return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?draft={draft.pk}&at={steps.cursor}"

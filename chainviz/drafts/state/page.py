@@ -1,0 +1,201 @@
+"""The State page: two columns for the next call; a form changes the call, appends to the chain, or downloads the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import reverse
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_http_methods, require_safe
+
+from chainviz.accounts.permissions import requires
+from chainviz.core.errors import ChainError, Refused
+from chainviz.core.formats import get_format
+from chainviz.core.operations.edit import Edit, EditOptions
+from chainviz.core.state.export import provider_of
+from chainviz.core.state.stored_and_sent import NextCall, call_after
+from chainviz.drafts.operations.responses import moved_on, to_draft
+from chainviz.drafts.operations.run import change
+from chainviz.drafts.state import rows, what_if
+from chainviz.drafts.state.document import document_of, recorded_length
+from chainviz.drafts.state.rows import StateRow
+from chainviz.drafts.state.what_if import WhatIf
+from chainviz.drafts.target import Target, target_of
+from chainviz.store.query.state import StatePart
+from chainviz.web.htmx import page_or_fragment
+from chainviz.web.query_params import small_number
+
+EDIT = Edit()
+APPENDS = ("append", "add_event")
+
+
+@dataclass(frozen=True)
+class StatePage:
+    """What the template shows; it computes nothing."""
+
+    target: Target
+    part: StatePart
+    call: NextCall
+    entered: WhatIf
+    start: int | None
+    """Of the window of all rows; None shows the notable ones."""
+    column: str = "stored"
+    """The one that a narrow screen shows: stored or sent."""
+    error: str = ""
+    append_text: str = ""
+
+    @property
+    def chain(self) -> Any:
+        return self.target.chain
+
+    @property
+    def address(self) -> str:
+        return reverse("drafts:state", args=[self.target.chain.pk]) + self.target.query
+
+    @property
+    def document_address(self) -> str:
+        address = reverse("drafts:state_document", args=[self.target.chain.pk]) + self.target.query
+        return f"{address}&processed_length={self.processed}"
+
+    @cached_property
+    def provider(self) -> str:
+        return provider_of(self.target.stored.format)
+
+    @property
+    def processed(self) -> int:
+        return self.call.seen if self.entered.processed is None else self.entered.processed
+
+    @property
+    def packs(self) -> bool:
+        """Whether one message of the provider may hold several of the chain."""
+        return bool(self.provider) and get_format(self.target.stored.format).packs
+
+    @cached_property
+    def tokens(self) -> int:
+        return self.call.tokens()
+
+    @property
+    def over(self) -> int:
+        """Tokens of the next request beyond the context window."""
+        return max(0, self.tokens - self.entered.window) if self.entered.window else 0
+
+    @property
+    def share(self) -> int:
+        """Percent of the context window."""
+        return round(100 * self.tokens / self.entered.window) if self.entered.window else 0
+
+    @property
+    def appended(self) -> int:
+        return len(self.part) - self.call.seen
+
+    @cached_property
+    def systems(self) -> int:
+        return self.part.systems
+
+    @property
+    def leading_size(self) -> int:
+        return sum(message.size for message in self.call.leading)
+
+    def leading_rows(self) -> Iterator[StateRow]:
+        return rows.leading_rows(self.call)
+
+    def next_rows(self) -> Iterator[StateRow]:
+        return rows.next_rows(self.call)
+
+    @cached_property
+    def rows(self) -> list[StateRow]:
+        if self.start is None:
+            return rows.notable_rows(self.part, self.call)
+        return rows.window_rows(self.part, self.call, self.start, self.stop)
+
+    @property
+    def stop(self) -> int:
+        return min(len(self.part), (self.start or 0) + rows.WINDOW)
+
+    @property
+    def previous(self) -> int | None:
+        return max(0, self.start - rows.WINDOW) if self.start else None
+
+    @property
+    def following(self) -> int | None:
+        if self.start is None:
+            return None
+        return self.stop if self.stop < len(self.part) else None
+
+    @property
+    def windows(self) -> list[tuple[int, str]]:
+        choices = sorted({*what_if.WINDOWS, self.entered.window} - {0})
+        return [(0, "Do not compare"), *((each, f"{each:,} tokens") for each in choices)]
+
+
+@requires("read", to_post="draft")
+@require_http_methods(["GET", "HEAD", "POST"])
+def state(request: HttpRequest, chain_id: int) -> HttpResponse:
+    target = target_of(request, chain_id)
+    part = StatePart.of(target.stored)
+    usual = what_if.of_chain(target.stored.slice(0, part.start), recorded_length(part))
+    if request.method != "POST":
+        return _page(request, target, part, usual)
+    entered = what_if.read(request.POST, usual)
+    if request.POST.get("act") not in APPENDS:
+        return _page(request, target, part, entered)
+    try:
+        return _append(request, target)
+    except ChainError as refused:
+        return _page(request, target, part, entered, str(refused))
+
+
+def _append(request: HttpRequest, target: Target) -> HttpResponse:
+    """A step of the person's draft: nothing is called, and the model has not seen it (seed 3, Processed Length Field)."""
+    text = request.POST.get("append_text", "").replace("\r\n", "\n")
+    if not text.strip():
+        raise Refused("Enter the text that is appended.")
+    if request.POST.get("seen") != target.seen:
+        raise Refused(moved_on(target))
+    role = "system" if request.POST.get("append_role") == "system" else "human"
+    options = EditOptions.model_validate({"action": request.POST["act"], "role": role, "text": text})
+    return to_draft(change(target, EDIT, options))
+
+
+def _page(request: HttpRequest, target: Target, part: StatePart, entered: WhatIf, error: str = "") -> HttpResponse:
+    given = request.POST if request.method == "POST" else request.GET
+    processed = part.answered if entered.processed is None else entered.processed
+    call = call_after(part, processed, entered.leading_messages, entered.user_message)
+    start = _start(given, part)
+    column = "sent" if given.get("column") == "sent" else "stored"
+    page = StatePage(target, part, call, entered, start, column, error, given.get("append_text", ""))
+    names = ("drafts/state/state.html", "drafts/state/_state.html")
+    return page_or_fragment(request, *names, {"page": page}, status=422 if error else 200)
+
+
+def _start(given: Mapping[str, Any], part: StatePart) -> int | None:
+    """Of the window: the place that a button or a link names, else where the form was."""
+    if given.get("rows") == "notable":
+        return None
+    place = small_number(given.get("from") or given.get("at", ""))
+    return None if place is None else min(place, max(0, len(part) - 1))
+
+
+@requires("export")
+@require_safe
+def document(request: HttpRequest, chain_id: int) -> HttpResponseBase:
+    """The state document, to download."""
+    target = target_of(request, chain_id)
+    part = StatePart.of(target.stored)
+    processed = small_number(request.GET.get("processed_length", ""))
+    try:
+        content = document_of(part, provider_of(part.chain.format), processed)
+    except Refused as refused:
+        usual = what_if.of_chain(part.chain.slice(0, part.start), processed)
+        return _page(request, target, part, usual, str(refused))
+    headers = {"Content-Disposition": content_disposition_header(True, _file_name(target)) or "attachment"}
+    return StreamingHttpResponse(content, content_type="application/json", headers=headers)
+
+
+def _file_name(target: Target) -> str:
+    name = (target.chain.file_name or "chain").rsplit(".", 1)[0]
+    return f"{name} state.json"

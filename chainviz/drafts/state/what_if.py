@@ -1,0 +1,71 @@
+"""The next call as a person imagines it: leading system messages, the next user message, the context window. Kept in the form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.http import QueryDict
+
+from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text, text_of
+from chainviz.web.formatting.text_fields import for_field, from_field
+from chainviz.web.query_params import small_number
+
+WINDOWS = (8_192, 32_768, 128_000, 200_000, 1_000_000)
+"""Tokens of usual context windows."""
+USUAL = 128_000
+MOST_LEADING = 50
+_LEAD, _ACT = "lead-", "act"
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    leading: tuple[str, ...]
+    user: str = ""
+    window: int = USUAL
+    """Tokens; 0 compares with none."""
+    processed: int | None = None
+    """Stored messages the model has seen; None: up to the last answer."""
+
+    @property
+    def leading_messages(self) -> tuple[Message, ...]:
+        return tuple(Message(SYSTEM, (Text(text),)) for text in self.leading)
+
+    @property
+    def user_message(self) -> Message | None:
+        return Message(HUMAN, (Text(self.user),)) if self.user else None
+
+
+def of_chain(leading: Sequence[Message], processed: int | None) -> WhatIf:
+    """The call that is most likely: with the leading system messages of the chain."""
+    return WhatIf(tuple(text_of(message) for message in leading), processed=processed)
+
+
+def read(form: QueryDict, usual: WhatIf) -> WhatIf:
+    """What a form says, its buttons that add, move and remove a system message included; `usual` is what it began with."""
+    originals = {for_field(text).replace("\r\n", "\n"): text for text in usual.leading}
+    names = sorted((name for name in form if name.startswith(_LEAD)), key=lambda name: small_number(name[5:]) or 0)
+    given = [form.get(name, "") for name in names[:MOST_LEADING]]
+    leading = tuple(from_field(text, originals.get(text.replace("\r\n", "\n"), "")) for text in given)
+    window = small_number(form.get("window", ""))
+    entered = WhatIf(
+        leading,
+        from_field(form.get("next", ""), ""),
+        usual.window if window is None else window,
+        small_number(form.get("processed", "").replace(",", "")),
+    )
+    return _edited(entered, form.get(_ACT, ""))
+
+
+def _edited(entered: WhatIf, act: str) -> WhatIf:
+    word, _, number = act.partition(":")
+    place = small_number(number)
+    leading = list(entered.leading)
+    if word == "lead_add":
+        leading.append("")
+    elif place is not None and place < len(leading):
+        if word == "lead_remove":
+            del leading[place]
+        elif word == "lead_up" and place:
+            leading[place - 1 : place + 1] = leading[place], leading[place - 1]
+    return replace(entered, leading=tuple(leading))

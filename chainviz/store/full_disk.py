@@ -1,0 +1,23 @@
+"""Recognises a full disk among errors of the database and of files (issue 8)."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+
+FULL = "The disk of the server is full."
+_OF_FILES = {errno.ENOSPC, errno.EDQUOT}
+_OF_SQLITE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
+"""The second: no room for the index that readers of SQLite share."""
+_OF_POSTGRESQL = "53100"
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether a full disk is the error or a cause of it."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _OF_FILES:
+            return True
+        if getattr(error, "sqlite_errorcode", None) in _OF_SQLITE or getattr(error, "sqlstate", "") == _OF_POSTGRESQL:
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -1,0 +1,113 @@
+"""What a state of a stored chain would hold, measured by its outline: a page costs the same for a long chain as for a short one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from chainviz.core.chain.messages import SYSTEM, Fragment
+from chainviz.core.state.export import is_state_format
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import pieces_of, read_batches, read_rows, total_size
+from chainviz.store.content.pieces import Piece, cut
+from chainviz.store.content.spans import SourceSpan, unpack_spans
+from chainviz.store.outline.build import outline_of
+from chainviz.store.outline.measures import unpack_charts
+from chainviz.store.outline.rows import Kind
+from chainviz.store.query.seen_messages import seen_messages_in
+
+LOOKED_AT = 16
+"""Blocks of rows in which system messages are looked for, from the end."""
+
+
+@dataclass(frozen=True)
+class StatePart:
+    """The messages of a chain that a state stores: all but the leading system messages. Places count from `start`."""
+
+    chain: StoredChain
+    start: int
+
+    @classmethod
+    def of(cls, chain: StoredChain) -> StatePart:
+        """A chain that is a state document stores all its messages."""
+        return cls(chain, 0 if is_state_format(chain.format) else _leading_systems(chain))
+
+    def __len__(self) -> int:
+        return len(self.chain) - self.start
+
+    @property
+    def size(self) -> int:
+        return self.chain.snapshot.size - self._size_to(self.start)
+
+    @cached_property
+    def systems(self) -> int:
+        roles = unpack_charts(outline_of(self.chain.snapshot).charts).roles
+        return roles.get(SYSTEM, [0])[0] - self.start
+
+    @cached_property
+    def first_role(self) -> str:
+        return self.chain.rows(self.start, self.start + 1)[0].shape.role if len(self) else ""
+
+    def size_before(self, place: int) -> int:
+        return self._size_to(self.start + place) - self._size_to(self.start)
+
+    def _size_to(self, place: int) -> int:
+        if place >= len(self.chain):
+            return self.chain.snapshot.size
+        outline = self.chain.outline
+        row = outline.row_of_message(place)
+        start = outline.row(row).start
+        return outline.measure_between(0, row).size + total_size(outline.pieces(start, place))
+
+    @cached_property
+    def answered(self) -> int:
+        """How many of them there are up to the last AI message, with it: what the last call gave."""
+        outline = self.chain.outline
+        for index in range(len(outline.listing.rows) - 1, -1, -1):
+            block = outline.row_block(index)
+            for at in range(len(block.rows) - 1, -1, -1):
+                if not block.rows[at].kind.is_header and block.rows[at].kind is not Kind.NO_AI:
+                    place = outline.listing.rows_before(index).messages + block.before(at).messages
+                    return place + 1 - self.start
+        return 0
+
+    def sources(self) -> Iterator[tuple[Fragment, ...]]:
+        """Yields the source of each message, a batch of bodies at a time."""
+        for batch in read_batches(self._pieces):
+            yield from self.chain.bodies.sources(batch)
+
+    def origins(self) -> Iterator[list[SourceSpan]]:
+        """The same without the texts."""
+        return (unpack_spans(row.source) for row in read_rows(self._pieces))
+
+    def seen_messages(self, processed_length: int) -> int:
+        """How many messages hold the first ones of the provider, which may be several each."""
+        return seen_messages_in(self._pieces, processed_length)
+
+    @property
+    def _pieces(self) -> Sequence[Piece]:
+        return list(cut(pieces_of(self.chain.snapshot), self.start, len(self.chain)))
+
+    def late_systems(self) -> Iterator[int]:
+        """Yields the places of the stored system messages near the end, the last one first."""
+        outline = self.chain.outline
+        last = len(outline.listing.rows) - 1
+        for index in range(last, max(-1, last - LOOKED_AT), -1):
+            block = outline.row_block(index)
+            for at in range(len(block.rows) - 1, -1, -1):
+                if block.rows[at].kind is Kind.SYSTEM:
+                    place = outline.listing.rows_before(index).messages + block.before(at).messages - self.start
+                    if place < 0:
+                        return
+                    yield place
+
+
+def _leading_systems(chain: StoredChain) -> int:
+    count = 0
+    for index in range(len(chain.outline.listing.rows)):
+        for row in chain.outline.row_block(index).rows:
+            if row.kind is not Kind.SYSTEM:
+                return count
+            count += 1
+    return count

@@ -1,3 +1,0 @@
-/** What the library switches on. */
-import "./drop.js";
-import "./pick.js";

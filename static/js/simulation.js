@@ -1,0 +1,25 @@
+/** The simulation page: settings fold on a phone; keys choose a turn, a unit or a line. */
+import { onKey } from "./keys.js";
+
+if (matchMedia("(max-width: 52rem)").matches) document.querySelector("details.settings")?.removeAttribute("open");
+
+/** Follows the link `by` places away from the chosen one. */
+function follow(selector, by, around) {
+  const links = [...document.querySelectorAll(selector)];
+  const at = links.findIndex((link) => link.getAttribute("aria-current") === "true") + by;
+  const next = links[around ? at % links.length : at];
+  if (!next) return false;
+  location.assign(next.getAttribute("href"));
+}
+
+onKey("ArrowLeft", () => follow(".turn-hit", -1));
+onKey("ArrowRight", () => follow(".turn-hit", 1));
+onKey("u", () => follow("[data-unit]", 1, true));
+for (const number of [2, 3, 4, 5]) {
+  onKey(String(number), () => {
+    const field = document.querySelectorAll("[data-line]")[number - 2];
+    if (!field?.checkVisibility()) return false;
+    if (field.type === "checkbox") field.click();
+    field.focus();
+  });
+}

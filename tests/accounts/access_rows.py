@@ -1,0 +1,85 @@
+"""Who may use each address: a row per address, beside what the views state themselves.
+
+A row is the lowest role that may look and the lowest that may send the form; one word where they are the same.
+`public` is for everybody, `account` for whoever is signed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+EXPLORER = [
+    "version",
+    "at",
+    "rows",
+    "outline",
+    "node",
+    "part",
+    "image",
+    "raw",
+    "inspect",
+    "replaced",
+    "find",
+    "problems",
+    "problem_step",
+    "bytes",
+    "observations",
+    "observation_media",
+    "observation_text",
+    "parse",
+    "export",
+]
+DRAFT_PAGES = "draft undo redo discard restore save conflict rebase branch"
+SUMMARY_PAGES = "summaries summaries_status summaries_do summary summary_do summary_prompt"
+
+ROWS: dict[str, str] = {
+    "healthz": "public",
+    "readyz": "public",
+    "favicon.ico": "public",
+    "accounts:sign_in": "public",
+    "accounts:join": "public",
+    "accounts:sign_out": "account",
+    "accounts:account": "account",
+    "accounts:choose_team": "account",
+    "accounts:team": "viewer",
+    "accounts:audit": "owner",
+    "accounts:audit_export": "owner",
+    "accounts:invite": "owner",
+    "accounts:revoke": "owner",
+    "accounts:member": "owner",
+    "chains:library": "viewer",
+    "chains:secrets": "viewer editor",
+    "chains:parse": "viewer",
+    "chains:samples": "editor",
+    **{f"chains:{name}": "editor" for name in ["upload", "arrival", "original", "forget", "keep", "pick"]},
+    **{f"chains:{name}": "editor" for name in ["bin", "to_bin", "from_bin"]},
+    "chains:delete": "owner",
+    "chains:chain": "viewer",
+    **{f"chains:{name}": "viewer" for name in EXPLORER},
+    **{f"drafts:explore_{name}": "viewer" for name in EXPLORER},
+    **{f"chains:{name}": "viewer" for name in ["diff", "versions", "compare", "report"]},
+    **{f"chains:{name}": "editor" for name in ["restore", "branch", "rename"]},
+    **{f"chains:{name}": "owner" for name in ["audit", "audit_entry", "audit_decisions"]},
+    **{f"drafts:{name}": "editor" for name in f"earlier restore_text edit prompt simulation operation repair {DRAFT_PAGES}".split()},
+    **{f"drafts:{name}": "editor" for name in SUMMARY_PAGES.split()},
+    "drafts:state": "viewer editor",
+    "drafts:state_document": "viewer",
+    "drafts:state_import": "editor",
+    "purge": "owner",
+}  # fmt: skip
+
+PERSONAL = {"draft_id", "run_id", "arrival_id"}
+"""Parts of an address that name something only its author sees."""
+
+
+def addresses(patterns: list[Any] | None = None, before: str = "/", space: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Returns name, route and view of each address of the application."""
+    for each in get_resolver().url_patterns if patterns is None else patterns:
+        route = before + str(each.pattern)
+        if isinstance(each, URLResolver):
+            yield from addresses(each.url_patterns, route, f"{each.namespace}:" if each.namespace else space)
+        elif isinstance(each, URLPattern):
+            yield space + (each.name or str(each.pattern)), route, each.callback

@@ -1,0 +1,148 @@
+"""Every address × everybody who could ask for it: anonymous, another team's owner, each role, a removed member."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from chainviz.accounts.models import Invitation, Membership, local_owner
+from chainviz.accounts.permissions import Role
+from chainviz.chains.audit import records as audit
+from chainviz.chains.models import Arrival, AuditEntry, Chain
+from chainviz.chains.uploads import staging
+from chainviz.drafts.models import Draft, SummaryPiece
+from chainviz.jobs.models import Job
+from tests.accounts.access_rows import PERSONAL, ROWS, addresses
+from tests.accounts.people import client_of, make_member, make_team
+from tests.chains.files import lines, send
+from tests.chains.making import STORY, human, long_story, make_chain
+from tests.drafts.pages import send_form
+
+pytestmark = [pytest.mark.django_db]
+
+HOLE = re.compile(r"<(?:\w+:)?(\w+)>")
+SECRET = "Plan of the northern depot"
+"""Title of the team's chain: nobody else's page may hold it."""
+OUTSIDERS = ("anonymous", "other team", "removed")
+
+
+@dataclass(frozen=True)
+class World:
+    clients: dict[str, Client]
+    holes: dict[str, str]
+
+
+@pytest.fixture
+def world(settings: Any, tmp_path: Any) -> World:
+    """An editor's chain, draft, summaries and upload, made before the installation was in team mode."""
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    client, chain = Client(raise_request_exception=False), make_chain([*STORY, *long_story(2, 9)])
+    client.post(f"/c/{chain.pk}/rename/", {"title": SECRET})
+    make_chain([human("to be forgotten")], "binned.json")
+    binned = Chain.objects.latest("pk")
+    client.post("/bin/add/", {"chain": binned.pk})
+    send_form(client, f"/c/{chain.pk}/repair/?v=1")
+    client.post(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/save", {"note": "repaired"})
+    send_form(client, f"/c/{chain.pk}/edit/s1.p2?v=2", s1__p2__m0__c0__text="Another drill.")
+    send_form(client, f"/c/{chain.pk}/do/summarize/?v=1", writer="manual")
+    audit.note(chain, None, "mask", {"rows": [], "strategy": "mask", "declined": 0}, version=1)
+    send(client, ("many.jsonl", lines(2)))
+    return _world(chain, binned)
+
+
+def _world(chain: Chain, binned: Chain) -> World:
+    team = chain.team
+    roles = {role.value: make_member(team, role.label, role) for role in Role}
+    author = roles["editor"].user
+    for model, field in ((Draft, "author"), (Arrival, "owner"), (Job, "owner")):
+        model.objects.filter(**{field: local_owner()}).update(**{field: author})
+    piece = SummaryPiece.objects.earliest("pk")
+    type(piece.run).objects.update(author=author)
+    removed = make_member(team, "Gone", Role.OWNER)
+    Membership.objects.filter(pk=removed.pk).update(removed_at=timezone.now())
+    stranger = make_member(make_team("Elsewhere"), "Stranger", Role.OWNER)
+    people = {**roles, "removed": removed, "other team": stranger}
+    invitation = Invitation.objects.create(
+        team=team, email="x@example.org", role="viewer", token_digest="x", invited_by=author, expires_at=timezone.now()
+    )
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mode": "team"})
+    holes = {
+        "chain_id": chain.pk, "draft_id": Draft.objects.latest("pk").pk, "arrival_id": Arrival.objects.get().pk,
+        "entry_id": AuditEntry.objects.latest("pk").pk, "run_id": piece.run_id, "piece_id": piece.pk, "number": 1,
+        "before": 1, "after": 2, "where": "s1.p1", "path": "s1.p2", "name": "redact", "token": "unknown",
+        "kind": "csv",
+        "invitation_id": invitation.pk, "member_id": roles["viewer"].pk, "binned": binned.pk,
+    }  # fmt: skip
+    clients = {"anonymous": Client(), **{name: client_of(member) for name, member in people.items()}}
+    for client in clients.values():
+        client.raise_request_exception = False
+    return World(clients, {name: str(value) for name, value in holes.items()})
+
+
+def test_everybody_gets_what_their_role_allows_and_nothing_else(world: World) -> None:
+    faults = [fault for name, route, _ in addresses() for fault in _faults(world, name, route)]
+    assert faults == []
+
+
+def _faults(world: World, name: str, route: str) -> Iterator[str]:
+    holes = {**world.holes, "chain_id": world.holes["binned"]} if name == "chains:delete" else world.holes
+    address = HOLE.sub(lambda found: holes[found[1]], route)
+    wanted = ROWS[name].split()
+    for method, lowest in (("get", wanted[0]), ("post", wanted[-1])):
+        for person, client in world.clients.items():
+            answer = _ask(client, method, address)
+            reason = _fault(person, lowest, set(HOLE.findall(route)), answer)
+            if reason:
+                yield f"{method} {address} as {person}: {reason}, got {answer.status_code}"
+
+
+def _ask(client: Client, method: str, address: str) -> Any:
+    """Takes back what the request changed: in the database, in the folder of uploads, and in the cookies."""
+    waiting = {file: file.read_bytes() for file in staging.folder().iterdir()}
+    cookies = client.cookies.output()
+    with transaction.atomic():
+        answer = getattr(client, method)(address)
+        answer.body = answer.getvalue().decode(errors="replace")
+        transaction.set_rollback(True)
+    for file, content in waiting.items():
+        file.write_bytes(content)
+    client.cookies.load(cookies.replace("Set-Cookie: ", ""))
+    return answer
+
+
+def _fault(person: str, lowest: str, holes: set[str], answer: Any) -> str:
+    """Returns what is wrong with an answer; empty where it is right."""
+    status = answer.status_code
+    asks_to_sign_in = status == 302 and answer["Location"].startswith("/sign-in/")
+    if status >= 500:
+        return "must not fail"
+    if person in OUTSIDERS and SECRET in answer.body:
+        return "must not show the title of the team's chain"
+    if lowest == "public":
+        return "is for everybody" if asks_to_sign_in or status == 403 else ""
+    if person == "anonymous":
+        return "" if asks_to_sign_in else "must ask to sign in"
+    if lowest == "account":
+        return "is for whoever is signed in" if asks_to_sign_in or status == 403 else ""
+    if person == "removed" or (person == "other team" and holes - {"kind"}):
+        return "" if status in (404, 405) else "must not be there"
+    if person == "other team":
+        return "is also theirs" if status in (403, 404) else ""
+    return _fault_of_member(Role(person), Role(lowest), holes, status)
+
+
+def _fault_of_member(role: Role, lowest: Role, holes: set[str], status: int) -> str:
+    order = list(Role)
+    if order.index(role) < order.index(lowest):
+        return "" if status == 403 else "must be refused"
+    if role != Role.EDITOR and holes & PERSONAL:
+        return "" if status in (404, 405) else "is its author's only"
+    return "must be allowed" if status == 403 else ""

@@ -1,0 +1,186 @@
+"""The audit log of team mode: what is recorded, that it cannot be changed unseen, and how it is read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, transaction
+from django.test import Client
+
+from chainviz.accounts.administration import create_owner, set_password
+from chainviz.accounts.audit.chain import check_all, first_fault
+from chainviz.accounts.audit.listing import csv_lines, formula_safe
+from chainviz.accounts.audit.models import AuditRow
+from chainviz.accounts.audit.record import record
+from chainviz.accounts.models import Team
+from chainviz.accounts.permissions import Role
+from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft
+from chainviz.purge.jobs import start_purge
+from chainviz.store.models import Purge
+from tests.accounts.people import PASSWORD, client_of, make_member, make_team
+from tests.chains.files import send
+from tests.chains.making import STORY, make_chain
+from tests.drafts.pages import send_form
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+def rows() -> list[tuple[str, str, str, dict[str, Any]]]:
+    found = AuditRow.objects.order_by("number")
+    return [(row.act, row.outcome, row.who_name.partition(" ")[0], row.facts) for row in found]
+
+
+def test_writes_exports_and_refused_access_are_recorded_with_the_person(team_mode: Team) -> None:
+    lin, ivo, sam = (
+        make_member(team_mode, name, role)
+        for name, role in (("Lin", Role.OWNER), ("Ivo", Role.EDITOR), ("Sam", Role.VIEWER))
+    )
+    owner, editor, viewer = map(client_of, (lin, ivo, sam))
+    send(editor, ("story.json", json.dumps(STORY).encode()))
+    chain = f"/c/{Chain.objects.get().pk}"
+    send_form(editor, f"{chain}/repair/?v=1")
+    draft = Draft.objects.get().pk
+    editor.post(f"{chain}/d/{draft}/save", {"note": "repaired"})
+    viewer.get(f"{chain}/v/2/")
+    sent = viewer.get(f"{chain}/v/2/export?scope=chain").getvalue()
+    viewer.post(f"{chain}/rename/", {"title": "Mine"})
+    owner.post(f"/team/members/{sam.pk}/", {"role": "commenter"})
+
+    assert rows() == [
+        ("chains:upload", "done", "Ivo", {}),
+        ("drafts:repair", "done", "Ivo", {}),
+        ("drafts:save", "done", "Ivo", {"draft_id": draft, "version": 2}),
+        ("chains:export", "done", "Sam", {"number": 2, "sha256": sha256(sent).hexdigest(), "bytes": len(sent)}),
+        ("chains:rename", "refused", "Sam", {}),
+        ("accounts:member", "done", "Lin", {"member_id": sam.pk, "member": "Sam", "role": "commenter"}),
+    ]
+    assert first_fault(Team.objects.get()) == ""
+
+
+def test_signing_in_is_recorded_and_another_teams_chain_is_not_found(team_mode: Team, client: Client) -> None:
+    chain = make_chain(STORY)
+    make_member(make_team("Elsewhere"), "Eve", Role.OWNER)
+    client.post("/sign-in/", {"email": "eve@example.org", "password": PASSWORD})
+    client.get(f"/c/{chain.pk}/versions/")
+    assert [row[:3] for row in rows()] == [("accounts:sign_in", "done", "Eve"), ("chains:versions", "not found", "Eve")]
+
+
+def test_an_incomplete_download_is_recorded(team_mode: Team) -> None:
+    viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
+    chain = make_chain(STORY)
+    answer = viewer.get(f"/c/{chain.pk}/v/1/export?scope=html")
+    first = next(iter(answer.streaming_content))
+    answer._iterator.close()  # as a server does whose client went away, with the database still open
+    assert rows()[-1][3] == {
+        "number": 1, "sha256": sha256(first).hexdigest(), "bytes": len(first), "incomplete": True,
+    }  # fmt: skip
+
+
+def test_failed_sign_ins_and_commands_on_the_server_are_recorded(team_mode: Team, client: Client) -> None:
+    make_member(team_mode, "Lin", Role.OWNER)
+    for email in ("lin@example.org", "nobody@example.org"):
+        client.post("/sign-in/", {"email": email, "password": "not the password"})
+    create_owner("ada@example.org", "Ada", "a long enough secret")
+    set_password("lin@example.org", "another long password")
+    assert [(act, outcome, facts["account"]) for act, outcome, _, facts in rows()] == [
+        ("accounts:sign_in", "refused", "lin@example.org"),
+        ("createowner", "done", "ada@example.org"),
+        ("changepassword", "done", "lin@example.org"),
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_purge_is_recorded_when_it_is_carried_out(team_mode: Team) -> None:
+    chain = make_chain(STORY)
+    owner = make_member(team_mode, "Lin", Role.OWNER)
+    start_purge(chain, STORY[1]["content"], "", (), by=owner.user)
+    assert [(row[0], row[2], row[3]["values"]) for row in rows()] == [("purged", "Lin", 1)]
+
+
+def test_a_change_whose_row_cannot_be_written_does_not_happen(team_mode: Team, monkeypatch: Any) -> None:
+    owner = client_of(make_member(team_mode, "Lin", Role.OWNER))
+    owner.raise_request_exception = False
+    sam = make_member(team_mode, "Sam", Role.VIEWER)
+    monkeypatch.setattr("chainviz.accounts.audit.record.digest_of", lambda row: None)
+    assert owner.post(f"/team/members/{sam.pk}/", {"role": "owner"}).status_code == 500
+    sam.refresh_from_db()
+    assert (sam.role, rows()) == (Role.VIEWER, [])
+
+
+def test_local_mode_records_nothing(client: Client) -> None:
+    chain = make_chain(STORY)
+    client.post(f"/c/{chain.pk}/rename/", {"title": "Mine"})
+    assert rows() == []
+
+
+@pytest.fixture
+def log(team_mode: Team) -> Team:
+    """Four rows."""
+    member = make_member(team_mode, "Lin", Role.OWNER)
+    for number in range(4):
+        record(team_mode, member.user, "purge", chain=number, places=number)
+    return Team.objects.get(pk=team_mode.pk)
+
+
+def tamper(change: Callable[[], object]) -> None:
+    """Does what the triggers refuse, as somebody who holds the database file could."""
+    with transaction.atomic():
+        guard = Purge.objects.create(reason="test")
+        change()
+        guard.delete()
+
+
+def test_the_database_refuses_to_change_a_row(log: Team) -> None:
+    for change in (lambda: AuditRow.objects.update(who_name="Eve"), lambda: AuditRow.objects.all().delete()):
+        with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+            change()
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["at", "who", "who_name", "act", "outcome", "chain_key", "details", "previous", "digest"],
+)
+def test_a_changed_column_is_found(log: Team, column: str) -> None:
+    newer = {"at": log.audit_rows.get(number=4).at, "who": None, "chain_key": 99}
+    tamper(lambda: log.audit_rows.filter(number=2).update(**{column: newer.get(column, "changed")}))
+    assert first_fault(log) == "row 2 was changed."
+    assert [finding.severity for finding in check_all()] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("number", "fault"), [(2, "row 2 is missing."), (4, "it ends at row 3, and the last one written is row 4.")]
+)
+def test_a_deleted_row_is_found(log: Team, number: int, fault: str) -> None:
+    tamper(lambda: log.audit_rows.filter(number=number).delete())
+    assert first_fault(log) == fault
+
+
+def test_an_owner_reads_filters_and_exports_the_log(log: Team) -> None:
+    record(log, None, "chains:export", chain=9)
+    client = client_of(log.memberships.get(user__first_name="Lin"))
+    page = client.get("/team/audit/?check=1").content.decode()
+    assert "The log is whole." in page
+    assert page.count('id="row-') == 5
+    assert client.get("/team/audit/?act=purge&since=2020-01-01&before=3").content.decode().count('id="row-') == 2
+
+    exported = client.get("/team/audit/audit.csv?act=purge").getvalue().decode()
+    assert [line["number"] for line in csv.DictReader(exported.splitlines())] == ["1", "2", "3", "4"]
+    lines = client.get("/team/audit/audit.jsonl").getvalue().decode().splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [*range(1, 7)], "the first export is in the log"
+    assert rows()[-1][3]["sha256"] == sha256("\n".join([*lines, ""]).encode()).hexdigest()
+
+
+def test_a_name_that_is_a_formula_stays_text_in_a_spreadsheet(log: Team) -> None:
+    assert [formula_safe(text) for text in ("=1+1", "+1", "-1", "@x", "\t=1", "Lin", 7)] == [
+        "'=1+1", "'+1", "'-1", "'@x", "'\t=1", "Lin", 7,
+    ]  # fmt: skip
+    user = log.memberships.get(user__first_name="Lin").user
+    user.first_name = "=HYPERLINK(1)"
+    record(log, user, "purge")
+    assert "'=HYPERLINK(1)" in "".join(csv_lines(log.audit_rows.all()))

@@ -1,0 +1,77 @@
+"""What a notebook shows: a tree without anything that runs or loads; the notebook in this folder runs."""
+
+from __future__ import annotations
+
+import ast
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import chainviz
+from chainviz.api.tree_html import MOST_MESSAGES
+
+NOTEBOOK = Path(__file__).parent / "repair_a_chain.ipynb"
+PAYLOAD = """<script>alert(1)</script><img src=x onerror=alert(1)>"><a href="javascript:alert(1)">"""
+ALLOWED = {"div", "p", "b", "i", "ul", "li", "pre", "span", "details", "summary"}
+
+
+class Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, list[tuple[str, str | None]]]] = []
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, attrs))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(shown: str) -> Reader:
+    reader = Reader()
+    reader.feed(shown)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def test_a_hostile_transcript_is_only_text() -> None:
+    call = {"id": PAYLOAD, "type": "function", "function": {"name": PAYLOAD, "arguments": PAYLOAD}}
+    messages = [
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://evil.example/x.png"}}]},
+        {"role": "assistant", "content": PAYLOAD, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": PAYLOAD, "content": PAYLOAD},
+        {"role": PAYLOAD, "content": [{"type": PAYLOAD, "text": "x"}]},
+    ]
+    reader = read(chainviz.load(messages)[0]._repr_html_())
+    assert {tag for tag, _ in reader.tags} <= ALLOWED
+    assert {name for _, attributes in reader.tags for name, _ in attributes} <= {"open"}
+    assert "evil.example" not in reader.text and reader.text.count("<script>alert(1)</script>") >= 4
+
+
+def test_what_is_left_out_is_said() -> None:
+    messages = [{"role": "user", "content": f"Question {number}" + "x" * 5000} for number in range(MOST_MESSAGES + 3)]
+    text = read(chainviz.load(messages)[0]._repr_html_()).text
+    assert "3 more messages" in text and "more characters" in text and f"{MOST_MESSAGES + 3:,} messages" in text
+
+
+def test_the_notebook_runs() -> None:
+    names: dict[str, Any] = {}
+    shown = []
+    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        *body, last = ast.parse("".join(cell["source"])).body
+        exec(compile(ast.Module(body, []), str(NOTEBOOK), "exec"), names)
+        assert isinstance(last, ast.Expr)
+        shown.append(eval(compile(ast.Expression(last.value), str(NOTEBOOK), "eval"), names))
+    broken, problems, fixed = shown
+    assert problems and not [problem for problem in fixed.problems("anthropic") if problem.severity == "error"]
+    assert "§1" in broken._repr_html_()

@@ -1,0 +1,109 @@
+"""The pages of a conversation's state in a browser: State, compaction and simulation."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from chainviz.chains.models import Chain
+from tests.browser.test_page import PHONE, WIDE, axe_violations
+from tests.chains.making import STORY, human, make_chain
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def chain(live_server: Any, settings: Any, tmp_path: Any) -> Chain:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    middle = {"role": "system", "content": "The visitor checked in."}
+    return make_chain([*STORY[:6], middle, *STORY[6:], human("One more thing")])
+
+
+@pytest.fixture
+def home(live_server: Any, chain: Chain) -> str:
+    return f"{live_server.url}/c/{chain.pk}/"
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_are_accessible_and_fit(page: Any, home: str, size: Any, scheme: Any) -> None:
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    for where in ("state/", "state/?from=0", "do/compact/", "do/compact/simulate/"):
+        page.goto(home + where)
+        assert axe_violations(page) == [], where
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
+
+
+def test_the_next_call_follows_what_is_typed(page: Any, home: str) -> None:
+    page.goto(f"{home}state/")
+    page.evaluate("window.same = true")
+    page.get_by_label("Next user message").fill("And the floor?")
+    expect(page.locator("#state")).to_contain_text("And the floor?")
+    page.get_by_label("processed_length").fill("1")
+    expect(page.locator("#divider")).to_contain_text("processed_length 1")
+    assert "processed_length=1" in page.locator("#export-state").get_attribute("href")
+    page.get_by_role("button", name="All ").click()
+    expect(page.locator("#state")).to_contain_text("And for glass?")
+    assert page.get_by_label("Next user message").input_value() == "And the floor?"
+    assert page.evaluate("window.same")
+    page.locator("h1").click()
+    page.keyboard.press("n")
+    expect(page.get_by_label("Next user message")).to_be_focused()
+
+
+def test_a_strategy_is_built_and_saved_with_the_keyboard_and_the_mouse(page: Any, home: str) -> None:
+    page.goto(f"{home}do/compact/")
+    page.evaluate("window.same = true")
+    page.get_by_role("textbox", name="Keep the last").fill("3")
+    expect(page.locator("#lab")).to_contain_text("removed above")
+    page.get_by_role("button", name="Remove Token limit").click()
+    expect(page.locator(".lab-node")).to_have_count(2)
+    page.get_by_role("button", name="Compactor", exact=True).click()
+    page.locator("[popover]:popover-open").get_by_role("button", name="Split").click()
+    expect(page.locator(".lab-node")).to_have_count(3)
+    expect(page.locator("#lab")).to_contain_text("The strategy is not complete")
+    page.locator(".lab-node summary", has_text="Split").last.click()
+    page.get_by_role("button", name="Remove Split").click()
+    expect(page.locator("#lab")).to_contain_text("removed above")
+    assert axe_violations(page) == []
+    assert page.evaluate("window.same")
+    page.get_by_role("textbox", name="Keep the last").press("Control+Enter")
+    expect(page).to_have_url(re.compile(r"/d/\d+/$"))
+    page.get_by_role("button", name="Save as version 2").click()
+    expect(page).to_have_url(f"{home}v/2/")
+
+
+def test_a_simulation_follows_its_choices(page: Any, home: str) -> None:
+    page.goto(f"{home}do/compact/simulate/")
+    page.evaluate("window.same = true")
+    expect(page.locator("polyline")).to_have_count(5)
+    page.get_by_label("Redact").uncheck()
+    expect(page.locator("polyline")).to_have_count(4)
+    assert page.evaluate("window.same")
+    page.reload()
+    expect(page.locator("polyline")).to_have_count(4)
+    page.locator(".turn-hit").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#lines-title")).to_have_text("At turn 1")
+
+
+def test_the_pages_work_without_scripts(plain_page: Any, home: str) -> None:
+    plain_page.goto(f"{home}state/")
+    plain_page.locator("#next").fill("And the floor?")
+    plain_page.get_by_role("button", name="Update").last.click()
+    assert "And the floor?" in plain_page.locator("#state").inner_text()
+    plain_page.goto(f"{home}do/compact/")
+    plain_page.get_by_role("textbox", name="Keep the last").fill("3")
+    plain_page.get_by_role("button", name="Run").last.click()
+    assert "removed above" in plain_page.locator("#lab").inner_text()
+    plain_page.get_by_role("button", name="Simulate").click()
+    plain_page.get_by_label("Redact").uncheck()
+    plain_page.get_by_role("button", name="Simulate").click()
+    assert plain_page.locator("polyline").count() == 4
+    plain_page.get_by_role("link", name="Apply strategy A").click()
+    plain_page.get_by_role("button", name="Preview the compaction").click()
+    assert "/d/" in plain_page.url

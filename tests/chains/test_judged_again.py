@@ -1,0 +1,71 @@
+"""Verdicts on pages: three states everywhere, and never those of rules that have changed since."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.models import Chain
+from chainviz.chains.versions.judge_again import start_if_needed
+from chainviz.jobs.models import Job
+from chainviz.jobs.worker import run_waiting_jobs
+from chainviz.store.models import Outline
+from chainviz.store.outline.edition import RULES
+from tests.chains.files import send
+
+pytestmark = pytest.mark.django_db
+HOLOGRAM = [{"role": "user", "content": [{"type": "hologram"}]}, {"role": "assistant", "content": "hi"}]
+
+
+def upload(client: Client, messages: object) -> Chain:
+    send(client, ("chain.json", json.dumps(messages).encode()))
+    return Chain.objects.get()
+
+
+def test_every_page_says_what_was_not_fully_checked(client: Client) -> None:
+    chain = upload(client, HOLOGRAM)
+    library = client.get("/").content.decode()
+    assert "not fully checked" in library and "accepted" not in library
+    for address in (f"/c/{chain.pk}/v/1/", f"/c/{chain.pk}/v/1/inspect/s1.h.m0"):
+        assert "not fully checked" in client.get(address).content.decode()
+
+
+def test_chains_are_judged_again_when_the_rules_change(client: Client) -> None:
+    chain = upload(client, [{"role": "user", "content": 5}])
+    assert chain.verdicts["openai-chat"][0] == 1
+    Chain.objects.update(rules=RULES - 1, verdicts={})
+    Outline.objects.update(rules=RULES - 1)
+    assert "being checked again" in client.get("/").content.decode()
+
+    assert start_if_needed() is not None
+    assert start_if_needed() is None
+    run_waiting_jobs()
+
+    job = Job.objects.get(function="judge-again")
+    assert (job.state, job.result) == ("done", 1)
+    chain.refresh_from_db()
+    assert (chain.rules, chain.verdicts["openai-chat"][0]) == (RULES, 1)
+    assert start_if_needed() is None
+
+
+def test_a_pasted_error_leads_to_its_node_and_its_fix(client: Client) -> None:
+    call = {"type": "function", "function": {"name": "f", "arguments": "{}"}}
+    chain = upload(client, [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": None, "tool_calls": [{**call, "id": "call_a"}, {**call, "id": "call_b"}]},
+        {"role": "tool", "tool_call_id": "call_a", "content": "x"},
+    ])  # fmt: skip
+    message = (
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+        "The following tool_call_ids did not have response messages: call_b"
+    )
+    page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": message}).content.decode()
+    assert f'href="/c/{chain.pk}/v/1/at/s1.p1.m0.c1#' in page
+    assert "Answer the call" in page and "kind=answer-call" in page
+    assert "Show where this error is" in client.get(f"/c/{chain.pk}/v/1/find", {"q": message}).content.decode()
+    unknown = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "messages[2]: something new"}).content.decode()
+    assert f'href="/c/{chain.pk}/v/1/at/s1.p1.m1#' in unknown
+    nothing = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "<b>bold</b> messages.99"}).content.decode()
+    assert "No known API error has these words" in nothing and "<b>bold" not in nothing

@@ -1,0 +1,76 @@
+"""A field that carries instructions and that no format reads: no page, command or function says that a provider accepts the
+chain (issue 8)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+import chainviz
+from chainviz.chains.models import Arrival, Chain
+from chainviz.cli import main
+from chainviz.core.providers import PROVIDERS
+from chainviz.drafts.models import Draft
+from tests.drafts.pages import send_form
+
+pytestmark = pytest.mark.django_db
+CHAT = {
+    "instructions": "Answer in French only.",
+    "messages": [{"role": "user", "content": "Where is bay 4?"}, {"role": "assistant", "content": "Behind the office."}],
+}
+FILE = json.dumps(CHAT).encode()
+WORDS = "not fully checked"
+
+
+def upload(client: Client, content: bytes = FILE) -> None:
+    client.post("/upload/", {"file": SimpleUploadedFile("bays.json", content)})
+
+
+def page(client: Client, path: str) -> str:
+    return " ".join(client.get(path, follow=True).content.decode().split())
+
+
+@pytest.fixture
+def chain(client: Client) -> Chain:
+    upload(client)
+    return Chain.objects.get()
+
+
+def test_no_page_says_accepted(client: Client, chain: Chain) -> None:
+    home = f"/c/{chain.pk}/"
+    for path in ("/", home, f"{home}v/1/problems", f"{home}v/1/problems?provider=openai-chat", f"{home}repair/"):
+        shown = page(client, path)
+        assert WORDS in shown, path
+        assert "accepted" not in shown.lower(), path
+
+
+def test_a_draft_and_its_version_keep_the_verdict(client: Client, chain: Chain) -> None:
+    send_form(client, f"/c/{chain.pk}/edit/s1.p1?v=1", s1__p1__m0__c0__text="Let me see.")
+    draft = Draft.objects.get()
+    preview = page(client, f"/c/{chain.pk}/d/{draft.pk}/")
+    assert preview.count(WORDS) >= 2 * len(PROVIDERS)
+    client.post(f"/c/{chain.pk}/d/{draft.pk}/save", {"note": ""})
+    assert WORDS in page(client, "/")
+    assert "accepted" not in page(client, f"/c/{chain.pk}/v/2/problems")
+
+
+def test_the_upload_asks_without_a_green_word(client: Client) -> None:
+    upload(client, json.dumps([CHAT, {**CHAT, "messages": CHAT["messages"][:1]}]).encode())
+    arrival = Arrival.objects.get()
+    assert page(client, f"/pick/{arrival.pk}/").count(WORDS) == 2
+
+
+def test_command_and_api_say_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "bays.json"
+    file.write_bytes(FILE)
+    opened = chainviz.load(file)[0]
+    assert {opened.verdict(provider.name).state for provider in PROVIDERS} == {"unchecked"}
+    for fail_on, code in (("error", 0), ("warning", 0), ("unchecked", 1)):
+        assert main(["check", str(file), "--provider", "openai_chat", "--fail-on", fail_on]) == code
+        said = capsys.readouterr().out
+        assert f"OpenAI Chat Completions: {WORDS}" in said
+        assert "instructions" in said

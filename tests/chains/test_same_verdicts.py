@@ -1,0 +1,98 @@
+"""Stored chains and `chainviz check` say the same: a provider's verdict, its problems and their places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz import load
+from chainviz.chains.models import Chain
+from chainviz.core.chain.parse import parse
+from chainviz.core.errors import DocumentError
+from chainviz.core.providers import PROVIDERS
+from chainviz.core.providers.check import check
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Version
+from chainviz.store.query.problems import Wanted, problems
+from chainviz.store.query.windows import window
+from tests.chains.making import make_chain, make_chain_of
+from tests.shared_folder import SAMPLES
+
+pytestmark = pytest.mark.django_db
+
+
+def stored(chain: Chain) -> StoredChain:
+    return StoredChain(Version.objects.get(history=chain.history).snapshot)
+
+
+def told(chain: StoredChain) -> set[tuple[str, str, str]]:
+    found = [each for provider in PROVIDERS for each in problems(chain, count=10_000, wanted=Wanted(provider.name)).problems]
+    return {(each.provider, each.rule, str(each.path)) for each in found}
+
+
+def checked(content: bytes, format: str) -> set[tuple[str, str, str]]:
+    tree = parse(load(content, format)[0].messages)
+    return {(each.provider, each.rule, str(each.path)) for provider in PROVIDERS for each in check(provider, tree, format)}
+
+
+def test_samples_have_the_problems_that_check_finds() -> None:
+    for path in sorted(SAMPLES.glob("*/*")):
+        content = path.read_bytes()
+        try:
+            chain = stored(make_chain_of(content, path.name))
+        except DocumentError:
+            assert path.parent.name == "langfuse"
+            continue
+        found = told(chain)
+        assert (path.name, found) == (path.name, checked(content, chain.format))
+        rows = window(chain, count=500).rows
+        assert {(each.provider, each.rule, str(each.path)) for row in rows for each in row.problems if each.provider} == found
+
+
+def calling(id: str, **members: Any) -> dict[str, Any]:
+    call = {"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    return {"role": "assistant", "content": None, "tool_calls": [call], **members}
+
+
+def answer(id: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": id, "content": "ok"}
+
+
+def test_responses_take_an_output_behind_other_pairs() -> None:
+    """OpenAI's Responses match a call and its output by id, wherever they are; an id without the other stays an error."""
+    said = {"role": "user", "content": "and"}
+    opening = [{"role": "user", "content": "hi"}, calling("a"), said]
+    lone = told(stored(make_chain([*opening, answer("b"), said])))
+    assert {(rule, path) for name, rule, path in lone if name == "openai-responses"} == {
+        ("result-missing", "s1.p1.m0.c0"), ("result-without-call", "s2.p1.m1.c0"),
+    }  # fmt: skip
+    late = told(stored(make_chain([*opening, answer("a"), said])))
+    assert not [rule for name, rule, _ in late if name == "openai-responses"]
+
+
+HALF = [{"role": "user", "content": "hi"}, calling("a", reasoning_content="hm"), answer("a"), calling("b"), answer("b")]
+PLAIN = [{"role": "user", "content": "hi"}, calling("c"), answer("c")]
+
+
+def test_reasoning_counts_in_its_own_section_and_signatures_in_the_last() -> None:
+    chain = stored(make_chain([*PLAIN, *HALF, *PLAIN]))
+    found = told(chain)
+    places = {rule: sorted(path for _, each, path in found if each == rule) for rule in ("reasoning-missing", "thought-signature-missing")}
+    assert set(places["reasoning-missing"]) == {"s2.p2.m0"}
+    assert places["thought-signature-missing"] == ["s3.p1.m0.c0"]
+    assert ("anthropic", "thinking-missing", "s3.p1.m0") not in found
+    row = {str(each.path): each for each in window(chain, count=99).rows}
+    assert row["s2"].counts["deepseek-v3.2"][1] == row["s2.p2"].counts["deepseek-v3.2"][1] == 1
+    assert "gemini-3" not in row["s2"].counts or not row["s2"].counts["gemini-3"][0]
+
+
+@pytest.mark.parametrize(("error", "path", "fix"), [
+    ("The `reasoning_content` in the thinking mode must be passed back to the API.", "s1.p2.m0", "drop-thinking"),
+    ('{"error": {"message": "Function call is missing a thought_signature in functionCall parts."}}', "s1.p1.m0.c1", "sign-calls"),
+])  # fmt: skip
+def test_a_pasted_error_of_a_section_finds_its_node(error: str, path: str, fix: str) -> None:
+    chain = make_chain(HALF)
+    page = Client().get(f"/c/{chain.pk}/v/1/problems", {"error": error}).content.decode()
+    assert f"Show {path}<" in page and f"kind={fix}" in page

@@ -1,0 +1,86 @@
+"""Recorded tokens in the library, the explorer's head and the inspector; an estimate where none are recorded."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft
+from chainviz.store.outline.build import rebuild_all
+from tests.chains.making import STORY, make_chain, make_chain_of
+from tests.drafts.pages import send_form
+
+pytestmark = pytest.mark.django_db
+
+
+def call(tokens: int, **members: Any) -> dict[str, Any]:
+    usage = {"input_tokens": tokens, "cache_read_input_tokens": 9 * tokens, "output_tokens": 50}
+    return {"role": "assistant", "content": "ok", "model": "claude-sonnet-4-5", "usage": usage, **members}
+
+
+RECORDED = [{"role": "user", "content": "hi"}, call(1_000), {"role": "user", "content": "on"}, call(3_000)]
+
+
+def page(address: str) -> str:
+    response = Client().get(address)
+    assert response.status_code == 200
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", response.content.decode())).split())
+
+
+@pytest.fixture
+def recorded() -> Chain:
+    return make_chain(RECORDED)
+
+
+def test_recorded_tokens_are_summed_and_priced(recorded: Chain) -> None:
+    html = page(f"/c/{recorded.pk}/")
+    assert "40.0k tokens in, 100 out · $0.02" in html
+    assert "36.0k · 90%" in html and "not recorded" in html and "claude-sonnet-4-5" in html
+    assert "0% of 200.0k" in html
+    node = page(f"/c/{recorded.pk}/v/1/inspect/s1.p1")
+    assert "Recorded usage" in node and "10.0k" in node and "(estimate)" in node
+    assert "30.0k" in page(f"/c/{recorded.pk}/v/1/inspect/s2")
+    assert "Recorded usage" not in page(f"/c/{recorded.pk}/v/1/inspect/s1.h.m0")
+
+
+def test_the_library_shows_and_sorts_by_recorded_tokens(recorded: Chain) -> None:
+    estimated = make_chain(STORY)
+    html = page("/?order=-tokens")
+    assert "40.0k in · 100 out" in html and "90% cached · $0.02" in html and "estimate" in html
+    assert html.index("40.0k in") < html.index("estimate")
+    assert (Chain.objects.get(pk=recorded.pk).tokens, Chain.objects.get(pk=estimated.pk).tokens) == (40_100, None)
+
+
+def test_an_estimate_says_that_it_is_one() -> None:
+    chain = make_chain(STORY)
+    html = page(f"/c/{chain.pk}/")
+    assert "tokens (estimate)" in html and "This transcript records no tokens." in html and "$" not in html
+
+
+def test_tokens_beside_the_messages_are_shown_and_survive_a_rebuild() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 2}
+    answer = {"index": 0, "message": {"role": "assistant", "content": "ok"}}
+    chain = make_chain_of(json.dumps({"model": "gpt-4o", "choices": [answer], "usage": usage}).encode())
+    assert "10 tokens in, 2 out · under $0.01" in page(f"/c/{chain.pk}/")
+    rebuild_all()
+    assert "10 tokens in, 2 out" in page(f"/c/{chain.pk}/")
+
+
+def test_a_removed_message_takes_its_tokens_along(recorded: Chain) -> None:
+    client = Client()
+    assert send_form(client, f"/c/{recorded.pk}/edit/s2.p1?v=1", act="delete:s2.p1").status_code == 303
+    assert "10.0k tokens in, 50 out" in page(f"/c/{recorded.pk}/d/{Draft.objects.get().pk}/explore/")
+
+
+def test_own_figures_of_a_model_count(recorded: Chain, settings: Any, tmp_path: Any) -> None:
+    path = tmp_path / "models.json"
+    path.write_text('{"claude-sonnet-4-5": {"context": 50, "input": 1000, "output": 1000}}')
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"models": str(path)})
+    html = page(f"/c/{recorded.pk}/")
+    assert "$40.10" in html and "% of 50" in html

@@ -1,0 +1,77 @@
+"""`chainviz check` in CI: reports that tools read, exit codes by severity, and errors that were pasted."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from chainviz.cli import main
+
+CALL = {"id": "call_b", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+PENDING = [{"role": "user", "content": "a\x00,\n:%"}, {"role": "assistant", "content": None, "tool_calls": [CALL]}]
+FINE = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+STRANGE = [{"role": "user", "content": "hi", "mood": "good"}]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "bad.json").write_text(json.dumps(PENDING, indent=1))
+    (tmp_path / "fine.json").write_text(json.dumps(FINE))
+    (tmp_path / "strange.json").write_text(json.dumps(STRANGE))
+    return tmp_path
+
+
+def check(capsys: Any, *arguments: str) -> tuple[int, str]:
+    code = main(["check", *arguments])
+    return code, capsys.readouterr().out
+
+
+def test_junit_has_a_case_a_chain(capsys: Any, folder: Path) -> None:
+    code, out = check(capsys, str(folder), "--provider", "openai-chat", "--report", "junit")
+    suite = ElementTree.fromstring(out)
+    assert code == 1
+    assert (suite.attrib["tests"], suite.attrib["failures"], suite.attrib["skipped"]) == ("3", "1", "1")
+    failure = suite.find("testcase/failure")
+    assert failure is not None and "openai-chat/result-missing" in (failure.text or "")
+
+
+def test_sarif_names_rule_file_and_line(capsys: Any, folder: Path) -> None:
+    _, out = check(capsys, str(folder), "--provider", "openai-chat", "--report", "sarif")
+    report = json.loads(out)
+    results = report["runs"][0]["results"]
+    assert report["version"] == "2.1.0"
+    assert {each["ruleId"]: each["level"] for each in results} == {
+        "pending-call": "error", "openai-chat/result-missing": "error", "openai-chat/not-understood": "note",
+    }  # fmt: skip
+    place = results[0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"].endswith("bad.json") and place["region"]["startLine"] == 6
+
+
+def test_github_annotations_are_one_line_each(capsys: Any, folder: Path) -> None:
+    _, out = check(capsys, str(folder / "bad.json"), "--report", "github")
+    assert out.startswith("::error file=") and out.count("\n") == 1 and ",line=6,title=pending-call::" in out
+
+
+@pytest.mark.parametrize(
+    ("file", "fail_on", "code"),
+    [("bad.json", "error", 1), ("fine.json", "unchecked", 0), ("strange.json", "warning", 0), ("strange.json", "unchecked", 1)],
+)
+def test_the_exit_code_follows_the_severity(capsys: Any, folder: Path, file: str, fail_on: str, code: int) -> None:
+    assert check(capsys, str(folder / file), "--provider", "openai-chat", "--fail-on", fail_on)[0] == code
+
+
+def test_a_pasted_error_is_located(capsys: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    message = b'{"error": {"message": "No tool output found for function call call_b."}}'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(message)))
+    code, out = check(capsys, str(folder / "bad.json"), "--error", "-")
+    assert code == 0
+    assert "s1.p1.m0.c0" in out and "--set only=answer-call" in out
+    (folder / "error.txt").write_text("messages.1: something else")
+    code, out = check(capsys, str(folder / "fine.json"), "--error", str(folder / "error.txt"), "--json")
+    assert (code, json.loads(out)["path"]) == (1, "s1.p1.m0")

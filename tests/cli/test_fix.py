@@ -1,0 +1,229 @@
+"""`chainviz fix` on the shapes in which sessions break, as people report them in the issue trackers of agents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chainviz.cli import main
+from chainviz.core.chain.messages import Message, Text
+from chainviz.core.chain.parse import parse
+from chainviz.core.load import load_file
+from chainviz.core.providers import get_provider
+from chainviz.core.providers.check import check
+
+Lines = list[dict[str, Any]]
+SHARED = {"isSidechain": False, "userType": "external", "cwd": "/repo", "sessionId": "s-1", "version": "2.1.44"}
+
+
+def line(number: int, kind: str, message: dict[str, Any], **more: Any) -> dict[str, Any]:
+    parent = f"u{number - 1}" if number else None
+    return {"parentUuid": parent, **SHARED, "type": kind, "message": message, "uuid": f"u{number}", **more}
+
+
+def said(number: int, text: str, **more: Any) -> dict[str, Any]:
+    return line(number, "user", {"role": "user", "content": text}, **more)
+
+
+def called(number: int, *ids: str, message: str = "", **more: Any) -> dict[str, Any]:
+    blocks = [{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}} for id in ids]
+    inner = {"id": message or f"msg_{number}", "type": "message", "role": "assistant", "content": blocks}
+    return line(number, "assistant", inner, **more)
+
+
+def answered(number: int, *ids: str, **more: Any) -> dict[str, Any]:
+    blocks = [{"type": "tool_result", "tool_use_id": id, "content": f"result of {id}"} for id in ids]
+    return line(number, "user", {"role": "user", "content": blocks}, **more)
+
+
+def told(number: int, text: str, **more: Any) -> dict[str, Any]:
+    inner = {"id": f"msg_{number}", "type": "message", "role": "assistant", "content": [{"type": "text", "text": text}]}
+    return line(number, "assistant", inner, **more)
+
+
+COMPACTED = {"isCompactSummary": True, "isVisibleInTranscriptOnly": True}
+CLAUDE: dict[str, Lines] = {
+    "a result without its call after a compaction": [
+        said(0, "This session continues from a summary.", **COMPACTED), answered(1, "t1"), told(2, "Done.")
+    ],
+    "a result after a later user message": [
+        said(0, "Look"), called(1, "t1"), said(2, "Are you there?"), answered(3, "t1"), told(4, "Yes.")
+    ],
+    "a call at the end": [said(0, "Look"), called(1, "t1")],
+    "an interrupted call": [said(0, "Look"), called(1, "t1"), said(2, "[Request interrupted by user]"), said(3, "Go on")],
+    "a repeated result": [said(0, "Look"), called(1, "t1"), answered(2, "t1"), answered(3, "t1"), told(4, "Done.")],
+    "parallel calls half answered": [said(0, "Look"), called(1, "t1", "t2", "t3"), answered(2, "t2"), said(3, "And?")],
+    "one message over several lines, half answered": [
+        said(0, "Look"), called(1, "t1", message="m"), called(2, "t2", message="m"), answered(3, "t1"), said(4, "And?")
+    ],
+    "an empty message": [said(0, "Look"), told(1, ""), said(2, "And?")],
+    "two processes that wrote at once": [
+        said(0, "Look"), called(1, "t1"), called(2, "t9"), answered(3, "t1"), answered(4, "t9"), said(5, "And?")
+    ],
+    "a sub-agent's lines between a call and its end": [
+        said(0, "Look"), called(1, "t1"), said(2, "Sub task", isSidechain=True), told(3, "Sub done", isSidechain=True),
+        said(4, "And?"),
+    ],
+}  # fmt: skip
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+OPENAI: dict[str, Lines] = {
+    "a result whose call was trimmed away": [
+        {"role": "system", "content": "Be brief."}, {"role": "tool", "tool_call_id": "c0", "content": "old"},
+        {"role": "user", "content": "Hi"},
+    ],
+    "a call without a result": [{"role": "user", "content": "Hi"}, {"role": "assistant", "tool_calls": [CALL]}],
+    "the same result twice": [
+        {"role": "user", "content": "Hi"}, {"role": "assistant", "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a"}, {"role": "tool", "tool_call_id": "c1", "content": "a"},
+    ],
+}  # fmt: skip
+ANTHROPIC: dict[str, Lines] = {
+    "a result without its call": [
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "late"}]},
+        {"role": "assistant", "content": "Thank you."},
+        {"role": "user", "content": "Go on"},
+    ],
+}
+
+
+def item(**payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-11-21T20:01:00.000Z", "type": "response_item", "payload": payload}
+
+
+def words(role: str, text: str) -> dict[str, Any]:
+    return item(type="message", role=role, content=[{"type": "input_text", "text": text}])
+
+
+META = {"timestamp": "2026-11-21T20:00:00.000Z", "type": "session_meta", "payload": {"id": "019a-1", "cwd": "/repo"}}
+CODEX: dict[str, Lines] = {
+    "a call that was interrupted": [
+        META, words("user", "Look"), item(type="function_call", name="shell", arguments="{}", call_id="c1"),
+        words("user", "Again"),
+    ],
+    "an output whose call was compacted away": [
+        META, words("user", "Summary so far."), item(type="function_call_output", call_id="c0", output="old"),
+        words("user", "Go on"),
+    ],
+}  # fmt: skip
+PI: dict[str, Lines] = {
+    "an aborted call": [
+        {"type": "message", "message": {"role": "user", "content": "Look"}},
+        {
+            "type": "message",
+            "message": {
+                "role": "assistant",
+                "content": [{"type": "toolCall", "id": "t1", "name": "bash", "arguments": {}}],
+                "stopReason": "aborted",
+            },
+        },
+        {"type": "message", "message": {"role": "user", "content": "Again"}},
+    ],
+}
+
+
+def json_lines(values: Lines) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def one_list(values: Lines) -> bytes:
+    return json.dumps(values, indent=1).encode()
+
+
+SHAPES = [
+    *(pytest.param(json_lines, lines, "claude_code", "anthropic", id=name) for name, lines in CLAUDE.items()),
+    *(pytest.param(json_lines, lines, "pi_session", "anthropic", id=name) for name, lines in PI.items()),
+    *(pytest.param(json_lines, lines, "codex_rollout", "openai-responses", id=f"Codex: {n}") for n, lines in CODEX.items()),
+    *(pytest.param(one_list, lines, "openai_chat", "openai-chat", id=name) for name, lines in OPENAI.items()),
+    *(pytest.param(one_list, lines, "anthropic", "anthropic", id=name) for name, lines in ANTHROPIC.items()),
+]
+
+
+def errors(path: Path, format: str, provider: str, chain: int = 0) -> list[str]:
+    messages = (*load_file(path, format)[chain].messages, Message("human", (Text("Go on"),)))
+    found = check(get_provider(provider), parse(messages), format)
+    return [problem.text for problem in found if problem.severity == "error"]
+
+
+@pytest.mark.parametrize(("write", "lines", "format", "provider"), SHAPES)
+def test_a_broken_session_is_valid_afterwards_and_can_be_put_back(
+    write: Callable[[Lines], bytes], lines: Lines, format: str, provider: str, tmp_path: Path, capsys: Any
+) -> None:
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(write(lines))
+    arguments = ["fix", "--format", format, str(session)]
+    assert errors(session, format, provider) != []
+    assert main(["fix", "--format", format, "--check", str(session)]) == 1
+    assert session.read_bytes() == write(lines), "--check writes nothing"
+    assert main(arguments) == 0
+    assert errors(session, format, provider) == []
+    assert main(arguments) == 0 and "accepts it" in capsys.readouterr().out
+    backup = next(tmp_path.glob("session.jsonl.backup-*"))
+    assert backup.read_bytes() == write(lines)
+    assert main(["fix", "--restore", str(session)]) == 0
+    assert session.read_bytes() == write(lines)
+
+
+def test_lines_that_the_fix_does_not_touch_stay_byte_for_byte(tmp_path: Path) -> None:
+    session = tmp_path / "session.jsonl"
+    before = json_lines(CLAUDE["an interrupted call"]).splitlines()
+    session.write_bytes(b"\n".join(before) + b"\n")
+    main(["fix", str(session)])
+    after = session.read_bytes().splitlines()
+    assert before[:2] == after[:2] and before[3:] == after[4:]
+    added, linked = json.loads(after[2]), json.loads(after[3])
+    assert (added["parentUuid"], linked["parentUuid"]) == ("u1", added["uuid"])
+    assert added["sessionId"] == "s-1", "the agent finds its lines by their session"
+
+
+def test_every_branch_and_sub_agent_is_fixed(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    aside = {"isSidechain": True, "agentId": "a7"}
+    lines = [
+        said(0, "Look"), called(1, "t1"), said(2, "Not there"), called(3, "t2"), said(4, "Here", parentUuid="u1"),
+        said(5, "Warm up", parentUuid=None, **aside), called(6, "t3", **aside), told(7, "Done.", parentUuid="u4"),
+    ]  # fmt: skip
+    session.write_bytes(json_lines(lines))
+    assert all(errors(session, "claude_code", "anthropic", chain) for chain in range(3))
+    assert main(["fix", str(session)]) == 0
+    assert [errors(session, "claude_code", "anthropic", chain) for chain in range(3)] == [[], [], []]
+    after = [json.loads(each) for each in session.read_bytes().splitlines()]
+    assert [each["uuid"] for each in after if each["uuid"][0] == "u"] == [each["uuid"] for each in lines]
+    assert len(after) == len(lines) + 3, "the branches share the result of their first call"
+    assert len(list(tmp_path.glob("*.backup-*"))) == 1
+    assert main(["fix", str(session)]) == 0 and capsys.readouterr().out.count("accepts it") == 3
+
+
+def test_a_line_that_was_cut_off_goes(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    whole = json_lines([said(0, "Look"), told(1, "Done.")])
+    session.write_bytes(whole + b'{"type": "assistant", "mess')
+    assert main(["fix", str(session)]) == 0
+    assert session.read_bytes() == whole
+    assert "line 3 is not valid JSON and is removed" in capsys.readouterr().out
+
+
+def test_a_session_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(json_lines(CLAUDE["a call at the end"]))
+    def written_meanwhile(*arguments: Any) -> None:
+        with session.open("ab") as file:
+            file.write(b"{}\n")
+
+    monkeypatch.setattr("chainviz.commands.fix.shutil.copystat", written_meanwhile)
+    assert main(["fix", str(session)]) == 2
+    assert "changed while it was being fixed" in capsys.readouterr().err
+    assert session.read_bytes().endswith(b"{}\n") and list(tmp_path.iterdir()) == [session]
+
+
+def test_one_bad_file_does_not_stop_the_others(tmp_path: Path, capsys: Any) -> None:
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_bytes(json_lines(CLAUDE["a call at the end"]))
+    bad.write_bytes(b"only words")
+    assert main(["fix", str(bad), str(tmp_path / "none"), str(good)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    assert errors(good, "claude_code", "anthropic") == []
+    assert main(["fix", "--restore", str(bad)]) == 2

@@ -1,0 +1,174 @@
+"""Every flip, deletion and swap in a stored fact is found. The faults are generated from the models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, connection, models, transaction
+from django.test import Client
+
+from chainviz.accounts.audit.chain import check_all
+from chainviz.accounts.audit.record import record
+from chainviz.accounts.models import local_owner
+from chainviz.chains.audit.records import note
+from chainviz.chains.fsck import fsck_library
+from chainviz.chains.models import Chain
+from chainviz.core.operations.convert import Convert, ConvertOptions
+from chainviz.core.operations.edit import Edit
+from chainviz.core.operations.edit.options import EditOptions
+from chainviz.drafts.fsck import fsck_drafts
+from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.run import change
+from chainviz.drafts.services import save, undo
+from chainviz.drafts.target import Target, target_of_draft, target_of_version
+from chainviz.store.fsck import fsck
+from chainviz.store.models import Purge
+from tests.chains.files import send
+
+pytestmark = pytest.mark.django_db
+APPS = ("accounts", "jobs", "store", "chains", "drafts")
+EXEMPT = {
+    # sessions, jobs, heartbeats and caches; who may sign in; what is not yet, or no longer, part of a chain
+    "accounts.User": "accounts",
+    "accounts.Team": "accounts",
+    "accounts.Membership": "accounts",
+    "accounts.Invitation": "accounts",
+    "accounts.SignInAttempt": "accounts",
+    "jobs.Job": "jobs",
+    "store.Writing": "the heartbeat of a step that is being written",
+    "store.OutlineBlock": "a cache",
+    "store.Outline": "a cache",
+    "store.Purge": "empty except during a deletion for good, which fsck reports",
+    "store.Tombstone": "digests of what was deleted for good; nothing stored depends on them",
+    "chains.Arrival": "a file on its way into the library",
+    "drafts.Preset": "named options of a form",
+    "drafts.SummaryRun": "a job's work before it becomes a step",
+    "drafts.SummaryPiece": "a job's work before it becomes a step",
+}
+UNUSED = {"accounts_auditrow.id": "nothing names the row by it: rows of a team are numbered"}
+COVERED = [
+    model for label in APPS for model in apps.get_app_config(label).get_models() if model._meta.label not in EXEMPT
+]
+
+
+EARLIER = "2020-01-01 00:00:00"
+"""In place of a null: no key and a valid time."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Statements that damage the data; what they change belongs to the app `label`."""
+
+    label: str
+    text: str
+    statements: tuple[tuple[str, list[Any]], ...]
+
+
+@pytest.fixture
+def data(client: Client) -> None:
+    """Two chains with versions, drafts, undone steps, a conversion and an audit."""
+    for name, words in (("a.json", "Hello"), ("b.json", "Good morning")):
+        messages = [{"role": "user", "content": words}, {"role": "assistant", "content": f"{words} to you"}]
+        send(client, (name, json.dumps({"model": name, "messages": messages}).encode()))
+    for row in Chain.objects.order_by("pk"):
+        record(row.team, local_owner(), "chains:export", chain=row.pk)
+        saved = edited(target_of_version(row, 1, local_owner()), "Hi")
+        save(saved.draft, note="first", by=local_owner())  # type: ignore[arg-type]
+        row.refresh_from_db()
+        target = edited(target_of_version(row, 2, local_owner()), "Hi there")
+        draft = change(target, Convert(), ConvertOptions(to="anthropic"))
+        undo(edited(target_of_draft(draft), "undone").draft)  # type: ignore[arg-type]
+        for act in ("redact", "mask"):
+            note(row, local_owner(), act, {"rows": []}, version=1, draft=draft.pk)
+
+
+def edited(target: Target, text: str) -> Target:
+    draft = change(target, Edit(), EditOptions(path="s1.h.m0", action="text", text=text))
+    return target_of_draft(Draft.objects.get(pk=draft.pk))
+
+
+def errors(first: str = "store") -> Iterator[str]:
+    """`first`: the app that is checked first."""
+    checks = {"accounts": check_all, "store": fsck, "chains": fsck_library, "drafts": fsck_drafts}
+    ordered = sorted(checks, key=lambda label: label != first)
+    return (each.text for label in ordered for each in checks[label]() if each.severity == "error")
+
+
+def rows_of(model: type[models.Model]) -> tuple[list[str], list[list[Any]]]:
+    """Columns, and the values as the database has them, keys first."""
+    keys = [field.column for field in model._meta.pk_fields]
+    others = [f.column for f in model._meta.concrete_fields if f.column and f.column not in keys]
+    columns = [*keys, *others]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join(map(quoted, columns))} FROM {model._meta.db_table}")
+        return columns, [list(row) for row in cursor.fetchall()]
+
+
+def faults(model: type[models.Model]) -> Iterator[Fault]:
+    columns, rows = rows_of(model)
+    label, table, keys = model._meta.app_label, model._meta.db_table, columns[: len(model._meta.pk_fields)]
+    where = " AND ".join(f"{quoted(key)} = %s" for key in keys)
+
+    def changed(row: list[Any], column: str, value: Any) -> tuple[str, list[Any]]:
+        return f"UPDATE {table} SET {quoted(column)} = %s WHERE {where}", [value, *row[: len(keys)]]
+
+    for row in rows:
+        yield Fault(label, f"delete from {table} {row[0]}", ((f"DELETE FROM {table} WHERE {where}", row[: len(keys)]),))
+    first, last = rows[0], rows[-1]
+    for place, column in enumerate(columns):
+        if f"{table}.{column}" in UNUSED:
+            continue
+        yield Fault(label, f"flip of {table}.{column}", (changed(last, column, flipped(last[place])),))
+        other = next((row for row in rows if row[place] != first[place]), None)
+        if other is not None and column not in keys:
+            # by way of a third value: the column may be unique
+            away, there = changed(first, column, flipped(flipped(first[place]))), changed(other, column, first[place])
+            yield Fault(label, f"swap of {table}.{column}", (away, there, changed(first, column, other[place])))
+
+
+def quoted(column: str) -> str:
+    return connection.ops.quote_name(column)
+
+
+def flipped(value: Any) -> Any:
+    if isinstance(value, int):
+        return 1 - value if value in (0, 1) else value + 1000
+    if isinstance(value, str):
+        return chr(ord(value[0]) ^ 1) + value[1:] if value else "x"
+    if isinstance(value, bytes):
+        middle = len(value) // 2
+        return value[:middle] + bytes([value[middle] ^ 1]) + value[middle + 1 :] if value else b"x"
+    return EARLIER
+
+
+def is_found(fault: Fault) -> bool:
+    """Also where the database refuses the change. Everything is as before afterwards."""
+    with transaction.atomic():
+        purge = Purge.objects.create(reason="test")
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                for statement, values in fault.statements:
+                    cursor.execute(statement, values)
+        except IntegrityError:
+            found = True
+        else:
+            purge.delete()
+            found = next(errors(fault.label), None) is not None
+        transaction.set_rollback(True)
+    return found
+
+
+def test_every_fault_is_found(data: None) -> None:
+    assert list(errors()) == []
+    missed = [fault.text for model in COVERED for fault in faults(model) if not is_found(fault)]
+    assert missed == []
+    assert list(errors()) == []
+
+
+def test_the_exempt_tables_exist() -> None:
+    assert {apps.get_model(label)._meta.label for label in EXEMPT} == EXEMPT.keys()

@@ -1,0 +1,101 @@
+"""A logged request and its response are one chain, in either order, with the system text of the request."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Text, text_of
+from chainviz.core.documents.envelope_json import from_json, to_json
+from chainviz.core.load import LoadedChain, load_file, restyle
+from tests.core.formats.chains import exported
+
+ASK, ANSWER = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}
+OPENAI = {
+    "id": 7,
+    "request": {"model": "m", "messages": [{"role": "system", "content": "S"}, ASK]},
+    "response": {"choices": [{"index": 0, "message": ANSWER, "finish_reason": "stop"}], "usage": {}},
+}
+ANTHROPIC = {
+    "request": {"system": "S", "messages": [ASK], "max_tokens": 5},
+    "response": {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hello"}], "stop_reason": "end_turn"},
+}
+GEMINI = {
+    "request": {"systemInstruction": {"parts": [{"text": "S"}]}, "contents": [{"role": "user", "parts": [{"text": "hi"}]}]},
+    "response": {"candidates": [{"content": {"role": "model", "parts": [{"text": "hello"}]}}]},
+}
+RESPONSES = {
+    "request": {"instructions": "S", "input": [{"role": "user", "content": "hi"}]},
+    "response": {"output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]}]},
+}
+LOGS = {"openai_chat": OPENAI, "anthropic": ANTHROPIC, "gemini": GEMINI, "openai_responses": RESPONSES}
+
+
+def only(value: Any, indent: int | None = None) -> tuple[bytes, LoadedChain]:
+    content = json.dumps(value, indent=indent).encode()
+    (chain,) = load_file(content)
+    assert exported(content, chain) == content
+    assert from_json(to_json(chain.envelope)) == chain.envelope
+    return content, chain
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("name", LOGS)
+def test_request_and_response_are_one_chain(name: str, indent: int | None) -> None:
+    _content, chain = only(LOGS[name], indent)
+    assert chain.format == name
+    assert [message.role for message in chain.messages] == [SYSTEM, HUMAN, AI]
+    assert chain.messages[-1].parts == (Text("hello"),)
+
+
+def test_the_response_may_stand_first() -> None:
+    content, chain = only(dict(reversed(OPENAI.items())))
+    assert [message.role for message in chain.messages] == [SYSTEM, HUMAN, AI]
+    document = json.loads(exported(content, chain, (chain.messages[0], chain.messages[2])))
+    assert [item["role"] for item in document["request"]["messages"]] == ["system"]
+    assert document["response"]["choices"][0]["message"] == ANSWER
+
+
+def test_a_system_text_beside_the_messages_is_edited_in_its_place() -> None:
+    content, chain = only(ANTHROPIC)
+    changed = restyle(chain.messages, 0, replace(chain.messages[0], parts=(Text("T", origin=0),)), "anthropic", chain.envelope)
+    document = json.loads(exported(content, chain, (changed, *chain.messages[1:])))
+    assert document == {**ANTHROPIC, "request": {**ANTHROPIC["request"], "system": "T"}}
+    without = json.loads(exported(content, chain, chain.messages[1:]))
+    assert without["request"]["system"] == ""
+
+
+def test_a_log_of_requests_is_a_chain_a_line() -> None:
+    lines = b"".join(json.dumps(OPENAI).encode() + b"\n" for _ in range(3))
+    chains = load_file(lines)
+    assert [len(chain.messages) for chain in chains] == [3, 3, 3]
+
+
+def test_an_answer_of_many_is_a_chain_each() -> None:
+    content = json.dumps({"choices": [{"message": ANSWER}, {"message": ANSWER}]}).encode()
+    assert [len(chain.messages) for chain in load_file(content)] == [1, 1]
+
+
+def test_a_new_message_joins_the_request() -> None:
+    content, chain = only(OPENAI)
+    new = restyle(chain.messages, 2, Message(HUMAN, (Text("more"),)), "openai_chat", chain.envelope)
+    document = json.loads(exported(content, chain, (*chain.messages[:2], new, chain.messages[2])))
+    assert [item["content"] for item in document["request"]["messages"]] == ["S", "hi", "more"]
+
+
+@pytest.mark.parametrize("response", ["", "response"])
+def test_each_of_several_answers_is_a_chain_with_its_request(response: str) -> None:
+    choices = {"choices": [{"index": n, "message": {"role": "assistant", "content": f"answer {n}"}} for n in range(3)]}
+    document = {"messages": [{"role": "user", "content": "Hello"}], **({response: choices} if response else choices)}
+    content = json.dumps(document).encode()
+    chains = load_file(content)
+    assert [[text_of(each) for each in chain.messages] for chain in chains] == [["Hello", f"answer {n}"] for n in range(3)]
+    assert len({chain.pointer for chain in chains}) == 3
+    assert all(exported(content, chain) == content for chain in chains)
+    first, last = chains[1].messages
+    other = replace(last, parts=(replace(last.parts[0], text="other"),))
+    changed = restyle(chains[1].messages, 1, other, chains[1].format, chains[1].envelope)
+    assert exported(content, chains[1], (first, changed)) == content.replace(b"answer 1", b"other")

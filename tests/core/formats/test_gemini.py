@@ -1,0 +1,136 @@
+"""Gemini's contents: calls without ids, both cases, signatures, responses and texts beside one another."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    Binary,
+    Image,
+    Message,
+    Part,
+    Reasoning,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)  # fmt: skip
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import tree_problems
+from chainviz.core.formats import get_format
+from chainviz.core.formats.contract import Style
+from chainviz.core.load import LoadedChain, document_in, load_file, restyle
+from tests.core.formats.chains import exported
+from tests.shared_folder import SAMPLES
+
+FOLDER = SAMPLES / "gemini"
+
+
+def loaded(*contents: dict[str, Any], **beside: Any) -> tuple[bytes, LoadedChain]:
+    document = json.dumps({**beside, "contents": list(contents)}).encode()
+    (chain,) = load_file(document, "gemini")
+    return document, chain
+
+
+def test_calls_without_ids_are_answered_in_order() -> None:
+    (chain,) = load_file(FOLDER / "ok_snake_noids.json")
+    assert [call.id for call in chain.messages[1].calls] == ["get_weather", "get_weather#2"]
+    assert [result.id for result in chain.messages[2].results] == ["get_weather", "get_weather#2"]
+    assert not list(tree_problems(parse(chain.messages)))
+    again = b"".join(document_in(get_format("gemini"), chain.messages))
+    assert b'"id"' not in again
+    assert [message.parts for message in load_file(again, "gemini")[0].messages] == [m.parts for m in chain.messages]
+
+
+def test_defects_of_the_broken_sample() -> None:
+    (chain,) = load_file(FOLDER / "broken_counts.json")
+    found = [(problem.rule, str(problem.path)) for problem in tree_problems(parse(chain.messages))]
+    assert found == [
+        ("pending-call", "s1.p1.m0.c0"), ("pending-call", "s1.p1.m0.c1"), ("unmatched-result", "s1.p1.m1.c0"),
+    ]  # fmt: skip
+    assert [message.label for message in chain.messages] == ["", "", "function", "", "assistant"]
+
+
+def test_responses_and_a_text_beside_them_are_two_messages_of_one_content() -> None:
+    document, chain = loaded(
+        {"role": "user", "parts": [{"functionResponse": {"name": "ls", "response": {"output": "a"}}}, {"text": "note"}]}
+    )
+    assert [(m.role, m.source[0].blocks) for m in chain.messages] == [(TOOL, (0,)), (HUMAN, (1,))]
+    assert exported(document, chain) == document
+    gone = json.loads(exported(document, chain, chain.messages[:1]))
+    assert [list(part) for part in gone["contents"][0]["parts"]] == [["functionResponse"]]
+
+
+@pytest.mark.parametrize(("response", "content", "is_error"), [
+    ({"output": "a"}, "a", False),
+    ({"error": "gone"}, "gone", True),
+    ({"output": {"n": 1}}, '{"n": 1}', False),
+    ({"result": 1}, '{"result": 1}', False),
+    ({}, "{}", False),
+])  # fmt: skip
+def test_what_a_response_says(response: dict[str, Any], content: str, is_error: bool) -> None:
+    document, chain = loaded({"role": "user", "parts": [{"functionResponse": {"id": "1", "name": "ls", "response": response}}]})
+    assert chain.messages[0].parts == (ToolResult("1", "ls", content, is_error),)
+    changed = replace(chain.messages[0], parts=(ToolResult("1", "ls", "new", is_error, origin=0),))
+    styled = restyle(chain.messages, 0, changed, "gemini", chain.envelope)
+    assert styled.parts == changed.parts
+    bare = get_format("gemini").message(TOOL, get_format("gemini").write(replace(chain.messages[0], source=()), Style()))
+    assert bare.parts == chain.messages[0].parts
+    assert exported(document, chain) == document
+
+
+
+
+
+@pytest.mark.parametrize(("part", "expected"), [
+    ({"text": "hm", "thought": True, "thoughtSignature": "s"}, Thinking("hm", "s")),
+    ({"text": "", "thoughtSignature": "s"}, Text("", Reasoning(signature="s"))),
+    ({"functionCall": {"name": "ls", "args": {}}, "thoughtSignature": "s"}, ToolCall("ls", "ls", "{}", reasoning=Reasoning(signature="s"))),
+    ({"functionCall": {"name": "ls"}}, ToolCall("ls", "ls", "")),
+    ({"inlineData": {"mimeType": "image/png", "data": "-_8="}}, Image("data:image/png;base64,-_8=")),
+    ({"inlineData": {"mimeType": "application/pdf", "data": "-_8="}}, Binary("application/pdf", b"\xfb\xff")),
+    ({"fileData": {"fileUri": "gs://b/x.png"}}, Image("gs://b/x.png")),
+])  # fmt: skip
+def test_parts(part: dict[str, Any], expected: Part) -> None:
+    _, chain = loaded({"role": "model", "parts": [part]})
+    assert chain.messages[0].parts == (expected,)
+    again = b"".join(document_in(get_format("gemini"), chain.messages))
+    assert load_file(again, "gemini")[0].messages == chain.messages
+
+
+def test_snake_case_stays_snake_case() -> None:
+    document, chain = loaded(
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [{"function_call": {"name": "ls", "args": {}}}]},
+        system_instruction={"parts": [{"text": "Be brief."}]},
+    )
+    ai = chain.messages[2]
+    call = ToolCall("7", "rm", '{"a": 1}', reasoning=Reasoning(signature="s"))
+    styled = restyle(chain.messages, 2, replace(ai, parts=(*ai.parts, call)), "gemini", chain.envelope)
+    after = json.loads(exported(document, chain, (*chain.messages[:2], styled)))
+    assert after["contents"][1]["parts"][1] == {
+        "function_call": {"id": "7", "name": "rm", "args": {"a": 1}}, "thought_signature": "s",
+    }  # fmt: skip
+    assert list(after) == ["system_instruction", "contents"]
+    assert "system_instruction" not in json.loads(exported(document, chain, chain.messages[1:]))
+
+
+def test_system_messages_share_the_system_instruction() -> None:
+    messages = (Message(SYSTEM, (Text("one"),)), Message(SYSTEM, (Text("two"),)), Message(HUMAN, (Text("q"),)))
+    document = json.loads(b"".join(document_in(get_format("gemini"), messages)))
+    assert document["systemInstruction"] == {"parts": [{"text": "one"}, {"text": "two"}]}
+    assert [message.role for message in load_file(json.dumps(document).encode())[0].messages] == [SYSTEM, HUMAN]
+
+
+def test_the_content_of_a_response_is_a_chain() -> None:
+    document = {"candidates": [{"content": {"role": "model", "parts": [{"text": "hi"}]}, "finishReason": "STOP"}]}
+    (chain,) = load_file(json.dumps(document).encode())
+    assert (chain.format, [message.role for message in chain.messages]) == ("gemini", [AI])

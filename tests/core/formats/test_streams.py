@@ -1,0 +1,169 @@
+"""Recorded streams: chunks joined into messages, kept as they are, and never written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chainviz.core.chain.messages import AI, HUMAN, Message, Reasoning, Text, Thinking, ToolCall
+from chainviz.core.documents.units import Unit
+from chainviz.core.errors import Refused
+from chainviz.core.formats import FORMATS, WRITTEN, get_format
+from chainviz.core.formats.contract import Style
+from chainviz.core.load import LoadedChain, document_in, load_file
+from tests.core.formats.chains import exported
+
+CHAT = [
+    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
+    {"choices": [{"index": 0, "delta": {"content": "Hél"}}]},
+    {"choices": [{"index": 0, "delta": {"content": "lo"}}]},
+    {"choices": [{"index": 0, "delta": {"tool_calls": [
+        {"index": 0, "id": "c1", "type": "function", "function": {"name": "ls", "arguments": ""}}]}}]},
+    {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": '{"a" :'}}]}}]},
+    {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": " 1.50}"}}]}}]},
+    {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+    {"choices": [], "usage": {"total_tokens": 9}},
+]  # fmt: skip
+CHAT = [{"id": "chatcmpl-1", "object": "chat.completion.chunk", **chunk} for chunk in CHAT]
+ANTHROPIC = [
+    {"type": "message_start", "message": {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": {}}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "s=="}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "ping"},
+    {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "toolu_1", "name": "ls", "input": {}}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"a" :'}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": " 1.50}"}},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 3}},
+    {"type": "message_stop"},
+]  # fmt: skip
+CALL = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "ls"}
+RESPONSES = [
+    {"type": "response.created", "response": {"id": "resp_1", "output": []}},
+    {"type": "response.output_item.added", "output_index": 0, "item": {"type": "reasoning", "id": "rs_1", "summary": []}},
+    {"type": "response.reasoning_summary_text.delta", "output_index": 0, "summary_index": 0, "delta": "h"},
+    {"type": "response.reasoning_summary_text.delta", "output_index": 0, "summary_index": 0, "delta": "m"},
+    {"type": "response.output_item.added", "output_index": 1, "item": {**CALL, "arguments": ""}},
+    {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": '{"a" :'},
+    {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": " 1.50}"},
+    {"type": "response.output_item.done", "output_index": 1, "item": {**CALL, "arguments": '{"a" : 1.50}'}},
+]  # fmt: skip
+RESPONSES = [{"sequence_number": number, **chunk} for number, chunk in enumerate(RESPONSES)]
+GEMINI = [
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": "hm", "thought": True}]}}]},
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hél"}]}}]},
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": "lo"}]}}]},
+    {"candidates": [{"content": {"role": "model", "parts": [
+        {"functionCall": {"id": "c1", "name": "ls", "args": {"a": 1}}, "thoughtSignature": "s"}]}, "finishReason": "STOP"}]},
+]  # fmt: skip
+GEMINI = [{"responseId": "r1", **chunk} for chunk in GEMINI]
+
+EXPECTED = {
+    "openai_chat_stream": (CHAT, (Text("Héllo"), ToolCall("c1", "ls", '{"a" : 1.50}'))),
+    "anthropic_stream": (ANTHROPIC, (Thinking("hm", "s=="), ToolCall("toolu_1", "ls", '{"a" : 1.50}'))),
+    "openai_responses_stream": (RESPONSES, (Thinking("hm"), ToolCall("c1", "ls", '{"a" : 1.50}'))),
+    "gemini_stream": (GEMINI, (Thinking("hm"), Text("Héllo"), ToolCall("c1", "ls", '{"a": 1}', reasoning=Reasoning(signature="s")))),
+}
+
+
+def lines(chunks: Sequence[Any]) -> bytes:
+    return "".join(json.dumps(chunk, ensure_ascii=False) + "\n" for chunk in chunks).encode()
+
+
+def sent(chunks: Sequence[Any], end: str = "\n") -> bytes:
+    events = [f"event: x{end}data: {json.dumps(chunk)}{end}{end}" for chunk in chunks]
+    return (": open" + end + "".join(events) + f"data: [DONE]{end}{end}").encode()
+
+
+def loaded(document: bytes) -> LoadedChain:
+    (chain,) = load_file(document)
+    assert exported(document, chain) == document
+    form = get_format(chain.format)
+    for message in chain.messages:
+        assert form.message(AI, message.source) == message
+    return chain
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_chunks_are_joined_and_stay_as_they_are(name: str) -> None:
+    chunks, parts = EXPECTED[name]
+    for document in (lines(chunks), sent(chunks), sent(chunks, "\r\n")):
+        chain = loaded(document)
+        assert (chain.format, chain.messages) == (name, (Message(AI, parts),))
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_stream_that_is_cut_off_is_joined_as_far_as_it_came(name: str) -> None:
+    chunks, parts = EXPECTED[name]
+    for document in (lines(chunks), sent(chunks)):
+        chain = loaded(document[: len(document) * 3 // 4])
+        assert [type(part) for part in chain.messages[0].parts[:1]] == [type(parts[0])]
+
+
+def test_streams_that_follow_one_another_are_one_chain() -> None:
+    second = [{**chunk, "id": "chatcmpl-2"} for chunk in CHAT]
+    chain = loaded(sent(CHAT) + sent(second))
+    assert [len(message.parts) for message in chain.messages] == [2, 2]
+
+
+def test_why_an_answer_ended() -> None:
+    assert [loaded(lines(chunks)).messages[0].note for chunks, _ in EXPECTED.values()] == ["tool_calls", "tool_use", "", ""]
+    failed = [*ANTHROPIC[:4], {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}]
+    assert loaded(sent(failed)).messages[0].note == "error: overloaded_error"
+    incomplete = {"type": "response.incomplete", "response": {"id": "resp_1", "output": []}, "sequence_number": 9}
+    assert loaded(sent([*RESPONSES, incomplete])).messages[0].note == "incomplete"
+
+
+def test_of_several_choices_the_first_is_shown() -> None:
+    chunks = [{**CHAT[1], "choices": [{"index": index, "delta": {"content": str(index)}}]} for index in (0, 1, 0)]
+    (message,) = loaded(lines(chunks)).messages
+    assert (message.parts, message.note) == ((Text("00"),), "the first of 2 choices")
+
+
+def test_a_single_answer_is_no_stream() -> None:
+    (chain,) = load_file(lines(GEMINI[3:]))
+    assert chain.format == "gemini"
+
+
+def test_a_stream_is_converted_and_not_written() -> None:
+    chain = loaded(sent(ANTHROPIC))
+    again = load_file(b"".join(document_in(get_format("anthropic"), chain.messages)))
+    assert again[0].messages == chain.messages
+    form = get_format("anthropic_stream")
+    for message in (Message(HUMAN, (Text("new"),)), replace(chain.messages[0], parts=(Text("changed"),))):
+        with pytest.raises(Refused, match="convert"):
+            form.write(message, Style())
+    assert form not in WRITTEN
+    assert set(EXPECTED) <= {one.name for one in FORMATS} - {one.name for one in WRITTEN}
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "text", "a"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["index", "text", "type", "parts"]), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_no_chunk_stops_a_stream_from_being_read(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(list(EXPECTED)))
+    chunks = json.loads(json.dumps(EXPECTED[name][0]))
+    for _ in range(data.draw(st.integers(1, 3))):
+        chunk = data.draw(st.sampled_from(chunks))
+        holder = chunk
+        for _level in range(data.draw(st.integers(0, 3))):
+            inner = [value for value in holder.values() if isinstance(value, dict)]
+            holder = data.draw(st.sampled_from(inner)) if inner else holder
+        holder[data.draw(st.sampled_from(list(holder) or ["index"]))] = data.draw(JSON_VALUES)
+    document = lines(chunks)
+    form = get_format(name)
+    unit = Unit(0, "", document.decode(), document.decode(), 0)
+    assert all(isinstance(message, Message | Unit) for message in form.read([unit]))

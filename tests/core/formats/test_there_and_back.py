@@ -1,0 +1,133 @@
+"""A chain that moves into another format and back is the same, unless one of the two says what it has no place for.
+
+All pairs of formats that are written. Results that follow one another count as one message: some formats join them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)  # fmt: skip
+from chainviz.core.formats import WRITTEN
+from chainviz.core.formats.contract import Format
+from chainviz.core.formats.conversion import Losses
+from chainviz.core.load import document_in, load_file
+from chainviz.core.operations.contract import Context
+from chainviz.core.operations.convert import Convert, ConvertOptions
+
+Messages = tuple[Message, ...]
+FORMATS = [format for format in WRITTEN if format.name != "raw"]
+
+CHAINS: dict[str, Messages] = {
+    "texts": (
+        Message(SYSTEM, (Text("Be brief."),)),
+        Message(HUMAN, (Text("Wie spät?\n"),)),
+        Message(AI, (Text(" 10 "),)),
+        Message(HUMAN, (Text("?"),)),
+        Message(AI, (Text(""),)),
+    ),
+    "calls": (
+        Message(HUMAN, (Text("look"),)),
+        Message(AI, (Text("I look"), ToolCall("call1aZ29", "search", '{"q": 1.50}'), ToolCall("call2bY38", "read", "{}"))),
+        Message(TOOL, (ToolResult("call1aZ29", "search", "one"),)),
+        Message(TOOL, (ToolResult("call2bY38", "read", "two", is_error=True),)),
+        Message(AI, (Text("done"),)),
+    ),
+    "ids that repeat": (
+        Message(HUMAN, (Text("look"),)),
+        Message(AI, (ToolCall("c 1", "a", "{}"),)),
+        Message(TOOL, (ToolResult("c 1", "a", "one"),)),
+        Message(AI, (ToolCall("c 1", "b", "{}"),)),
+        Message(TOOL, (ToolResult("c 1", "b", "two"),)),
+        Message(AI, (Text("x"),)),
+    ),
+    "reasoning and an image": (
+        Message(HUMAN, (Text("see"), Image("data:image/png;base64,iVBORw0KGgo="))),
+        Message(AI, (Thinking("hm", "c2ln"), Text("a"))),
+        Message(HUMAN, (Text("r"),)),
+    ),
+    "begins with the assistant": (
+        Message(AI, (Text("How can I help?"),)),
+        Message(HUMAN, (Text("q"),)),
+        Message(SYSTEM, (Text("mid"),)),
+        Message(AI, (Text("b"),)),
+    ),
+}
+
+
+def joined(messages: Messages) -> Messages:
+    found: list[Message] = []
+    for message in messages:
+        if found and message.role == found[-1].role == TOOL:
+            found[-1] = replace(found[-1], parts=found[-1].parts + message.parts)
+        else:
+            found.append(message)
+    return tuple(found)
+
+
+def written(format: Format, messages: Messages) -> Messages:
+    chains = load_file(b"".join(document_in(format, messages)), format.name)
+    return tuple(message for chain in chains for message in chain.messages)
+
+
+@cache
+def converted(format: Format, messages: Messages) -> Messages:
+    """As the operation converts: with ids that the format takes."""
+    bare = tuple(replace(message, source=()) for message in messages)
+    (splice,) = Convert().run(MemoryChain(bare), ConvertOptions(to=format.name), Context()).changes
+    return written(format, splice.messages)
+
+
+@cache
+def has_room(format: Format, messages: Messages) -> bool:
+    losses = Losses(format)
+    for message in messages:
+        losses.add(message)
+    return not list(losses.sentences())
+
+
+def numbered(messages: Messages) -> Messages:
+    """With ids by the order of the calls: a target may have given new ones."""
+    ids: dict[str, str] = {}
+
+    def own(part: object) -> object:
+        if isinstance(part, ToolCall):
+            ids[part.id] = str(len(ids))
+            return replace(part, id=ids[part.id])
+        return replace(part, call_id=ids.get(part.call_id, "")) if isinstance(part, ToolResult) else part
+
+    return tuple(replace(message, parts=tuple(map(own, message.parts))) for message in messages)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_there_and_back(name: str) -> None:
+    compared = 0
+    wrong: list[str] = []
+    for format in FORMATS:
+        messages = written(format, CHAINS[name])
+        if not has_room(format, messages):
+            continue
+        for other in FORMATS:
+            if other is format or not has_room(other, messages):
+                continue
+            back = converted(format, converted(other, messages))
+            compared += 1
+            if joined(numbered(back)) != joined(numbered(messages)):
+                wrong.append(f"{format.name} > {other.name}")
+    assert not wrong
+    assert compared > 100

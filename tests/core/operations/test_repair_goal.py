@@ -1,0 +1,107 @@
+"""Repair for one provider: what its API rejects is fixed, nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import chainviz
+from chainviz.api.chain import document_of
+from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.parse import parse
+from chainviz.core.load import load_file
+from chainviz.core.operations.contract import Context
+from chainviz.core.operations.repair import OPERATION, RepairOptions
+from chainviz.core.providers import PROVIDERS, get_provider
+from chainviz.core.providers.check import check
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+ORPHAN = [{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "c9", "content": "late"}]
+DANGLING = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None, "tool_calls": [CALL]}]
+
+
+def repaired(messages: list[dict[str, Any]], goal: str) -> tuple[list[str], list[str], list[str]]:
+    """Roles afterwards, the errors that are left, and what was done."""
+    chain = load_file(json.dumps(messages).encode(), "openai_chat")[0]
+    outcome = OPERATION.run(MemoryChain(chain.messages, chain.format), RepairOptions(goal=goal), Context())
+    after = apply_splices(chain.messages, outcome.changes)
+    left = check(get_provider(goal), parse(after), "neutral")
+    errors = [problem.rule for problem in left if problem.severity == "error"]
+    return [message.role for message in after], errors, [row.action for row in outcome.report]
+
+
+@pytest.mark.parametrize("messages", [ORPHAN, DANGLING, [*DANGLING, {"role": "user", "content": "Well?"}]])
+@pytest.mark.parametrize("provider", [provider.name for provider in PROVIDERS])
+def test_the_provider_accepts_what_is_left(messages: list[dict[str, Any]], provider: str) -> None:
+    unsigned = provider == "gemini-3" and messages is DANGLING  # this format has no place for the signature of a call
+    assert repaired(messages, provider)[1] == (["thought-signature-missing"] if unsigned else [])
+
+
+def test_what_the_provider_accepts_stays() -> None:
+    begins = [{"role": "assistant", "content": "Welcome."}, {"role": "user", "content": "Hi"}]
+    assert repaired(begins, "openai_chat") == (["ai", "human"], [], [])
+
+
+def test_two_human_messages_in_a_row_are_no_error_of_an_api() -> None:
+    twice = [{"role": "user", "content": "Hi"}, {"role": "user", "content": "Well?"}]
+    assert repaired(twice, "anthropic")[2] == []
+
+
+def test_a_session_that_ends_with_a_call_is_valid_until_it_is_resumed() -> None:
+    chain = load_file(json.dumps(DANGLING).encode(), "openai_chat")[0]
+    given = MemoryChain(tuple(replace(message, source=()) for message in chain.messages), "anthropic")
+    assert not OPERATION.run(given, RepairOptions(goal="anthropic"), Context()).changes
+    outcome = OPERATION.run(given, RepairOptions(goal="anthropic", resumes=True), Context())
+    assert [row.action for row in outcome.report] == ["answer-call"]
+
+
+def test_what_only_its_spelling_makes_invalid_is_written_anew() -> None:
+    flat = {"id": "c1", "name": "look", "arguments": {"at": "x"}}
+    messages = [
+        {"role": "user", "content": "Hi", "tool_calls": None},
+        {"role": "assistant", "content": "", "tool_calls": [flat]},
+        {"role": "tool", "id": "c1", "content": "seen"},
+    ]
+    (chain,) = chainviz.load(json.dumps(messages).encode())
+    result = chain.apply("repair", goal="openai_chat")
+    written = json.loads(b"".join(document_of([result.chain])))
+    assert "tool_calls" not in written[0] and written[1]["tool_calls"][0]["function"]["name"] == "look"
+    assert written[2]["tool_call_id"] == "c1" and result.warnings == ()
+    assert {row.action for row in result.report} == {"rewrite-message"}
+
+
+def test_a_response_stays_a_response() -> None:
+    message = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    response = {"object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    (chain,) = chainviz.load(json.dumps(response).encode())
+    for options in ({}, {"goal": "openai_chat"}, {"only": ["insert-opening", "answer-call", "call-to-text"]}):
+        written = json.loads(b"".join(document_of([chain.apply("repair", **options).chain])))
+        assert written["choices"][0]["message"]["role"] == "assistant", options
+
+
+SESSION = [
+    {"type": "user", "message": {"role": "user", "content": "Hi"}},
+    {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "look", "input": {}}]}},
+    {"type": "user", "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "seen"}]}},
+]
+CONTENTS = [
+    {"role": "user", "parts": [{"text": "Hi"}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"output": "seen"}}}]},
+]
+
+
+def test_a_signature_is_offered_only_where_the_format_holds_it() -> None:
+    lines = "\n".join(json.dumps({"uuid": f"u{i}", "sessionId": "s", **line}) for i, line in enumerate(SESSION))
+    (session,) = chainviz.load(lines.encode(), "claude_code")
+    refused = session.apply("repair", goal="gemini-3")
+    assert not refused.chain.is_changed and "no place for the signature" in refused.warnings[-1]
+    assert session.apply("repair", only=["sign-calls"]).warnings == (refused.warnings[-1],)
+
+    (contents,) = chainviz.load(json.dumps({"contents": CONTENTS}).encode(), "gemini")
+    signed = contents.apply("repair", goal="gemini-3")
+    again = chainviz.load(b"".join(document_of([signed.chain])))[0]
+    assert signed.warnings == () and again.verdict("gemini-3").state == "accepted"

@@ -1,0 +1,49 @@
+"""A change before signed reasoning warns, whatever operation makes it, and says how the reasoning goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
+from chainviz.core.chain.messages import Message, Thinking
+from chainviz.core.operations.contract import Context
+from chainviz.core.operations.execute import execute
+from chainviz.core.operations.signed_reasoning import NEARBY, WARNING, keeps_signed_reasoning
+from tests.core.pictures import ai, call, h, tool
+
+THOUGHT = Thinking("hm", "sig")
+SIGNED = MemoryChain((h("key ghp_0123456789abcdefghijABCDEFGHIJ012345"), ai(THOUGHT, call("a")), tool("a"), ai("done")), "anthropic")
+
+
+@pytest.mark.parametrize(("operation", "options", "warns"), [
+    ("edit", {"path": "s1.h.m0", "action": "text", "text": "hello"}, True),
+    ("edit", {"path": "s1.p2", "action": "text", "text": "hello"}, False),
+    ("mask", {}, True),
+    ("convert", {"to": "anthropic", "drop_reasoning": True}, False),
+])  # fmt: skip
+def test_an_operation_warns_where_signed_reasoning_follows(operation: str, options: dict[str, Any], warns: bool) -> None:
+    outcome = execute(operation, options, SIGNED, Context())
+    assert outcome.changes and (WARNING in outcome.warnings) is warns
+
+
+def test_what_the_warning_offers_removes_the_reasoning() -> None:
+    outcome = execute("convert", {"to": "anthropic", "drop_reasoning": True}, SIGNED, Context())
+    after = apply_splices(SIGNED.messages, outcome.changes)
+    assert not any(isinstance(part, Thinking) for message in after for part in message.parts)
+
+
+@pytest.mark.parametrize(("message", "follows"), [
+    (ai(THOUGHT, "x"), True), (ai(Thinking("hm"), "x"), False), (ai(Thinking("", redacted=True), "x"), True), (ai("x"), False),
+])  # fmt: skip
+def test_only_signed_reasoning_counts(message: Message, follows: bool) -> None:
+    assert keeps_signed_reasoning(MemoryChain((h(), h(), message)), [Splice(0, 1, (h("new"),))]) is follows
+
+
+def test_what_changes_too_and_what_is_far_away_is_not_looked_at() -> None:
+    chain = MemoryChain((h(), ai(THOUGHT, "x"), h()))
+    assert not keeps_signed_reasoning(chain, [Splice(0, 1, ()), Splice(1, 1, (ai("x"),))])
+    assert keeps_signed_reasoning(chain, [Splice(0, 1, ()), Splice(2, 1, ())])
+    assert not keeps_signed_reasoning(MemoryChain((*[h()] * (NEARBY + 1), ai(THOUGHT, "x"))), [Splice(0, 1, ())])
+    assert not keeps_signed_reasoning(chain, [])

@@ -1,0 +1,52 @@
+"""A secret is found, and masked, in every place that a file of each format can hold one (issue 8)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import chainviz
+from chainviz.api.chain import document_of
+from chainviz.cli import main
+from chainviz.core.secrets import scan_chain
+from tests.core.secrets.made import fake, join
+from tests.core.secrets.planted import FILES, planted
+
+NAMES = [f"{file.parent.name}/{file.name}" for file in FILES]
+
+
+@pytest.mark.parametrize("file", FILES, ids=NAMES)
+def test_a_scan_finds_it_and_a_mask_takes_it_out(file: Path) -> None:
+    document, keys = planted(file)
+    chains = chainviz.load(document)
+    assert [chain.format for chain in chains] == [chain.format for chain in chainviz.load(file)]
+    found = {each.finding.value for chain in chains for each in scan_chain(chain.core)}
+    assert [place for key, place in keys.items() if key not in found] == []
+    masked = b"".join(document_of([chain.apply("mask").chain for chain in chains]))
+    assert [place for key, place in keys.items() if key.encode() in masked] == []
+
+
+def test_json_escapes_hide_no_secret() -> None:
+    """Beside the messages and in unknown fields, also in JSON that a string holds."""
+    plain = [join("gh", "p_", fake(36)) for _ in range(4)]
+    hidden = ["".join(f"\\u{ord(letter):04x}" for letter in key) for key in plain]
+    text = f"""{{"first": "ü {hidden[0]}", "second": "{{\\"deep\\": \\"\\{hidden[1]}\\"}}",
+      "messages": [{{"role": "user", "content": "Hi", "meta": "{hidden[2]}"}}, {{"role": "assistant", "content": "Hi"}}],
+      "last": ["{hidden[3]}"]}}"""
+    (chain,) = chainviz.load(text.encode())
+    assert {each.finding.value for each in scan_chain(chain.core)} == set(plain)
+    masked = json.loads(b"".join(document_of([chain.apply("mask", strategy="replace").chain])))
+    assert masked["first"] == "ü [GITHUB_TOKEN]" and masked["last"] == ["[GITHUB_TOKEN]"]
+    assert masked["second"] == '{"deep": "[GITHUB_TOKEN]"}' and masked["messages"][0]["meta"] == "[GITHUB_TOKEN]"
+
+
+@pytest.mark.parametrize("file", FILES, ids=NAMES)
+def test_the_command_line_tells_and_masks_it(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document, keys = planted(file)
+    copy, out = tmp_path / file.name, tmp_path / "out"
+    copy.write_bytes(document)
+    assert main(["apply", "mask", str(copy), "--out", str(out)]) == 0
+    assert capsys.readouterr().out.count("GitHub token") >= len(keys)
+    assert [place for key, place in keys.items() if key in out.read_text()] == []
