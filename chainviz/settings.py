@@ -144,6 +144,7 @@ INSTALLED_APPS = [
     "chainviz.jobs",
     "chainviz.chains",
     "chainviz.drafts",
+    "chainviz.review",
 ]
 
 MIDDLEWARE = [

@@ -11,6 +11,7 @@ from chainviz.web import health, views
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("chainviz.chains.urls")),
     path("", include("chainviz.drafts.urls")),
+    path("", include("chainviz.review.urls")),
     path("c/<int:chain_id>/purge/", purge.purge_page, name="purge"),
     path("", include("chainviz.accounts.urls")),
     path("healthz", requires("public")(health.healthz)),

@@ -18,13 +18,14 @@ def run(arguments: argparse.Namespace) -> int:
     from chainviz.accounts.audit.chain import check_all
     from chainviz.chains.fsck import fsck_library
     from chainviz.drafts.fsck import fsck_drafts
+    from chainviz.review.fsck import fsck_review
     from chainviz.store.fsck import fsck
     from chainviz.store.outline.build import rebuild_all
 
     if arguments.rebuild:
         print(f"{rebuild_all()} outlines rebuilt")
     errors = 0
-    for finding in chain(fsck(), fsck_library(), fsck_drafts(), check_all()):
+    for finding in chain(fsck(), fsck_library(), fsck_drafts(), fsck_review(), check_all()):
         errors += finding.severity == "error"
         print(f"{finding.severity}: {finding.text}")
     print("Everything is in order." if not errors else f"{errors} errors")

@@ -20,7 +20,7 @@ from chainviz.store.models import Version
 from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.values import Reach, Renamed, heads
 
-LABELS = ("chains", "drafts", "jobs", "reviews")
+LABELS = ("chains", "drafts", "jobs", "review")
 PIECE = 1 << 20
 
 

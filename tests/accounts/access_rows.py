@@ -68,6 +68,7 @@ ROWS: dict[str, str] = {
     "drafts:state": "viewer editor",
     "drafts:state_document": "viewer",
     "drafts:state_import": "editor",
+    "review:threads": "viewer",
     "purge": "owner",
 }  # fmt: skip
 

@@ -26,12 +26,15 @@ from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.services import save, undo
 from chainviz.drafts.target import Target, target_of_draft, target_of_version
+from chainviz.review.fsck import fsck_review
+from chainviz.review.models import Thread
+from chainviz.review.threads.writing import NewThread, begin
 from chainviz.store.fsck import fsck
 from chainviz.store.models import Purge
 from tests.chains.files import send
 
 pytestmark = pytest.mark.django_db
-APPS = ("accounts", "jobs", "store", "chains", "drafts")
+APPS = ("accounts", "jobs", "store", "chains", "drafts", "review")
 EXEMPT = {
     # sessions, jobs, heartbeats and caches; who may sign in; what is not yet, or no longer, part of a chain
     "accounts.User": "accounts",
@@ -49,6 +52,7 @@ EXEMPT = {
     "drafts.Preset": "named options of a form",
     "drafts.SummaryRun": "a job's work before it becomes a step",
     "drafts.SummaryPiece": "a job's work before it becomes a step",
+    "review.Place": "a cache",
 }
 UNUSED = {"accounts_auditrow.id": "nothing names the row by it: rows of a team are numbered"}
 COVERED = [
@@ -83,6 +87,7 @@ def data(client: Client) -> None:
         target = edited(target_of_version(row, 2, local_owner()), "Hi there")
         draft = change(target, Convert(), ConvertOptions(to="anthropic"))
         undo(edited(target_of_draft(draft), "undone").draft)  # type: ignore[arg-type]
+        begin(row, local_owner(), NewThread(version=1, kind=Thread.Kind.CHAIN), f"About {row.title}")
         for act in ("redact", "mask"):
             note(row, local_owner(), act, {"rows": []}, version=1, draft=draft.pk)
 
@@ -94,7 +99,7 @@ def edited(target: Target, text: str) -> Target:
 
 def errors(first: str = "store") -> Iterator[str]:
     """`first`: the app that is checked first."""
-    checks = {"accounts": check_all, "store": fsck, "chains": fsck_library, "drafts": fsck_drafts}
+    checks = {"accounts": check_all, "store": fsck, "chains": fsck_library, "drafts": fsck_drafts, "review": fsck_review}
     ordered = sorted(checks, key=lambda label: label != first)
     return (each.text for label in ordered for each in checks[label]() if each.severity == "error")
 

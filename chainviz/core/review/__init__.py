@@ -1,0 +1,1 @@
+"""What becomes of the places of comments when a chain changes."""

@@ -1,0 +1,1 @@
+"""Threads of comments: where they stand, how they are written, and the pages that show them."""
