@@ -33,6 +33,7 @@ COMMANDS = {
     "serve": ("chainviz.commands.serve", "start the web application on this machine"),
     "createowner": ("chainviz.commands.createowner", "make the first account of team mode"),
     "changepassword": ("chainviz.commands.changepassword", "set a new password for an account of team mode"),
+    "token": ("chainviz.commands.token", "make a token with which a program uses the API"),
     "fsck": ("chainviz.commands.fsck", "hash and check everything that is stored"),
     "worker": ("chainviz.commands.worker", "run slow jobs in a process of their own"),
 }

@@ -1,7 +1,9 @@
-"""What the person who runs the server does: makes the first account of a team, and sets a password that was forgotten."""
+"""What the person who runs the server does: makes the first account of a team, sets a password that was
+forgotten, and makes API tokens."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import uuid4
 
 from django.contrib.auth.password_validation import validate_password
@@ -12,6 +14,7 @@ from django.db import transaction
 from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import LOCAL_TEAM, Membership, Team, User, local_member
 from chainviz.accounts.permissions import Role
+from chainviz.accounts.tokens import create_token
 
 
 @transaction.atomic
@@ -65,3 +68,16 @@ def set_password(email: str, password: str) -> User:
     for member in Membership.objects.active().filter(user=user).select_related("team"):
         record(member.team, None, "changepassword", member=user.display_name, account=user.username)
     return user
+
+
+@transaction.atomic
+def make_token(name: str, scopes: Collection[str], days: int, account: str = "") -> str:
+    """Returns a token of the account in its first team, by default of the owner of local mode. Raises ValidationError."""
+    if account:
+        member = Membership.objects.active().filter(user__username=account.strip().lower()).order_by("pk").first()
+    else:
+        member = local_member()
+    if member is None:
+        raise ValidationError(f"There is no member {account}.")
+    record(member.team, None, "token", member=member.user.display_name, scopes=" ".join(scopes), days=days)
+    return create_token(member, name, scopes, days)

@@ -8,7 +8,7 @@ from django import forms
 from django.contrib.auth.password_validation import validate_password
 
 from chainviz.accounts.models import User
-from chainviz.accounts.permissions import Role
+from chainviz.accounts.permissions import Role, Scope
 
 LONGEST_PASSWORD = 200
 """Characters: hashing a very long one would keep the server busy."""
@@ -73,4 +73,25 @@ class InviteForm(forms.Form):
     email = email_field("off")
     role = forms.ChoiceField(
         choices=Role.choices, initial=Role.COMMENTER, widget=forms.Select(attrs={"class": "select"})
+    )
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        label="Name", max_length=60, widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off"})
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=[
+            (Scope.READ, "Read: list and read chains, versions, problems, comparisons"),
+            (Scope.WRITE, "Write: upload, run operations, save versions"),
+            (Scope.EXPORT, "Export: download chains"),
+        ],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one scope."},
+    )
+    days = forms.ChoiceField(
+        label="Expires",
+        choices=[("30", "in 30 days"), ("90", "in 90 days"), ("365", "in 1 year")],
+        initial="90",
+        widget=forms.Select(attrs={"class": "select"}),
     )

@@ -13,9 +13,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.permissions import PERMISSIONS, Permission, Role
+from chainviz.accounts.permissions import PERMISSIONS, SCOPES, Permission, Role, Scope
 
-__all__ = ["AuditRow", "Invitation", "Membership", "SignInAttempt", "Team", "User"]
+__all__ = ["ApiToken", "AuditRow", "Invitation", "Membership", "SignInAttempt", "Team", "User"]
 
 LOCAL_OWNER = "owner"
 LOCAL_TEAM = "My team"
@@ -60,6 +60,9 @@ class Membership(models.Model):
 
     objects = MembershipQuerySet.as_manager()
 
+    token: ApiToken | None = None
+    """With which the person sent the request: it allows a part of what the role does."""
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "user"], name="member_once_a_team")]
 
@@ -68,7 +71,8 @@ class Membership(models.Model):
 
     @property
     def permissions(self) -> frozenset[Permission]:
-        return PERMISSIONS[Role(self.role)]
+        of_role = PERMISSIONS[Role(self.role)]
+        return of_role if self.token is None else of_role & self.token.permissions
 
     def may(self, permission: Permission) -> bool:
         return permission in self.permissions
@@ -92,6 +96,33 @@ class Invitation(models.Model):
     @property
     def has_expired(self) -> bool:
         return self.expires_at <= timezone.now()
+
+
+class ApiToken(models.Model):
+    """Lets a program use the API as a member of a team, for some time. Stored as a digest only."""
+
+    membership = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="tokens")
+    name = models.CharField(max_length=60)
+    scopes = models.CharField(max_length=60)
+    """Names of scopes, separated by spaces."""
+    beginning = models.CharField(max_length=12)
+    """The first characters of the token."""
+    token_digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.scopes})"
+
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at <= timezone.now()
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        return frozenset().union(*(SCOPES[Scope(name)] for name in self.scopes.split()))
 
 
 class SignInAttempt(models.Model):

@@ -33,6 +33,21 @@ OWNER: frozenset[Permission] = EDITOR | {"members", "rules", "share", "purge", "
 PERMISSIONS = {Role.VIEWER: VIEWER, Role.COMMENTER: COMMENTER, Role.EDITOR: EDITOR, Role.OWNER: OWNER}
 
 
+class Scope(models.TextChoices):
+    """What a token of the API allows, as far as the person's role does."""
+
+    READ = "read"
+    WRITE = "write"
+    EXPORT = "export"
+
+
+SCOPES: dict[Scope, frozenset[Permission]] = {
+    Scope.READ: frozenset({"read", "compare"}),
+    Scope.WRITE: frozenset({"upload", "draft", "save", "comment", "label"}),
+    Scope.EXPORT: frozenset({"export"}),
+}
+
+
 def may(role: str, permission: Permission) -> bool:
     return permission in PERMISSIONS[Role(role)]
 
@@ -40,6 +55,11 @@ def may(role: str, permission: Permission) -> bool:
 def lowest_role(permission: Permission) -> Role:
     """Returns the first role that has the permission."""
     return next(role for role in Role if may(role, permission))
+
+
+def scope_of(permission: Permission) -> Scope | None:
+    """Returns None for what no token allows."""
+    return next((scope for scope, allowed in SCOPES.items() if permission in allowed), None)
 
 
 def requires(access: Access, *, to_post: Access | None = None, team_mode: bool = False) -> Callable[[View], View]:

@@ -1,11 +1,11 @@
-"""Addresses of team mode. Local mode answers 404 for all of them."""
+"""Addresses of people and teams. Local mode has only that of API tokens, and answers 404 for the others."""
 
 from __future__ import annotations
 
 from django.urls import path
 
 from chainviz.accounts.audit import view as audit
-from chainviz.accounts.views import account, join, sign_in, team
+from chainviz.accounts.views import account, join, sign_in, team, tokens
 
 app_name = "accounts"
 
@@ -15,6 +15,8 @@ urlpatterns = [
     path("join/<str:token>", join.join, name="join"),
     path("account/", account.account, name="account"),
     path("account/team/", account.choose_team, name="choose_team"),
+    path("account/tokens/", tokens.own_tokens, name="tokens"),
+    path("account/tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
     path("team/", team.team, name="team"),
     path("team/audit/", audit.audit, name="audit"),
     path("team/audit/audit.<slug:kind>", audit.audit_export, name="audit_export"),

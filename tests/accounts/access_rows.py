@@ -44,6 +44,8 @@ ROWS: dict[str, str] = {
     "accounts:sign_out": "account",
     "accounts:account": "account",
     "accounts:choose_team": "account",
+    "accounts:tokens": "viewer",
+    "accounts:revoke_token": "viewer",
     "accounts:team": "viewer",
     "accounts:audit": "owner",
     "accounts:audit_export": "owner",
@@ -72,7 +74,7 @@ ROWS: dict[str, str] = {
     "purge": "owner",
 }  # fmt: skip
 
-PERSONAL = {"draft_id", "run_id", "arrival_id"}
+PERSONAL = {"draft_id", "run_id", "arrival_id", "token_id"}
 """Parts of an address that name something only its author sees."""
 
 

@@ -13,8 +13,9 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from chainviz.accounts.models import Invitation, Membership, local_owner
+from chainviz.accounts.models import ApiToken, Invitation, Membership, local_owner
 from chainviz.accounts.permissions import Role
+from chainviz.accounts.tokens import create_token
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Arrival, AuditEntry, Chain
 from chainviz.chains.uploads import staging
@@ -73,13 +74,14 @@ def _world(chain: Chain, binned: Chain) -> World:
     invitation = Invitation.objects.create(
         team=team, email="x@example.org", role="viewer", token_digest="x", invited_by=author, expires_at=timezone.now()
     )
+    create_token(roles["editor"], "Nightly upload", ["write"], 90)
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mode": "team"})
     holes = {
         "chain_id": chain.pk, "draft_id": Draft.objects.latest("pk").pk, "arrival_id": Arrival.objects.get().pk,
         "entry_id": AuditEntry.objects.latest("pk").pk, "run_id": piece.run_id, "piece_id": piece.pk, "number": 1,
         "before": 1, "after": 2, "where": "s1.p1", "path": "s1.p2", "name": "redact", "token": "unknown",
         "kind": "csv",
-        "invitation_id": invitation.pk, "member_id": roles["viewer"].pk, "binned": binned.pk,
+        "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "member_id": roles["viewer"].pk, "binned": binned.pk,
     }  # fmt: skip
     clients = {"anonymous": Client(), **{name: client_of(member) for name, member in people.items()}}
     for client in clients.values():

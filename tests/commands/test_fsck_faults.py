@@ -41,6 +41,7 @@ EXEMPT = {
     "accounts.Team": "accounts",
     "accounts.Membership": "accounts",
     "accounts.Invitation": "accounts",
+    "accounts.ApiToken": "accounts",
     "accounts.SignInAttempt": "accounts",
     "jobs.Job": "jobs",
     "store.Writing": "the heartbeat of a step that is being written",

@@ -10,6 +10,8 @@ ACTS = {
     "accounts:join": "Joined",
     "accounts:account": "Password changed",
     "accounts:choose_team": "Team opened",
+    "accounts:tokens": "API token made",
+    "accounts:revoke_token": "API token revoked",
     "accounts:invite": "Invitation",
     "accounts:revoke": "Invitation revoked",
     "accounts:member": "Member changed",
@@ -43,6 +45,7 @@ ACTS = {
     "drafts:restore": "Draft restored",
     "purge": "Purge",
     "purged": "Purge carried out",
+    "token": "API token made on the server",
     "createowner": "Owner made on the server",
     "changepassword": "Password set on the server",
 }

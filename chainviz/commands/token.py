@@ -1,0 +1,40 @@
+"""`chainviz token`: makes a token for the API and prints it, once."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from chainviz.commands.startup import prepare
+
+SCOPES = ("read", "write", "export")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="what the token is for")
+    parser.add_argument(
+        "--scopes", nargs="+", choices=SCOPES, default=["write"], help="what it allows (default: write)"
+    )
+    parser.add_argument(
+        "--days", type=int, default=90, choices=(30, 90, 365), help="days until it expires (default: 90)"
+    )
+    parser.add_argument("--account", default="", help="e-mail address of a member, in team mode")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not prepare():
+        return 2
+    from django.conf import settings
+    from django.core.exceptions import ValidationError
+
+    from chainviz.accounts.administration import make_token
+
+    if settings.CHAINVIZ.mode == "team" and not arguments.account:
+        print("chainviz: in team mode a token belongs to a member: name one with --account.", file=sys.stderr)
+        return 2
+    try:
+        print(make_token(arguments.name[:60], arguments.scopes, arguments.days, arguments.account))
+    except ValidationError as error:
+        print(f"chainviz: {' '.join(error.messages)}", file=sys.stderr)
+        return 2
+    return 0
