@@ -26,6 +26,7 @@ class Environment(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="CHAINVIZ_", env_ignore_empty=True, frozen=True)
 
     mode: Literal["local", "team"] = "local"
+    log: Literal["text", "json"] = "text"
     base_url: str = Field(default="", validate_default=True)
     trusted_proxies: str = ""
     port: int = Field(default=8000, ge=1, le=65535)
@@ -149,6 +150,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "chainviz.web.middleware.trusted_proxy.TrustedProxyMiddleware",
+    "chainviz.web.middleware.request_log.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -255,7 +257,12 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "chainviz.web.json_log.JsonFormatter"},
+    },
+    "filters": {"without-path": {"()": "chainviz.web.middleware.request_log.PathFilter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": CHAINVIZ.log, "filters": ["without-path"]}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {"chainviz.requests": {"level": "INFO" if CHAINVIZ.log == "json" else "WARNING"}},
 }

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
     parser.add_argument("--host", default=CHAINVIZ.host, help="address to listen on (CHAINVIZ_HOST)")
     parser.add_argument("--port", type=int, default=CHAINVIZ.port, help="port to listen on (CHAINVIZ_PORT)")
+    parser.add_argument("--without-jobs", action="store_true", help="leave slow jobs to `chainviz worker`")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         print("Nobody can sign in yet. Make the first account with: chainviz createowner EMAIL", flush=True)
     clear_staged_files()
     take_in([Path(name) for name in arguments.files], format, url_of(arguments.host, arguments.port))
-    serve(arguments.host, arguments.port)
+    serve(arguments.host, arguments.port, has_worker=not arguments.without_jobs)
     return 0
 
 
@@ -48,10 +49,12 @@ def has_account() -> bool:
 
 
 def clear_staged_files() -> None:
-    """Nothing is uploaded before the server listens: files that no upload names were left by one that was killed."""
+    """In local mode nothing is uploaded before the server listens: files that no upload names were left by one that was killed.
+    In team mode another server may be receiving a file."""
     from chainviz.chains.uploads.arrivals import clear_orphans
 
-    clear_orphans(timedelta(0))
+    if CHAINVIZ.mode == "local":
+        clear_orphans(timedelta(0))
 
 
 def take_in(paths: Sequence[Path], format: str, url: str) -> None:
@@ -77,12 +80,12 @@ def cannot_listen(host: str, port: int) -> str:
     return ""
 
 
-def serve(host: str, port: int) -> None:
+def serve(host: str, port: int, has_worker: bool = True) -> None:
     from gunicorn.app.base import BaseApplication
 
     class Server(BaseApplication):  # type: ignore[misc]
         def load_config(self) -> None:
-            for name, setting in options(address_of(host, port), url_of(host, port)).items():
+            for name, setting in options(address_of(host, port), url_of(host, port), has_worker).items():
                 self.cfg.set(name, setting)
 
         def load(self) -> Any:
@@ -114,7 +117,7 @@ def start_worker() -> None:
     start_child()
 
 
-def options(address: str, url: str) -> dict[str, Any]:
+def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
     return {
         "bind": address,
         "worker_class": "gthread",
@@ -126,5 +129,5 @@ def options(address: str, url: str) -> dict[str, Any]:
         "loglevel": "warning",
         "control_socket_disable": True,
         "when_ready": lambda server: print(f"chainviz is ready: {url}  (stop it with Ctrl+C)", flush=True),
-        "post_worker_init": lambda worker: start_worker(),
+        "post_worker_init": lambda worker: start_worker() if has_worker else None,
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import hashlib
 import os
 import shutil
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +38,16 @@ def make_private() -> None:
     with suppress(OSError):  # a folder that cannot be used is reported by the database
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Several servers and workers that share a data folder prepare it one after the other."""
+    from django.conf import settings
+
+    with (settings.CHAINVIZ.data / "preparing").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def try_connection() -> None:
@@ -112,9 +124,10 @@ def prepare() -> bool:
     from django.db.utils import Error
 
     try:
-        _prepare_tables()
-        release_connections()
-        collect_static_if_needed()
+        with alone():
+            _prepare_tables()
+            release_connections()
+            collect_static_if_needed()
     except (Error, OSError) as error:
         print(f"chainviz: {_reason(error)}", file=sys.stderr)
         return False

@@ -1,4 +1,4 @@
-"""Believes X-Forwarded-For and X-Forwarded-Proto only from the proxies that CHAINVIZ_TRUSTED_PROXIES names."""
+"""Believes X-Forwarded-For, X-Forwarded-Proto and X-Request-ID only from the proxies that CHAINVIZ_TRUSTED_PROXIES names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TrustedProxyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
         if not is_trusted(request.META.get("REMOTE_ADDR", "")):
-            for name in ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"):
+            for name in ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_X_REQUEST_ID"):
                 request.META.pop(name, None)
         elif forwarded:
             request.META["REMOTE_ADDR"] = client_of(forwarded)
