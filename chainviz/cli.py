@@ -34,6 +34,8 @@ COMMANDS = {
     "createowner": ("chainviz.commands.createowner", "make the first account of team mode"),
     "changepassword": ("chainviz.commands.changepassword", "set a new password for an account of team mode"),
     "token": ("chainviz.commands.token", "make a token with which a program uses the API"),
+    "backup": ("chainviz.commands.backup", "write the whole installation into one file, while it runs"),
+    "restore": ("chainviz.commands.restore", "fill an empty installation from a backup"),
     "fsck": ("chainviz.commands.fsck", "hash and check everything that is stored"),
     "worker": ("chainviz.commands.worker", "run slow jobs in a process of their own"),
 }

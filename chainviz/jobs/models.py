@@ -23,6 +23,10 @@ class AsciiJSONField(models.Field):  # type: ignore[type-arg]
     def get_prep_value(self, value: Any) -> str | None:
         return None if value is None else json.dumps(value, ensure_ascii=True)
 
+    def value_to_string(self, obj: models.Model) -> Any:
+        """As Django's JSONField: serializers take the value itself."""
+        return self.value_from_object(obj)
+
 
 class JobQuerySet(models.QuerySet["Job"]):
     def visible_to(self, user: User) -> JobQuerySet:

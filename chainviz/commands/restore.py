@@ -1,0 +1,27 @@
+"""`chainviz restore FILE`: fills an empty installation from a backup, on SQLite or PostgreSQL, whichever wrote it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from chainviz.commands.startup import make_private, migrate_if_needed, set_up_django
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="what `chainviz backup` wrote")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not arguments.file.is_file():
+        print(f"chainviz: there is no file {arguments.file}.", file=sys.stderr)
+        return 2
+    set_up_django()
+    make_private()
+    migrate_if_needed()  # without the samples of a first start
+    from chainviz.store.site_backup import restore_backup
+
+    restore_backup(arguments.file)
+    print("Restored. `chainviz fsck` checks them; `chainviz serve` starts the server.")
+    return 0
