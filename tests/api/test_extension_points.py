@@ -42,7 +42,7 @@ class Dummy(Format):
 PROVIDER = '''
 from chainviz.core.providers.contract import Provider, Rule
 NEVER = Rule("dummy-never", "error", "calls are not answered here", "https://example.org")
-PROVIDER = Provider("dummy", "Dummy API", "Dummy", {"pending-call": NEVER}, lambda call, before: None)
+PROVIDER = Provider("dummy", "Dummy API", "Dummy", {"pending-call": NEVER, "terminal-call": NEVER}, lambda call, before: None)
 '''
 OPERATION = '''
 from dataclasses import replace

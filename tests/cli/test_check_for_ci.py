@@ -14,7 +14,11 @@ import pytest
 from chainviz.cli import main
 
 CALL = {"id": "call_b", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-PENDING = [{"role": "user", "content": "a\x00,\n:%"}, {"role": "assistant", "content": None, "tool_calls": [CALL]}]
+PENDING = [
+    {"role": "user", "content": "a\x00,\n:%"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "user", "content": "Well?"},
+]
 FINE = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 STRANGE = [{"role": "user", "content": "hi", "mood": "good"}]
 

@@ -90,6 +90,7 @@ def open_calls(client: Client) -> Chain:
     for i in range(MOST_CARDS + 5):
         call = {"id": f"c{i}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+    messages.append({"role": "user", "content": "Well?"})
     send(client, ("open.json", json.dumps(messages).encode()))
     return Chain.objects.get()
 

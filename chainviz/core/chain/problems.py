@@ -1,13 +1,14 @@
 """What is wrong in a chain, found in its tree: every problem, each with its place (DESIGN 4.2).
 
-Errors are exactly what the reference's strict parsing rejects; the rest are warnings. Each section is judged alone, so a
-stretch of a long chain can be looked at again after an edit. Judges shapes only: what needs a message's content is
-elsewhere (content_problems, providers).
+How a run begins and ends is no error: many begin with the AI, and end with a call that gets no result or with a message of
+a role of their own. Only the reference's strict parsing refuses that. Each section is judged alone, so a stretch of a long chain
+can be looked at again after an edit. Judges shapes only: what needs a message's content is elsewhere (content_problems,
+providers).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -21,9 +22,9 @@ Severity = Literal["error", "warning", "info", "unchecked"]
 """unchecked: something was not understood, so nobody can say (only of a provider's rules)."""
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "unchecked")
 
-TERMINAL_TOOLS = frozenset({"submit", "exit", "finish", "final_answer", "attempt_completion", "task_complete"})
-"""Tools a run ends with: the harness stops there, so the call never gets a result and no repair should invent one."""
-
+END_MARK = " and ends the chain; agents mark the end of a run like that."
+BEGINS_OR_ENDS_ODDLY = frozenset({"first-message", "missing-human", "terminal-call", "unknown-role"})
+"""Refused by the reference's strict parsing even where they are no error."""
 
 ORPHAN_FIXES = ("move-result", "result-to-text", "add-call", "drop-result")
 UNMATCHED_FIXES = ("move-result", "add-call", "result-to-text", "drop-result")
@@ -75,8 +76,8 @@ def tree_problems(
 
 
 def strict_error(tree: ChainAST[M]) -> str | None:
-    """Why strict parsing refuses the chain: the text of its first error, or None where it is accepted."""
-    return next((problem.text for problem in tree_problems(tree) if problem.severity == "error"), None)
+    """Why the reference's strict parsing refuses the chain, or None where it is accepted."""
+    return next((each.text for each in tree_problems(tree) if each.severity == "error" or each.rule in BEGINS_OR_ENDS_ODDLY), None)
 
 
 def is_strict(tree: ChainAST[M]) -> bool:
@@ -100,8 +101,8 @@ def section_problems(section: Section[M], number: int, index: int, follows: bool
 
 def _first_message() -> Problem:
     path = Path(1, 1, 0)
-    text = f"{place_in_words(path, 0)} is an AI message, but a chain must begin with a system or human message."
-    return Problem("first-message", "error", path, 0, None, text, ("insert-opening", "drop-leading"))
+    text = f"{place_in_words(path, 0)} is an AI message and begins the chain; some APIs want a human message first."
+    return Problem("first-message", "info", path, 0, None, text, ("insert-opening", "drop-leading"))
 
 
 def _header_problems(section: Section[M], number: int, index: int) -> Iterator[Problem]:
@@ -133,15 +134,15 @@ def _opening_problem(section: Section[M], index: int) -> Iterator[Problem]:
             path = Path(1, p, 0)
             text = (
                 f"{place_in_words(path, index)} is an AI message before any human message, "
-                "though a human message comes later."
+                "though a human message comes later; some APIs want a human message first."
             )
-            yield Problem("missing-human", "error", path, index, None, text, ("insert-opening", "move-human"))
+            yield Problem("missing-human", "info", path, index, None, text, ("insert-opening", "move-human"))
             return
         index += len(pair.rest)
 
 
 def _pair_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> Iterator[Problem]:
-    yield from _foreign_problems(pair, path, index)
+    yield from _foreign_problems(pair, path, index, follows)
     if pair.ai is None or not pair.ai.calls:
         yield from _orphan_problems(pair, path, index)
         return
@@ -156,13 +157,24 @@ def _pair_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> 
         yield Problem("summary-results", "warning", at, index, None, text, ("pack-results",))
 
 
-def _foreign_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Problem]:
+def _foreign_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> Iterator[Problem]:
     start = index + (pair.ai is not None)
+    end = len(pair.rest) if follows else end_markers(pair.rest)
     for i, message in enumerate(pair.rest):
         if message.role != TOOL:
             at = Path(path.section, path.pair, i + 1)
-            text = f"{place_in_words(at, start + i)} has the role “{message.role[:40]}”, which chains do not know."
-            yield Problem("unknown-role", "error", at, start + i, None, text, ("note-role", "drop-message"))
+            where = f"{place_in_words(at, start + i)} has the role “{message.role[:40]}”"
+            is_end = i >= end
+            text = f"{where}{END_MARK if is_end else ', which chains do not know.'}"
+            yield Problem("unknown-role", "info" if is_end else "error", at, start + i, None, text, ("note-role", "drop-message"))
+
+
+def end_markers(rest: Sequence[Shape]) -> int:
+    """Where the messages of unknown roles begin that these messages of a pair end with."""
+    start = len(rest)
+    while start and rest[start - 1].role != TOOL:
+        start -= 1
+    return start
 
 
 def _orphan_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Problem]:
@@ -190,22 +202,20 @@ def _call_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> 
     for call in pair.ai.calls:
         calls.setdefault(call.id, []).append(call)
     answers = dict.fromkeys(calls, 0)
-    foreign = False
     for message in pair.rest:
-        foreign = foreign or message.role != TOOL
         for result in message.results:
             if result.id in answers:
                 answers[result.id] += 1
+    terminal = not follows and ends_with_calls(pair.rest)
     for id, same in calls.items():
         at = Path(path.section, path.pair, 0, same[0].part)
         where = place_in_words(at, index)
-        if not answers[id]:
-            if not follows and is_terminal(same[0], foreign):
-                yield _terminal(same[0], at, index, foreign)
-            else:
-                text = f"{where} calls {same[0].name or 'a tool'} as “{id}”, but no result follows."
-                fixes = ("answer-call", "call-to-text")
-                yield Problem("pending-call", "error", at, index, same[0].part, text, fixes)
+        if terminal:
+            yield _terminal(same[0], at, index)
+        elif not answers[id]:
+            text = f"{where} calls {same[0].name or 'a tool'} as “{id}”, but no result follows."
+            fixes = ("answer-call", "call-to-text")
+            yield Problem("pending-call", "error", at, index, same[0].part, text, fixes)
         if len(same) > 1:
             text = f"{where} has {len(same)} calls that share the id “{id}” with {answers[id]} results."
             severity: Severity = "error" if answers[id] > 1 else "warning"
@@ -213,19 +223,17 @@ def _call_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> 
             yield Problem("shared-call-id", severity, at, index, same[1].part, text, ("rename-calls",))
 
 
-def is_terminal(call: CallRef, foreign: bool) -> bool:
-    """Whether an unanswered call of the very last pair looks like the end of a run (`foreign`: an exit marker follows)."""
-    return foreign or call.name in TERMINAL_TOOLS
+def ends_with_calls(rest: Iterable[Shape]) -> bool:
+    """Whether a run ends with the calls of its last pair, of which this is what follows them: at most end markers."""
+    return all(message.role != TOOL for message in rest)
 
 
-def _terminal(call: CallRef, at: Path, index: int, foreign: bool) -> Problem:
-    """An error only where nothing else makes strict parsing refuse: a message of an unknown role already does."""
+def _terminal(call: CallRef, at: Path, index: int) -> Problem:
     text = (
         f"{place_in_words(at, index)} ends the chain with the call {call.name or 'of a tool'} as “{call.id}” and no result; "
-        "runs that stop there are complete, so nothing is repaired unless you ask."
+        "the run ended there, so nothing is repaired unless you ask."
     )
-    severity: Severity = "info" if foreign else "error"
-    return Problem("terminal-call", severity, at, index, call.part, text, ("answer-call", "call-to-text"))
+    return Problem("terminal-call", "info", at, index, call.part, text, ("answer-call", "call-to-text"))
 
 
 def _result_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Problem]:

@@ -12,22 +12,22 @@ from tests.shared_folder import SAMPLES
 
 DEFECTS: dict[str, list[str]] = {
     "langchain/broken_dangling.json": [
-        "terminal-call s1.p1.m0.c0",
-        "terminal-call s1.p1.m0.c1",
+        "pending-call s1.p1.m0.c0",
+        "pending-call s1.p1.m0.c1",
         "unmatched-result s1.p1.m1.c0",
         "unknown-role s1.p1.m2",
     ],
     "vercel_ui/broken_interrupted.json": [
-        "pending-call s1.p1.m0.c0",
-        "pending-call s1.p1.m0.c1",
-        "pending-call s1.p1.m0.c2",
+        "terminal-call s1.p1.m0.c0",
+        "terminal-call s1.p1.m0.c1",
+        "terminal-call s1.p1.m0.c2",
     ],
     "vercel_model/broken_missing_result.json": [
         "pending-call s1.p1.m0.c0",
         "shared-call-id s1.p1.m0.c1",
         "unmatched-result s1.p1.m1.c0",
     ],
-    "inspect/broken_parse_error.json": ["pending-call s1.p1.m0.c0"],
+    "inspect/broken_parse_error.json": ["terminal-call s1.p1.m0.c0"],
     "langsmith/broken_error_run.json": ["orphan-result s1.p1.m1.c0"],
     "pydantic_ai/broken_retry_without_call.json": ["empty-content s1.p1.m0", "orphan-result s1.p1.m1.c0"],
 }

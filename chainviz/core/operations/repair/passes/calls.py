@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT, tool_message
 from chainviz.core.chain.messages import HUMAN, SYSTEM, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
-from chainviz.core.chain.problems import is_terminal
+from chainviz.core.chain.problems import ends_with_calls
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.formats import get_format
 from chainviz.core.operations.repair.fixes import Proposal
@@ -112,10 +112,9 @@ def fix_pending(work: Worklist) -> None:
         if not turn.calls:
             continue
         answered = {ref.id for place in turn.rest for ref in work.shapes[place].results}
-        foreign = any(work.shapes[place].role != TOOL for place in turn.rest)
+        terminal = turn.rest.stop == last and ends_with_calls(work.shapes[place] for place in turn.rest)
         for id, calls in _by_id(turn).items():
             if id not in answered:
-                terminal = turn.rest.stop == last and is_terminal(calls[0], foreign)
                 _answer(work, turn, calls, terminal)
     work.settle()
 
@@ -133,12 +132,11 @@ def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) ->
         "answer-call": (part, *answer.parts),
         "call-to-text": (Text(call_text(part)),),
     }
-    is_last = turn.rest.stop == len(work.shapes) and work.chain.surroundings.ends_single
-    if is_last:
+    if turn.rest.stop == len(work.shapes) and work.chain.surroundings.ends_single:
         # a response of a provider has no room for a result
         del outcomes["answer-call"]
-    rule, default = ("terminal-call", False) if terminal else ("pending-call", not is_last)
-    choice = work.offer(Proposal(rule, about, call.part, call.id, problem, (part,), outcomes, default))
+    rule = "terminal-call" if terminal else "pending-call"
+    choice = work.offer(Proposal(rule, about, call.part, call.id, problem, (part,), outcomes, default=not terminal))
     if choice == "answer-call":
         work.edit(turn.end).after.append((answer, about))
     elif choice == "call-to-text":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
@@ -20,13 +18,9 @@ def fix_unknown_roles(work: Worklist) -> None:
 
 
 def fix_trailing_roles(work: Worklist) -> None:
-    """A run that ends with an unanswered call and its exit marker is complete as it is: nothing is done by default."""
-    ended = False
-    for last in deque(work.turns, maxlen=1):
-        results = {ref.id for place in last.rest for ref in work.shapes[place].results}
-        ended = any(call.id not in results for call in last.calls)
+    """They mark the end of a run, which is complete as it is: nothing is done by default."""
     for place in range(_trailing(work), len(work.shapes)):
-        _fix_role(work, place, default=not ended)
+        _fix_role(work, place, default=False)
     work.settle()
 
 

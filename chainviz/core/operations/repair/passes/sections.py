@@ -12,8 +12,8 @@ OPENING = "[The conversation begins with the assistant's message]"
 
 
 def fix_opening(work: Worklist) -> None:
-    """Chains that begin with an AI message, and system, AI, human. Those without any human message only on demand. A document
-    that holds one message, such as a provider's response, stays one."""
+    """Only on demand: chains that begin with an AI message, or with one after the system message. A document that holds one
+    message, such as a provider's response, stays one."""
     first_human = next((i for i, shape in enumerate(work.shapes) if shape.role in (HUMAN, SYSTEM) and i > 0), None)
     first_ai = next((i for i, shape in enumerate(work.shapes) if shape.role == AI), None)
     if first_ai is None or work.chain.surroundings.is_single:
@@ -22,7 +22,7 @@ def fix_opening(work: Worklist) -> None:
     outcomes: dict[str, tuple[Part, ...]] = {"insert-opening": opening.parts}
     if first_ai == 0:
         rule, outcomes["drop-leading"] = "first-message", ()
-        what = "is an AI message, but a chain must begin with a system or human message."
+        what = "is an AI message and begins the chain; some APIs want a human message first."
     elif work.shapes[first_ai - 1].role != SYSTEM:
         return
     elif first_human is not None and work.shapes[first_human].role == HUMAN:
@@ -31,8 +31,7 @@ def fix_opening(work: Worklist) -> None:
     else:
         rule, what = "first-role", "is an AI message directly after the system message; some APIs want a human message first."
     about = work.about[first_ai]
-    default = rule != "first-role"
-    choice = work.offer(Proposal(rule, about, None, "", f"{work.where(about)} {what}", (), outcomes, default))
+    choice = work.offer(Proposal(rule, about, None, "", f"{work.where(about)} {what}", (), outcomes, default=False))
     if choice == "insert-opening":
         work.edit(first_ai).before.append((opening, about))
     elif choice == "drop-leading":
