@@ -1,19 +1,47 @@
-"""Checks threads and comments against their checksums, and that none is missing."""
+"""Checks what people said about chains: rows against their checksums, that none is missing, sign-offs against the audit log."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chainviz.review.models import Comment, Discussion, Thread
+from chainviz.accounts.models import AuditRow
+from chainviz.review.models import (
+    Comment,
+    Discussion,
+    Review,
+    Reviewer,
+    ReviewRequest,
+    SignOff,
+    Thread,
+    Verdict,
+)
+from chainviz.store.checksums import Checked
 from chainviz.store.fsck.findings import Finding, guarded
 from chainviz.store.fsck.rows import changed_rows
 
+SIGNED = "signed off"
+"""Act of the audit row that is written with a sign-off."""
+
 
 def fsck_review() -> Iterator[Finding]:
-    yield from changed_rows((Discussion, Thread, Comment))
-    yield from guarded("The threads", _without_discussion())
+    yield from changed_rows((Discussion, Thread, Comment, Review, ReviewRequest, Reviewer, Verdict, SignOff))
+    yield from guarded("The threads", _without(Thread, "discussion"))
+    for model in (ReviewRequest, Verdict):
+        yield from guarded("The reviews", _without(model, "review"))
+    yield from guarded("The sign-offs", _sign_offs())
 
 
-def _without_discussion() -> Iterator[Finding]:
-    for key in Thread.objects.filter(chain__discussion=None).order_by("pk").values_list("pk", flat=True):
-        yield Finding("error", f"Thread {key} belongs to no discussion of a chain.")
+def _without(model: type[Checked], parent: str) -> Iterator[Finding]:
+    """Rows of a chain whose `parent`, which lists them all, is gone."""
+    rows = model._base_manager.filter(**{f"chain__{parent}": None})
+    for key in rows.order_by("pk").values_list("pk", flat=True):
+        yield Finding("error", f"{str(model._meta.verbose_name).capitalize()} {key} belongs to no {parent} of a chain.")
+
+
+def _sign_offs() -> Iterator[Finding]:
+    stored = {(each.team_id, each.number, each.sha256) for each in SignOff.objects.all()}
+    rows = AuditRow.objects.filter(act=SIGNED)
+    logged = {(row.team_id, row.facts.get("sign_off"), row.facts.get("sha256")) for row in rows}
+    for team, number, _ in sorted(stored ^ logged, key=str):
+        where = "is missing" if (team, number) in {each[:2] for each in logged} else "is not in the audit log"
+        yield Finding("error", f"Sign-off {number} of team {team} {where}.")

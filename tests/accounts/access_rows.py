@@ -71,6 +71,11 @@ ROWS: dict[str, str] = {
     "drafts:state_document": "viewer",
     "drafts:state_import": "editor",
     "review:threads": "viewer",
+    "review:review": "viewer",
+    "review:viewed": "viewer",
+    "review:verdict": "commenter",
+    "review:request": "editor",
+    "review:dismiss": "editor",
     "purge": "owner",
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ from chainviz.chains.models import Arrival, AuditEntry, Chain
 from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft, SummaryPiece
 from chainviz.jobs.models import Job
+from chainviz.review.requests.services import give_verdict
 from tests.accounts.access_rows import PERSONAL, ROWS, addresses
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import lines, send
@@ -80,7 +81,7 @@ def _world(chain: Chain, binned: Chain) -> World:
         "chain_id": chain.pk, "draft_id": Draft.objects.latest("pk").pk, "arrival_id": Arrival.objects.get().pk,
         "entry_id": AuditEntry.objects.latest("pk").pk, "run_id": piece.run_id, "piece_id": piece.pk, "number": 1,
         "before": 1, "after": 2, "where": "s1.p1", "path": "s1.p2", "name": "redact", "token": "unknown",
-        "kind": "csv",
+        "kind": "csv", "section": 1, "verdict_id": give_verdict(chain, 1, "changes", "", by=author).pk,
         "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "member_id": roles["viewer"].pk, "binned": binned.pk,
     }  # fmt: skip
     clients = {"anonymous": Client(), **{name: client_of(member) for name, member in people.items()}}

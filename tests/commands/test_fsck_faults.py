@@ -14,7 +14,7 @@ from django.test import Client
 
 from chainviz.accounts.audit.chain import check_all
 from chainviz.accounts.audit.record import record
-from chainviz.accounts.models import local_owner
+from chainviz.accounts.models import local_member, local_owner
 from chainviz.chains.audit.records import note
 from chainviz.chains.fsck import fsck_library
 from chainviz.chains.models import Chain
@@ -27,7 +27,9 @@ from chainviz.drafts.operations.run import change
 from chainviz.drafts.services import save, undo
 from chainviz.drafts.target import Target, target_of_draft, target_of_version
 from chainviz.review.fsck import fsck_review
-from chainviz.review.models import Thread
+from chainviz.review.models import TeamRules, Thread
+from chainviz.review.requests.services import ask, give_verdict
+from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin
 from chainviz.store.fsck import fsck
 from chainviz.store.models import Purge
@@ -54,8 +56,13 @@ EXEMPT = {
     "drafts.SummaryRun": "a job's work before it becomes a step",
     "drafts.SummaryPiece": "a job's work before it becomes a step",
     "review.Place": "a cache",
+    "review.TeamRules": "settings of a team; the audit log has every change of them",
+    "review.Viewed": "what a person has looked at; nothing depends on it",
 }
-UNUSED = {"accounts_auditrow.id": "nothing names the row by it: rows of a team are numbered"}
+UNUSED = {
+    "accounts_auditrow.id": "nothing names the row by it: rows of a team are numbered",
+    "review_signoff.id": "the same",
+}
 COVERED = [
     model for label in APPS for model in apps.get_app_config(label).get_models() if model._meta.label not in EXEMPT
 ]
@@ -89,6 +96,10 @@ def data(client: Client) -> None:
         draft = change(target, Convert(), ConvertOptions(to="anthropic"))
         undo(edited(target_of_draft(draft), "undone").draft)  # type: ignore[arg-type]
         begin(row, local_owner(), NewThread(version=1, kind=Thread.Kind.CHAIN), f"About {row.title}")
+        ask(row, [local_owner().pk], f"Look at {row.title}", by=local_owner())
+        give_verdict(row, 2, "comment", f"Seen {row.title}", by=local_owner())
+        TeamRules.objects.get_or_create(team=row.team, defaults={"approvals": 0, "no_open_threads": False})
+        sign_off(Chain.objects.get(pk=row.pk), 2, by=local_member())
         for act in ("redact", "mask"):
             note(row, local_owner(), act, {"rows": []}, version=1, draft=draft.pk)
 

@@ -19,6 +19,7 @@ from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.purge.vacuum import settle
+from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.store.fsck import fsck
 from chainviz.store.purge.delete import is_buried
 from tests.chains.files import send
@@ -28,6 +29,8 @@ from tests.purge.canaries import CANARIES, COUNT, document, held, stored
 ORPHAN = "0" * 32
 """Name of a waiting file that no upload knows."""
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+
+
 @pytest.fixture
 def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     """A chain with versions, an edit that adds canaries, an open draft, a job and a title that hold some."""
@@ -41,6 +44,8 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     client.post(f"/c/{chain.pk}/d/{draft.pk}/save", {"note": f"because of {CANARIES[3]}"})
     send_form(client, f"/c/{chain.pk}/do/redact/?v=2", act="apply")
     client.get(f"/c/{chain.pk}/d/{Draft.objects.latest('pk').pk}/")
+    ask(chain, [chain.owner_id], f"because of {CANARIES[5]}", by=chain.owner)
+    dismiss(give_verdict(chain, 1, "changes", f"There is {CANARIES[6]}", by=chain.owner), CANARIES[7], by=chain.owner)
     Job.objects.create(
         owner=chain.owner,
         function="x.y",

@@ -63,7 +63,7 @@ def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Readi
 def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, *, keep_end: bool = False) -> WindowPage:
     """`keep_end`: where not all rows fit, those at the end are kept (for a window read upwards)."""
     chain = subject.stored
-    rows = _titled(chain, found.rows)
+    rows = titled_rows(chain, found.rows)
     rows, up, down = _with_bodies(chain, view, reading, found, rows, keep_end)
     context = _context(chain, rows)
     whole = subject.snapshot.size
@@ -113,7 +113,7 @@ def _row_at(chain: StoredChain, message: int) -> Path:
 
 
 def outline_page(subject: Subject, found: Window) -> WindowPage:
-    rows = _titled(subject.stored, found.rows)
+    rows = titled_rows(subject.stored, found.rows)
     before, after = _around(subject.stored, ALL_OPEN, rows)
     html = mark_safe(outline_html(rows, subject.base_url, subject.snapshot.size))
     return WindowPage(tuple(rows), SafeString(), html, before, after, found.total)
@@ -174,7 +174,7 @@ def _large_pair(chain: StoredChain, path: Path, span: range) -> PairNode:
     return PairNode(path, messages[0] if has_ai else None, rest, rest.__getitem__)
 
 
-def _titled(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:
+def titled_rows(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:
     humans = {row.path.section: row.first for row in reversed(rows) if row.kind == "header" and row.first and row.first.role == HUMAN}
     shown = []
     for row in rows:
@@ -221,7 +221,7 @@ def _context(chain: StoredChain, rows: list[Row]) -> list[Row]:
     if not rows or rows[0].kind == "section":
         return []
     found = window(chain, Path(rows[0].path.section), "down", 1)
-    return [replace(row, is_context=True) for row in _titled(chain, found.rows)]
+    return [replace(row, is_context=True) for row in titled_rows(chain, found.rows)]
 
 
 def _around(chain: StoredChain, folds: Folds, rows: list[Row]) -> tuple[int, int]:

@@ -1,7 +1,23 @@
-"""Tables of the review: threads and comments."""
+"""Tables of the review: threads and comments, requests and verdicts, rules and sign-offs."""
 
 from __future__ import annotations
 
+from chainviz.review.models.requests import Review, Reviewer, ReviewRequest, Verdict, Viewed
+from chainviz.review.models.rules import TeamRules, rules_of
+from chainviz.review.models.sign_off import SignOff
 from chainviz.review.models.threads import Comment, Discussion, Place, Thread
 
-__all__ = ["Comment", "Discussion", "Place", "Thread"]
+__all__ = [
+    "Comment",
+    "Discussion",
+    "Place",
+    "Review",
+    "ReviewRequest",
+    "Reviewer",
+    "SignOff",
+    "TeamRules",
+    "Thread",
+    "Verdict",
+    "Viewed",
+    "rules_of",
+]

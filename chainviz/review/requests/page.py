@@ -1,0 +1,162 @@
+"""The page of a chain's review: who was asked, what they said, what is left before sign-off, and the sections to view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from django.urls import reverse
+
+from chainviz.accounts.models import Membership, User
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.models import Chain
+from chainviz.review.models import Reviewer, SignOff, Verdict
+from chainviz.review.requests.sections import SHOWN, Section, section_marks, sections_page, viewed_marks
+from chainviz.review.requests.services import may_judge, saved_by
+from chainviz.review.requests.standing import Standing, standing_of
+
+SAID = {
+    Verdict.Kind.COMMENT: ("open", "comment", "commented"),
+    Verdict.Kind.CHANGES: ("problem", "failed", "needs changes"),
+    Verdict.Kind.APPROVE: ("ok", "approve", "approved"),
+}
+"""Colour, icon and words of a verdict."""
+SENTENCES = {
+    Verdict.Kind.COMMENT: "commented on",
+    Verdict.Kind.CHANGES: "asked for changes of",
+    Verdict.Kind.APPROVE: "approved",
+}
+NEWEST = 30
+"""Verdicts that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewerRow:
+    person: int
+    name: str
+    initials: str
+    note: str
+    state: str
+    icon: str
+    text: str
+    is_stale: bool
+    is_asked: bool
+    is_member: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    verdict: Verdict
+    state: str
+    icon: str
+    sentence: str
+    is_stale: bool
+
+
+@dataclass(frozen=True)
+class ReviewPage:
+    """Everything the template needs."""
+
+    subject: Subject
+    standing: Standing
+    reviewers: list[ReviewerRow]
+    to_ask: list[Membership]
+    """Members who may give verdicts and were not asked about the newest version."""
+    verdicts: list[VerdictRow]
+    sections: list[Section]
+    viewed: int
+    total: int
+    first: int
+    my_version: int | None
+    """The newest version the person gave a verdict on."""
+    saved_it: bool
+    """The person saved this version, so they cannot approve it."""
+    sign_offs: list[SignOff]
+
+    @property
+    def chain(self) -> Chain:
+        return self.subject.chain
+
+    @property
+    def number(self) -> int:
+        assert self.subject.version is not None
+        return self.subject.version
+
+    @property
+    def changes_url(self) -> str:
+        """What changed since the person's last verdict."""
+        if self.my_version is None or self.my_version >= self.chain.version:
+            return ""
+        return reverse("chains:diff", args=[self.chain.pk, self.my_version, self.chain.version])
+
+    @property
+    def previous(self) -> int | None:
+        return max(1, self.first - SHOWN) if self.first > 1 else None
+
+    @property
+    def next(self) -> int | None:
+        return self.first + SHOWN if self.first + SHOWN <= self.total else None
+
+
+def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewPage:
+    chain, person = subject.chain, member.user
+    standing = standing_of(chain)
+    marks, viewed = section_marks(subject.stored), viewed_marks(chain, person)
+    first = min(max(1, first), max(1, len(marks)))
+    mine = Verdict.objects.filter(chain=chain, person=person).order_by("-version").first()
+    reviewers = _reviewers(standing)
+    done = {row.person for row in reviewers if row.is_asked and not row.is_stale}
+    return ReviewPage(
+        subject=subject,
+        standing=standing,
+        reviewers=reviewers,
+        to_ask=[each for each in may_judge(chain) if each.user_id not in done],
+        verdicts=_verdicts(standing),
+        sections=sections_page(subject.stored, first, marks, viewed),
+        viewed=sum(mark in viewed for mark in marks),
+        total=len(marks),
+        first=first,
+        my_version=mine.version if mine else None,
+        saved_it=saved_by(chain, subject.version or 0, person),
+        sign_offs=list(SignOff.objects.filter(team=chain.team, chain_key=chain.pk).order_by("-number")),
+    )
+
+
+def _reviewers(standing: Standing) -> list[ReviewerRow]:
+    """Everybody who was asked, then everybody else with a verdict that counts."""
+    said = {verdict.person_id: verdict for verdict in standing.verdicts}
+    asked = list(standing.request.reviewers.select_related("person").order_by("pk")) if standing.request else []
+    members = set(may_judge(standing.chain).values_list("user", flat=True))
+    others = [verdict for person, verdict in said.items() if person not in {each.person_id for each in asked}]
+    rows = [_reviewer(standing, each.person, each.name, said.get(each.person_id), each) for each in asked]
+    rows += [_reviewer(standing, verdict.person, verdict.name, verdict, None) for verdict in others]
+    return [row if row.person in members else _gone(row) for row in rows]
+
+
+def _reviewer(
+    standing: Standing, person: User, name: str, verdict: Verdict | None, asked: Reviewer | None
+) -> ReviewerRow:
+    is_stale = verdict is not None and standing.is_stale(verdict)
+    state, icon, text = SAID[Verdict.Kind(verdict.kind)] if verdict else ("quiet", "pending", "waiting")
+    if is_stale and verdict is not None and verdict.kind == Verdict.Kind.APPROVE:
+        state, icon, text = "quiet", "clock", "stale approval"
+    about = verdict.version if verdict else asked.version if asked else standing.chain.version
+    note = f"{'on' if verdict else 'asked about'} version {about}"
+    return ReviewerRow(
+        person.pk, name, person.initials, note, state, icon, text, is_stale, asked is not None, is_member=True
+    )
+
+
+def _gone(row: ReviewerRow) -> ReviewerRow:
+    return replace(row, note=f"{row.note}, no longer a reviewer", is_member=False)
+
+
+def _verdicts(standing: Standing) -> list[VerdictRow]:
+    found = Verdict.objects.filter(chain=standing.chain).order_by("-pk")[:NEWEST]
+    return [_verdict(standing, each) for each in found]
+
+
+def _verdict(standing: Standing, verdict: Verdict) -> VerdictRow:
+    kind = Verdict.Kind(verdict.kind)
+    state, icon, _ = SAID[kind]
+    sentence = f"{SENTENCES[kind]} version {verdict.version}"
+    return VerdictRow(verdict, "quiet" if verdict.is_dismissed else state, icon, sentence, standing.is_stale(verdict))

@@ -1,0 +1,116 @@
+"""What people do with a request: ask, ask again, take back, give a verdict, dismiss one. All of it in transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from chainviz.accounts.models import Membership, User
+from chainviz.accounts.permissions import Role, may
+from chainviz.chains.models import Chain
+from chainviz.chains.versions.heads import store_name
+from chainviz.core.errors import Refused
+from chainviz.jobs.lease import storable
+from chainviz.review.models import Review, Reviewer, ReviewRequest, Verdict
+from chainviz.store.models import Version
+
+MOST_TEXT = 10_000
+"""Characters of a purpose, a summary or a reason."""
+JUDGES = [role.value for role in Role if may(role, "verdict")]
+
+
+def may_judge(chain: Chain) -> QuerySet[Membership]:
+    """Members of the chain's team who may give verdicts."""
+    members = Membership.objects.active().filter(team=chain.team_id, role__in=JUDGES)
+    return members.select_related("user").order_by("user__first_name", "pk")
+
+
+def open_request(chain: Chain) -> ReviewRequest | None:
+    return ReviewRequest.objects.filter(chain=chain, closed_at=None).first()
+
+
+@transaction.atomic
+def ask(chain: Chain, people: Collection[int], purpose: str, *, by: User) -> ReviewRequest:
+    """Asks people, by their keys, for a verdict on the newest version; opens a request where none is open.
+
+    Whoever was asked for an earlier version is asked again. Raises Refused where one of them may not give verdicts.
+    """
+    review_lock(chain)
+    now = timezone.now()
+    members = {member.user_id: member.user for member in may_judge(chain).filter(user__in=people)}
+    if not members or set(people) - members.keys():
+        raise Refused("Choose at least one reviewer: members of the team whose role allows verdicts.")
+    version = Chain.objects.values_list("version", flat=True).get(pk=chain.pk)
+    request = open_request(chain) or ReviewRequest(chain=chain, requested_by=by, requested_by_name=by.display_name)
+    request.version, request.requested_at = version, now
+    request.purpose = _text(purpose) or request.purpose
+    request.save()
+    for person in members.values():
+        reviewer = request.reviewers.filter(person=person).first() or Reviewer(request=request, person=person)
+        reviewer.name, reviewer.version, reviewer.asked_at = person.display_name, version, now
+        reviewer.save()
+    request.save()  # its checksum covers the reviewers
+    return request
+
+
+@transaction.atomic
+def take_back(request: ReviewRequest, person: int) -> None:
+    """The person is no longer asked; the verdicts they gave stay."""
+    review_lock(request.chain)
+    for reviewer in request.reviewers.filter(person=person):
+        reviewer.delete()
+    request.save()
+
+
+@transaction.atomic
+def close(request: ReviewRequest, *, by: User) -> None:
+    review_lock(request.chain)
+    request.closed_at, request.closed_by_name = timezone.now(), by.display_name
+    request.save()
+
+
+@transaction.atomic
+def give_verdict(chain: Chain, version: int, kind: str, summary: str, *, by: User) -> Verdict:
+    """Raises Refused for an approval by whoever saved the version."""
+    review_lock(chain)
+    if kind not in Verdict.Kind.values:
+        raise Refused("Choose a verdict: comment, needs changes or approve.")
+    if kind == Verdict.Kind.APPROVE and saved_by(chain, version, by):
+        raise Refused(f"You saved version {version}; somebody else has to approve it.")
+    return Verdict.objects.create(
+        chain=chain,
+        version=version,
+        kind=kind,
+        summary=_text(summary),
+        person=by,
+        name=by.display_name,
+        given_at=timezone.now(),
+    )
+
+
+@transaction.atomic
+def dismiss(verdict: Verdict, reason: str, *, by: User) -> None:
+    """The verdict no longer counts; it stays on the page with the reason."""
+    review_lock(verdict.chain)
+    if not _text(reason):
+        raise Refused("Say why the verdict is dismissed.")
+    verdict.dismissed_at, verdict.dismissed_by_name = timezone.now(), by.display_name
+    verdict.dismissal = _text(reason)
+    verdict.save()
+
+
+def saved_by(chain: Chain, version: int, person: User) -> bool:
+    return Version.objects.filter(history=chain.history, number=version, author=store_name(person)).exists()
+
+
+def review_lock(chain: Chain) -> None:
+    """Writers of a chain's review take turns, and its row is there."""
+    Review.objects.get_or_create(chain=chain)
+    Review.objects.select_for_update().get(pk=chain.pk)
+
+
+def _text(text: str) -> str:
+    return storable(text).strip()[:MOST_TEXT]

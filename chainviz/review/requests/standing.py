@@ -1,0 +1,203 @@
+"""How a chain's newest version stands against the rules of its team: approvals, threads, problems, secrets, sign-off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from django.db.models import Count
+
+from chainviz.chains.models import Chain
+from chainviz.chains.render.numbers import count_text
+from chainviz.chains.secrets.findings import is_long, scan
+from chainviz.chains.secrets.scans import SCAN, scan_args, spots_of
+from chainviz.chains.verdicts import own_and_others, short_name
+from chainviz.jobs.models import Job
+from chainviz.review.models import ReviewRequest, SignOff, TeamRules, Thread, Verdict, rules_of
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import History, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule and whether the version meets it."""
+
+    name: str
+    is_met: bool
+    text: str
+    note: str = ""
+    is_asked: bool = True
+    """Whether the team asks for it; else it is only worth knowing."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    chain: Chain
+    rules: TeamRules
+    verdicts: tuple[Verdict, ...] = ()
+    """The one of each person that counts: their newest approval or "needs changes" that nobody dismissed."""
+    open_threads: int = 0
+    request: ReviewRequest | None = None
+    sign_off: SignOff | None = None
+    """Of the newest version."""
+    secrets: int | None = None
+    """Values found; None where the content was not searched."""
+    is_searched: bool = field(default=False, kw_only=True)
+    """Whether anybody asked for the search at all."""
+
+    @property
+    def approvals(self) -> tuple[Verdict, ...]:
+        return tuple(each for each in self.verdicts if each.kind == Verdict.Kind.APPROVE and not self.is_stale(each))
+
+    @property
+    def stale(self) -> tuple[Verdict, ...]:
+        return tuple(each for each in self.verdicts if each.kind == Verdict.Kind.APPROVE and self.is_stale(each))
+
+    @property
+    def objections(self) -> tuple[Verdict, ...]:
+        """They stand until their authors give another verdict, or somebody dismisses them."""
+        return tuple(each for each in self.verdicts if each.kind == Verdict.Kind.CHANGES)
+
+    def is_stale(self, verdict: Verdict) -> bool:
+        return verdict.version < self.chain.version
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        return tuple(
+            filter(None, (self._approved(), self._objected(), self._threads(), self._problems(), self._secrets()))
+        )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether every rule is met; False while the secrets that a rule asks about were not searched."""
+        return all(check.is_met for check in self.checks if check.is_asked)
+
+    def _approved(self) -> Check:
+        count, needed = len(self.approvals), self.rules.approvals
+        text = f"{count} of {count_text(needed, 'approval')}" if needed else count_text(count, "approval")
+        stale = f"{len(self.stale)} {'is' if len(self.stale) == 1 else 'are'} stale" if self.stale else ""
+        return Check("approvals", count >= needed, text, stale, is_asked=needed > 0)
+
+    def _objected(self) -> Check | None:
+        if not self.objections:
+            return None
+        names = ", ".join(each.name for each in self.objections)
+        return Check("objections", False, "Changes needed", f"asked for by {names}")
+
+    def _threads(self) -> Check:
+        text = count_text(self.open_threads, "open thread") if self.open_threads else "No open threads"
+        return Check("threads", not self.open_threads, text, is_asked=self.rules.no_open_threads)
+
+    def _problems(self) -> Check:
+        chain = self.chain
+        own, _ = own_and_others(chain.verdicts, chain.format)
+        said = [f"{short_name(provider)}: {verdict.text}" for provider, verdict in own.items()]
+        is_met = not chain.problems and all(verdict.state == "accepted" for verdict in own.values())
+        text = count_text(chain.problems, "problem") if chain.problems else "No problems" if is_met else "Not accepted"
+        return Check("problems", is_met, text, ", ".join(said), is_asked=self.rules.no_problems)
+
+    def _secrets(self) -> Check | None:
+        if not self.is_searched and not self.rules.no_secrets:
+            return None
+        if self.secrets is None:
+            return Check(
+                "secrets", False, "Not searched for secrets", "start the scan on the export page", self.rules.no_secrets
+            )
+        text = count_text(self.secrets, "secret") + " found" if self.secrets else "No secrets found"
+        return Check("secrets", not self.secrets, text, self._searched(), is_asked=self.rules.no_secrets)
+
+    def _searched(self) -> str:
+        return f"{count_text(self.chain.messages, 'message')} searched"
+
+    @property
+    def badge(self) -> Badge | None:
+        """A few words for the header of the chain and its row in the library; None where no review was ever asked for."""
+        if self.sign_off is not None:
+            return Badge("ok", "approve", "signed off")
+        if self.request is None and not self.verdicts and not self.rules.locks_export:
+            return None
+        if self.is_ready:
+            return Badge("ok", "ok", "rules met")
+        unmet = [check.text for check in self.checks if check.is_asked and not check.is_met]
+        state: State = "problem" if self.objections else "changed"
+        return Badge(state, "lock" if self.rules.locks_export else "pending", " · ".join(unmet).lower())
+
+
+State = Literal["ok", "problem", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    state: State
+    icon: str
+    text: str
+
+
+def standing_of(chain: Chain) -> Standing:
+    """Searches for secrets too, or takes the result of the last search of a long chain."""
+    standing = standings([chain])[chain.pk]
+    return replace(standing, secrets=_secrets_in(_snapshot(chain)), is_searched=True)
+
+
+def standings(chains: Sequence[Chain]) -> dict[int, Standing]:
+    """Of chains of one team, by their keys; in a few queries, so without a search for secrets."""
+    if not chains:
+        return {}
+    keys = [chain.pk for chain in chains]
+    rules = rules_of(chains[0].team)
+    requests = {each.chain_id: each for each in ReviewRequest.objects.filter(chain__in=keys, closed_at=None)}
+    verdicts = _counting(Verdict.objects.filter(chain__in=keys, dismissed_at=None).order_by("pk"))
+    threads = dict(_open_threads(keys))
+    signed = _sign_offs(chains)
+    return {
+        chain.pk: Standing(
+            chain,
+            rules,
+            tuple(verdicts.get(chain.pk, ())),
+            threads.get(chain.pk, 0),
+            requests.get(chain.pk),
+            signed.get(chain.pk),
+        )
+        for chain in chains
+    }
+
+
+def _counting(verdicts: Iterable[Verdict]) -> dict[int, list[Verdict]]:
+    """By chain, the newest verdict of each person; a comment takes nothing back."""
+    newest: dict[tuple[int, int], Verdict] = {}
+    for each in verdicts:
+        if each.kind != Verdict.Kind.COMMENT:
+            newest[each.chain_id, each.person_id] = each
+    found: dict[int, list[Verdict]] = {}
+    for verdict in newest.values():
+        found.setdefault(verdict.chain_id, []).append(verdict)
+    return found
+
+
+def _open_threads(keys: Sequence[int]) -> Iterable[tuple[int, int]]:
+    """Threads of which at least one comment was sent."""
+    threads = Thread.objects.open().filter(chain__in=keys, comments__sent_at__isnull=False)
+    return threads.order_by().values_list("chain").annotate(count=Count("pk", distinct=True))
+
+
+def _sign_offs(chains: Sequence[Chain]) -> dict[int, SignOff]:
+    editions = dict(History.objects.filter(pk__in=[chain.history for chain in chains]).values_list("pk", "edition"))
+    wanted = {chain.pk: (chain.version, editions.get(chain.history)) for chain in chains}
+    found = SignOff.objects.filter(chain_key__in=wanted).order_by("pk")
+    return {each.chain_key: each for each in found if (each.version, each.edition) == wanted[each.chain_key]}
+
+
+def _snapshot(chain: Chain) -> Snapshot:
+    return Snapshot.objects.select_related("history").get(
+        versions__history=chain.history, versions__number=chain.version
+    )
+
+
+def _secrets_in(snapshot: Snapshot) -> int | None:
+    """Returns how many values a search found; None where a long chain was not searched."""
+    stored = StoredChain(snapshot)
+    if not is_long(stored):
+        return len({spot.mark for spot in scan(stored)})
+    done = Job.objects.filter(function=SCAN, state=Job.State.DONE, args=scan_args(snapshot)).order_by("-pk").first()
+    return len({spot.mark for spot in spots_of(done)}) if done else None

@@ -1,0 +1,109 @@
+"""The page of a chain's review, and what its forms do: ask, give a verdict, dismiss one, mark sections as viewed."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.models import member_of, person_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.access import chain_for
+from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.core.errors import Refused
+from chainviz.review.models import ReviewRequest, Verdict
+from chainviz.review.requests import services
+from chainviz.review.requests.page import review_page
+from chainviz.review.requests.sections import section_marks, set_viewed
+from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
+
+
+@requires("read", team_mode=True)
+@require_safe
+def review(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """`?v=3` shows another version than the newest, `?from=51` other sections."""
+    return _page(request, chain_id, small_number(request.GET.get("v", "")))
+
+
+@requires("request review", team_mode=True)
+@require_POST
+@recorded_together
+def request_review(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """Asks the ticked people; `act=close` ends the request, `take_back=7` no longer asks one person."""
+    chain, by = chain_for(request, chain_id), person_of(request)
+    opened = services.open_request(chain)
+    taken_back = small_number(request.POST.get("take_back", ""))
+    if request.POST.get("act") == "close" or taken_back is not None:
+        found = get_object_or_404(ReviewRequest, pk=opened.pk if opened else None)
+        if taken_back is None:
+            services.close(found, by=by)
+            note(request, closed=found.pk)
+        else:
+            services.take_back(found, taken_back)
+            note(request, taken_back=taken_back)
+        return see_other("review:review", chain.pk)
+    people = [number for each in request.POST.getlist("person") if (number := small_number(each)) is not None]
+    purpose = request.POST.get("purpose", "")
+    try:
+        found = services.ask(chain, people, purpose, by=by)
+    except Refused as refused:
+        return _page(request, chain_id, request_error=str(refused), typed_purpose=purpose, ticked=people)
+    note(request, version=found.version, people=people)
+    messages.success(request, f"Review of version {found.version} is requested.")
+    return see_other("review:review", chain.pk)
+
+
+@requires("verdict", team_mode=True)
+@require_POST
+@recorded_together
+def give_verdict(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """For the version that the form was made for, also where a newer one exists by now."""
+    number, kind, summary = (request.POST.get(name, "") for name in ("version", "kind", "summary"))
+    subject = version_subject(request, chain_id, small_number(number))
+    version = subject.version or subject.chain.version
+    try:
+        verdict = services.give_verdict(subject.chain, version, kind, summary, by=person_of(request))
+    except Refused as refused:
+        return _page(request, chain_id, version, verdict_error=str(refused), typed_summary=summary, typed_kind=kind)
+    note(request, version=version, verdict=verdict.kind)
+    messages.success(request, f"Your review of version {version} is sent.")
+    return see_other("review:review", chain_id)
+
+
+@requires("request review", team_mode=True)
+@require_POST
+@recorded_together
+def dismiss(request: HttpRequest, chain_id: int, verdict_id: int) -> HttpResponse:
+    chain, reason = chain_for(request, chain_id), request.POST.get("reason", "")
+    verdict = get_object_or_404(Verdict, chain=chain, pk=verdict_id, dismissed_at=None)
+    try:
+        services.dismiss(verdict, reason, by=person_of(request))
+    except Refused as refused:
+        return _page(request, chain_id, dismiss_error=str(refused), dismissing=verdict.pk)
+    note(request, of=verdict.name)
+    return see_other("review:review", chain.pk)
+
+
+@requires("read", team_mode=True)
+@require_POST
+def viewed(request: HttpRequest, chain_id: int, number: int, section: int) -> HttpResponse:
+    """Marks a section of a version for this person, or takes the mark back (`viewed=0`)."""
+    subject = version_subject(request, chain_id, number)
+    marks = section_marks(subject.stored)
+    if 1 <= section <= len(marks):
+        set_viewed(subject.chain, person_of(request), marks[section - 1], request.POST.get("viewed") != "0")
+    back = reverse("review:review", args=[chain_id])
+    first = small_number(request.POST.get("from", "")) or 1
+    return see_other(f"{back}?v={number}&from={first}#s{section}")
+
+
+def _page(request: HttpRequest, chain_id: int, number: int | None = None, **more: object) -> HttpResponse:
+    """`more`: errors, and what was typed."""
+    subject = version_subject(request, chain_id, number)
+    page = review_page(subject, member_of(request), small_number(request.GET.get("from", "")) or 1)
+    status = 422 if any(name.endswith("error") for name in more) else 200
+    return render(request, "review/review.html", {"page": page, "kinds": Verdict.Kind.choices, **more}, status=status)
