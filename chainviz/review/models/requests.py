@@ -13,7 +13,7 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from chainviz.chains.models import Chain
-from chainviz.store.checksums import Checked, CheckedQuerySet, renew_checksums
+from chainviz.store.checksums import Checked, renew_checksums
 
 
 class Review(Checked):
@@ -57,8 +57,6 @@ class ReviewRequest(OfReview):
     closed_at = models.DateTimeField(null=True)
     closed_by_name = models.CharField(max_length=320, default="", blank=True)
 
-    objects = CheckedQuerySet.as_manager()
-
     class Meta(Checked.Meta):
         constraints = [models.UniqueConstraint(fields=["chain"], condition=Q(closed_at=None), name="one_open_request")]
 
@@ -79,8 +77,6 @@ class Reviewer(Checked):
     version = models.PositiveIntegerField()
     """The version they were asked about last."""
     asked_at = models.DateTimeField()
-
-    objects = CheckedQuerySet.as_manager()
 
     class Meta(Checked.Meta):
         constraints = [models.UniqueConstraint(fields=["request", "person"], name="reviewer_asked_once")]
@@ -108,8 +104,6 @@ class Verdict(OfReview):
     dismissed_by_name = models.CharField(max_length=320, default="", blank=True)
     dismissal = models.TextField(default="", blank=True)
     """Why it was dismissed."""
-
-    objects = CheckedQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"{self.kind} of version {self.version} by {self.name}"

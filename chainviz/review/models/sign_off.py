@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import models
 
 from chainviz.accounts.models import Team
-from chainviz.store.checksums import Checked, CheckedQuerySet
+from chainviz.store.checksums import Checked
 from chainviz.store.content.codec import unpack
 
 
@@ -35,8 +35,6 @@ class SignOff(Checked):
     """Bytes of that file."""
     packed = models.BinaryField()
     """See `record`."""
-
-    objects = CheckedQuerySet.as_manager()
 
     class Meta(Checked.Meta):
         constraints = [models.UniqueConstraint(fields=["team", "number"], name="sign_off_numbered_once")]
