@@ -13,6 +13,7 @@ import pytest
 from chainviz.core.chain.messages import Message
 from chainviz.core.documents.json import long_strings
 from chainviz.core.documents.json.long_strings import LongText, length_of, part_of
+from chainviz.store.content import message_reader
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader
 from chainviz.store.models import Version
@@ -124,8 +125,14 @@ def test_odd_messages_are_read_whole_where_a_beginning_would_not_do(odd: dict[st
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*/ok_*")), ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_samples_of_all_formats_say_the_same(path: Path) -> None:
-    assert all(same(*pair) for pair in both(chain_of(path.read_bytes(), path.name)))
+def test_samples_of_all_formats_say_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = chain_of(path.read_bytes(), path.name)
+    assert all(same(*pair) for pair in both(chain))
+    monkeypatch.setattr(long_strings, "STEP", 1 << 20)
+    monkeypatch.setattr(message_reader, "MANY", 1)
+    for row in chain.rows(0, len(chain)):
+        whole = chain.bodies.messages([row])[0].parts
+        assert tuple(chain.bodies.parts(row, range(1, 3))) == whole[1:3]
 
 
 def test_what_is_begun_has_no_source_to_be_written_from() -> None:

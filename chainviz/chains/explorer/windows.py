@@ -13,17 +13,18 @@ from chainviz.chains.explorer.row_views import row_view, titled
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.summarized_nodes import replaced_line
 from chainviz.chains.explorer.view_state import ViewState
-from chainviz.chains.render.large_pair import LARGE, large_pair_html
+from chainviz.chains.render.large_pair import LARGE, LargeNode, large_header_html, large_pair_html
 from chainviz.chains.render.node import PairNode, Parted, header_html, pair_html
 from chainviz.chains.render.parts import Reading
 from chainviz.chains.render.rows import Row, outline_html, rows_html
 from chainviz.chains.render.steps import ALL, Asked
-from chainviz.core.chain.messages import AI, HUMAN, Message
+from chainviz.core.chain.messages import AI, HUMAN, Message, Part
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.dialects.attachments import attached
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.content.message_shapes import StoredShape
+from chainviz.store.content.part_window import MANY
 from chainviz.store.query.windows import ALL_OPEN, MOST, Folds, Window, WindowRow, window, window_around
 from chainviz.web.query_params import small_number
 
@@ -122,13 +123,16 @@ def outline_page(subject: Subject, found: Window) -> WindowPage:
 def body_html(chain: StoredChain, reading: Reading, path: Path, asked: Asked = ALL) -> str:
     """An opened node, or further pieces of it."""
     span = chain.span(path)
-    is_large = len(span) > LARGE
-    rows = chain.rows(span.start, span.start + 1 if is_large else span.stop)
+    is_long = len(span) > LARGE
+    rows = chain.rows(span.start, span.start + 1 if is_long else span.stop)
     replaced = replaced_line(chain, path, reading.base_url) if not asked.start and chain.bodies.are_written(rows[:1]) else ""
+    is_large = is_long or sum(len(row.shape.parts) for row in rows) > MANY
     if path.pair == 0:
+        if is_large:
+            return replaced + large_header_html(reading, LargeNode(path, None, [rows[0].shape], _Bodies(chain, rows).parts), asked)
         return replaced + header_html(reading, path, chain.bodies.begun(rows[:1])[0], asked)
     if is_large:
-        return replaced + large_pair_html(reading, _large_pair(chain, path, span), asked)
+        return replaced + large_pair_html(reading, _large_pair(chain, path, span, rows), asked)
     size = sum(row.shape.size for row in rows)
     messages = chain.bodies.begun(rows) if size <= READ_TOGETHER else None
     return replaced + pair_html(reading, _pair_node(chain, path, rows, messages), asked)
@@ -147,13 +151,13 @@ def _pair_node(chain: StoredChain, path: Path, rows: Sequence[StoredMessage], me
     return PairNode(path, read(-1) if has_ai else None, known[skip:], read)
 
 
-class _Messages(Sequence[Message]):
-    """Messages that are read when they are asked for, READ_NEXT together."""
+class _Rows(Sequence[StoredMessage]):
+    """Message rows that are read when they are asked for, READ_NEXT together."""
 
     def __init__(self, chain: StoredChain, span: range) -> None:
         self._chain = chain
         self._span = span
-        self._read: dict[int, Message] = {}
+        self._read: dict[int, StoredMessage] = {}
 
     def __len__(self) -> int:
         return len(self._span)
@@ -162,16 +166,48 @@ class _Messages(Sequence[Message]):
         index = self._span[place]
         if index not in self._read:
             stop = min(index + READ_NEXT, self._span.stop)
-            rows = self._chain.rows(index, stop)
-            self._read |= zip(range(index, stop), self._chain.bodies.begun(rows), strict=True)
+            self._read |= zip(range(index, stop), self._chain.rows(index, stop), strict=True)
         return self._read[index]
 
 
-def _large_pair(chain: StoredChain, path: Path, span: range) -> PairNode:
-    messages = _Messages(chain, span)
-    has_ai = messages[0].role == AI
-    rest = _Messages(chain, span[1:]) if has_ai else messages
-    return PairNode(path, messages[0] if has_ai else None, rest, rest.__getitem__)
+class _Shapes(Sequence[StoredShape]):
+    def __init__(self, rows: Sequence[StoredMessage], first: int) -> None:
+        self._rows = rows
+        self._first = first
+
+    def __len__(self) -> int:
+        return len(self._rows) - self._first
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._rows[range(self._first, len(self._rows))[place]].shape
+
+
+class _Bodies:
+    """Parts of messages; of neighbours that have few parts, READ_NEXT are read together."""
+
+    def __init__(self, chain: StoredChain, rows: Sequence[StoredMessage], first: int = 0) -> None:
+        self._chain = chain
+        self._rows = rows
+        self._first = first
+        self._read: dict[int, Message] = {}
+
+    def parts(self, place: int, wanted: range) -> Sequence[Part]:
+        at = place + self._first
+        if len(self._rows[at].shape.parts) > MANY:
+            return self._chain.bodies.parts(self._rows[at], wanted)
+        if at not in self._read:
+            near = range(at, min(at + READ_NEXT, len(self._rows)))
+            few = [each for each in near if len(self._rows[each].shape.parts) <= MANY]
+            self._read |= zip(few, self._chain.bodies.begun([self._rows[each] for each in few]), strict=True)
+        return self._read[at].parts[wanted.start : wanted.stop]
+
+
+def _large_pair(chain: StoredChain, path: Path, span: range, first: Sequence[StoredMessage]) -> LargeNode:
+    """`first`: the rows of the pair, or of its first message where there are more than LARGE."""
+    rows: Sequence[StoredMessage] = first if len(first) == len(span) else _Rows(chain, span)
+    has_ai = first[0].shape.role == AI
+    bodies = _Bodies(chain, rows, int(has_ai))
+    return LargeNode(path, first[0].shape if has_ai else None, _Shapes(rows, int(has_ai)), bodies.parts)
 
 
 def titled_rows(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:

@@ -1,77 +1,146 @@
-"""An opened pair of very many messages: a step reads only the messages it shows.
+"""An opened node of very many messages or parts: a step reads only those it shows.
 
-Each call stands beside the message in the same place behind the AI message, where that holds its result. Nobody looks
-through the whole pair for a result that stands elsewhere: it is shown in its own place.
+Each call of a pair stands beside the message in the same place behind the AI message, where that holds its result; in a
+pair of few messages that have very many parts, beside the part in the same place. Nobody looks through the whole pair
+for a result that stands elsewhere: it is shown in its own place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
-from chainviz.chains.render.node import PairNode, exchange, left_over, message_head, spoken
+from chainviz.chains.render.node import answered_html, left_over, left_part, message_head, message_name, spoken
 from chainviz.chains.render.parts import Reading, call_html
 from chainviz.chains.render.steps import ALL, Asked, LazyPieces, Piece, step
-from chainviz.core.chain.messages import Part, ToolCall
+from chainviz.core.chain.messages import Part, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
+from chainviz.store.content.message_shapes import StoredShape
 
 LARGE = 200
 """Messages from which a pair is shown in this way."""
 
 
-def large_pair_html(reading: Reading, node: PairNode, asked: Asked = ALL) -> str:
+@dataclass(frozen=True, slots=True)
+class LargeNode:
+    """What an opened node needs. Bodies are read only when they are shown."""
+
+    path: Path
+    ai: StoredShape | None
+    rest: Sequence[StoredShape]
+    """The messages behind the AI message; the one message of a header."""
+    read: Callable[[int, range], Sequence[Part]]
+    """Some parts of a message, which is given by its place in `rest`; -1: of the AI message."""
+
+
+def large_pair_html(reading: Reading, node: LargeNode, asked: Asked = ALL) -> str:
     return step(reading, node.path, _Pieces(reading, node), asked)
 
 
-class _Pieces(LazyPieces):
-    """The head of the AI message, its parts, each call with the message in its place, and the messages that are left."""
+def large_header_html(reading: Reading, node: LargeNode, asked: Asked = ALL) -> str:
+    return step(reading, node.path, _HeaderPieces(reading, node), asked)
 
-    def __init__(self, reading: Reading, node: PairNode) -> None:
+
+class _HeaderPieces(LazyPieces):
+    """The parts of one message."""
+
+    def __init__(self, reading: Reading, node: LargeNode) -> None:
         self._reading = reading
         self._node = node
-        self._parts: tuple[Part, ...] = node.ai.parts if node.ai is not None else ()
-        calls = node.ai.calls if node.ai is not None else ()
-        self._places = {call.part: place for place, call in enumerate(calls) if place < len(node.rest)}
-        """By part of the AI message: the message that should answer it."""
-        self._first = int(node.ai is not None) + len(self._parts)
-        """The piece with which the messages begin that answer no call in their place."""
 
     def __len__(self) -> int:
-        return self._first + len(self._node.rest) - len(self._places)
+        return len(self._node.rest[0].parts)
 
     def __getitem__(self, piece: Any) -> Any:
-        if isinstance(piece, slice):
-            return [self[place] for place in range(len(self))[piece]]
-        if not 0 <= piece < len(self):
-            raise IndexError(piece)
-        if piece >= self._first:
-            return Piece(self._message(piece - self._first + len(self._places)))
-        assert self._node.ai is not None
-        if not piece:
+        return Piece(partial(self._part, range(len(self))[piece]))
+
+    def place_of(self, part: Path) -> int | None:
+        return part.part
+
+    def _part(self, index: int) -> str:
+        (part,) = self._node.read(0, range(index, index + 1))
+        return spoken(self._reading, _below(self._node.path, self._node.path.message, index), part)
+
+
+class _Pieces(LazyPieces):
+    """The head of the AI message, its parts, each call with what stands in its place, and what is left behind them."""
+
+    def __init__(self, reading: Reading, node: LargeNode) -> None:
+        self._reading = reading
+        self._node = node
+        parts = node.ai.parts if node.ai is not None else ()
+        self._calls = [i for i, part in enumerate(parts) if part.kind == "tool_call" and not part.flag]
+        self._ends = [] if len(node.rest) > LARGE else list(accumulate(len(message.parts) or 1 for message in node.rest))
+        """In a pair of few messages, where the parts of each end; a message without parts takes a place too."""
+        self._answers = self._ends[-1] if self._ends else len(node.rest)
+        """Messages, or in a pair of few messages parts, beside which calls may stand."""
+        self._first = 0 if node.ai is None else 1 + len(node.ai.parts)
+        """The piece with which those begin that answer no call in their place."""
+
+    def __len__(self) -> int:
+        return self._first + max(0, self._answers - len(self._calls))
+
+    def __getitem__(self, piece: Any) -> Any:
+        place = range(len(self))[piece]
+        if place >= self._first:
+            return Piece(partial(self._answer, place - self._first + len(self._calls)))
+        if not place and self._node.ai is not None:
             return Piece(partial(message_head, self._node.ai, "ai", "AI"))
-        return Piece(partial(self._part, piece - 1))
+        return Piece(partial(self._part, place - 1))
 
     def place_of(self, part: Path) -> int | None:
         if not part.message:
             return None if part.part is None else part.part + 1
-        place = part.message - 1
-        calls = [own for own, at in self._places.items() if at == place]
-        return calls[0] + 1 if calls else self._first + place - len(self._places)
+        answer = part.message - 1
+        if self._ends:
+            answer = (self._ends[answer - 1] if answer else 0) + (part.part or 0)
+        return self._calls[answer] + 1 if answer < len(self._calls) else self._first + answer - len(self._calls)
 
-    def _message(self, place: int) -> Callable[[], str]:
-        return partial(left_over, self._reading, self._node, place, set())
+    def _at(self, answer: int) -> tuple[int, int | None]:
+        """The message, and its part where parts are counted."""
+        if not self._ends:
+            return answer, None
+        place = bisect_right(self._ends, answer)
+        return place, answer - (self._ends[place - 1] if place else 0)
 
     def _part(self, index: int) -> str:
-        part = self._parts[index]
-        path = Path(self._node.path.section, self._node.path.pair, 0, index)
+        (part,) = self._node.read(-1, range(index, index + 1))
+        path = _below(self._node.path, 0, index)
         if not isinstance(part, ToolCall):
             return spoken(self._reading, path, part)
-        place = self._places.get(index)
-        if place is None:
-            return f'<div class="tool-call">{call_html(self._reading, path, part)}</div>'
-        found = [result for result in self._node.read(place).results if result.id == part.id]
-        if len(found) == 1:
-            return exchange(self._reading, self._node, index, part, (place, found[0].part))
         alone = f'<div class="tool-call">{call_html(self._reading, path, part)}</div>'
-        return alone + self._message(place)()
+        answer = bisect_left(self._calls, index)
+        if answer >= min(self._answers, len(self._calls)) or self._calls[answer] != index:
+            return alone
+        place, own = self._at(answer)
+        found = self._result(place, own, part.id)
+        if found is None:
+            return alone + self._answer(answer)
+        (result,) = self._node.read(place, range(found, found + 1))
+        assert isinstance(result, ToolResult)
+        return answered_html(self._reading, path, part, _below(self._node.path, place + 1, found), result)
+
+    def _result(self, place: int, own: int | None, id: str) -> int | None:
+        """The only part there that is a result of this call."""
+        message = self._node.rest[place]
+        parts = message.parts
+        looked = range(len(parts)) if own is None else range(own, min(own + 1, len(parts)))
+        found = [i for i in looked if message.role == "tool" and parts[i].kind == "tool_result" and parts[i].id == id]
+        return found[0] if len(found) == 1 else None
+
+    def _answer(self, answer: int) -> str:
+        place, own = self._at(answer)
+        message, path = self._node.rest[place], _below(self._node.path, place + 1)
+        if own is None or not message.parts:
+            return left_over(self._reading, path, message, lambda shown: self._node.read(place, shown))
+        (part,) = self._node.read(place, range(own, own + 1))
+        head = "" if own else message_head(message, *message_name(message))
+        return head + left_part(self._reading, _below(self._node.path, place + 1, own), message.role, part)
+
+
+def _below(path: Path, message: int | None, part: int | None = None) -> Path:
+    return Path(path.section, path.pair, message, part)

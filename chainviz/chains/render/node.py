@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -23,6 +23,10 @@ class Parted(Shape, Protocol):
 
     @property
     def parts(self) -> Sequence[object]: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def note(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Parted]) -> li
     for place, shape in enumerate(node.rest):
         is_only_result = len(shape.parts) == len(shape.results) == 1
         if not (is_only_result and (place, 0) in shown):
-            pieces.append(Piece(partial(left_over, reading, node, place, shown), [(place + 1, None)]))
+            pieces.append(Piece(partial(_left_message, reading, node, place, shown), [(place + 1, None)]))
     return pieces
 
 
@@ -90,35 +94,45 @@ def spoken(reading: Reading, path: Path, part: Part) -> str:
 
 
 def exchange(reading: Reading, node: PairNode, index: int, call: ToolCall, found: tuple[int, int] | None) -> str:
-    left = call_html(reading, _part(Path(node.path.section, node.path.pair, 0), index), call)
+    path = _part(Path(node.path.section, node.path.pair, 0), index)
     if found is None:
-        return f'<div class="tool-call" data-state="problem">{left}{_no_result(reading)}</div>'
+        return f'<div class="tool-call" data-state="problem">{call_html(reading, path, call)}{_no_result(reading)}</div>'
     result = node.read(found[0]).parts[found[1]]
     assert isinstance(result, ToolResult)
-    path = Path(node.path.section, node.path.pair, found[0] + 1, found[1])
-    return f'<div class="tool-call">{left}{result_html(reading, path, result)}</div>'
+    return answered_html(reading, path, call, Path(node.path.section, node.path.pair, found[0] + 1, found[1]), result)
 
 
-def left_over(reading: Reading, node: PairNode, place: int, shown: set[tuple[int, int]]) -> str:
-    """The parts of a later message that answer no call."""
+def answered_html(reading: Reading, path: Path, call: ToolCall, result_path: Path, result: ToolResult) -> str:
+    return f'<div class="tool-call">{call_html(reading, path, call)}{result_html(reading, result_path, result)}</div>'
+
+
+def _left_message(reading: Reading, node: PairNode, place: int, shown: set[tuple[int, int]]) -> str:
     message = node.read(place)
     path = Path(node.path.section, node.path.pair, place + 1)
-    out: list[str] = []
-    for i, part in enumerate(message.parts[:MOST_PIECES]):
-        if (place, i) in shown:
-            continue
-        if isinstance(part, ToolResult) and message.role == "tool":
-            result = result_html(reading, _part(path, i), part)
-            out.append(f'<div class="tool-call" data-state="problem">{_no_call(reading, part)}{result}</div>')
-        else:
-            out.append(spoken(reading, _part(path, i), part))
-    if len(message.parts) > MOST_PIECES:
-        out.append(f'<p class="faint">{count_text(len(message.parts) - MOST_PIECES, "more part")} in the raw source.</p>')
-    if not out and message.parts:
+    beside = {part for at, part in shown if at == place}
+    return left_over(reading, path, message, lambda wanted: message.parts[wanted.start : wanted.stop], beside)
+
+
+def left_over(
+    reading: Reading, path: Path, message: Parted, read: Callable[[range], Sequence[Part]], beside: Collection[int] = ()
+) -> str:
+    """The parts of a later message that answer no call; `beside`: those that stand beside theirs."""
+    count = len(message.parts)
+    parts = enumerate(read(range(min(count, MOST_PIECES))))
+    out = [left_part(reading, _part(path, i), message.role, part) for i, part in parts if i not in beside]
+    if count > MOST_PIECES:
+        out.append(f'<p class="faint">{count_text(count - MOST_PIECES, "more part")} in the raw source.</p>')
+    if not out and count:
         return ""
-    role = message.role if message.role in ("tool", "ai", "human", "system") else "tool"
-    head = message_head(message, role, message.label or message.role or "no role")
-    return head + ("".join(out) or '<p class="faint">This message has no parts.</p>')
+    return message_head(message, *message_name(message)) + ("".join(out) or '<p class="faint">This message has no parts.</p>')
+
+
+def left_part(reading: Reading, path: Path, role: str, part: Part) -> str:
+    """A part of a later message that answers no call."""
+    if isinstance(part, ToolResult) and role == "tool":
+        result = result_html(reading, path, part)
+        return f'<div class="tool-call" data-state="problem">{_no_call(reading, part)}{result}</div>'
+    return spoken(reading, path, part)
 
 
 def _no_result(reading: Reading) -> str:
@@ -140,7 +154,13 @@ def _no_call(reading: Reading, result: ToolResult) -> str:
     )
 
 
-def message_head(message: Message, role: str, word: str) -> str:
+def message_name(message: Parted) -> tuple[str, str]:
+    """The role that gives a message its colour, and the word for it."""
+    role = message.role if message.role in ("tool", "ai", "human", "system") else "tool"
+    return role, message.label or message.role or "no role"
+
+
+def message_head(message: Parted, role: str, word: str) -> str:
     facts = [byte_text(message.size)]
     if message.label and message.label != word:
         facts.append(f"role {safe(one_line(message.label, 40))}")

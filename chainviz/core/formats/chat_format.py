@@ -18,6 +18,7 @@ _CONTENT = ("content", "tool_calls", "function_call")
 
 class ChatFormat(Format):
     blocks_at = ("content",)
+    calls_at = ("tool_calls",)
     packs = False
     hints = ("role",)
     accent: Accent = OPENAI

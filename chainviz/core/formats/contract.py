@@ -56,6 +56,9 @@ class Format(Protocol):
     blocks_at: Pointer
     """Where in a unit the content blocks lie that Fragment.blocks counts; () where a unit is plain text, no JSON."""
 
+    calls_at: Pointer = ()
+    """Where in a unit its tool calls lie, in formats where they are a list beside the blocks."""
+
     links: Links | None = None
     """How a unit names the one it follows, in formats where it does."""
 

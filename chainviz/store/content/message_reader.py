@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from chainviz.core import formats
-from chainviz.core.chain.messages import CallRef, Fragment
+from chainviz.core.chain.messages import CallRef, Fragment, Part
 from chainviz.core.chain.messages import Message as CoreMessage
 from chainviz.core.documents.json import long_strings
+from chainviz.core.documents.units import Read
+from chainviz.core.formats.contract import Format
 from chainviz.store.content.beginnings import begun
 from chainviz.store.content.codec import unpack_body
 from chainviz.store.content.message_shapes import StoredShape, unpack_large, unpack_shape
+from chainviz.store.content.part_window import MANY, window
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.content.spans import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
 from chainviz.store.content.uploads import UploadReader, chunks_of
@@ -223,14 +226,29 @@ class BodyReader:
         short = iter(self.messages([row for row in rows if not _is_long(row)]))
         return [self._begun(row) if _is_long(row) else next(short) for row in rows]
 
+    def parts(self, row: StoredMessage, wanted: range) -> Sequence[Part]:
+        """Some parts of one message, to look at; where it has very many, the others are not read."""
+        if len(row.shape.parts) > MANY:
+            spans, reads = self._spans(row)
+            found = window(self._format(row), row.digest, row.shape, spans, reads, wanted)
+            if found is not None:
+                return found
+        return self.begun([row])[0].parts[wanted.start : wanted.stop]
+
     def _begun(self, row: StoredMessage) -> CoreMessage:
+        spans, reads = self._spans(row)
+        return begun(self._format(row), row.digest, row.shape, spans, reads) or self.messages([row])[0]
+
+    def _spans(self, row: StoredMessage) -> tuple[list[SourceSpan], list[Read]]:
+        """Where the message lies, and what reads the text of each span."""
         self._learn({row.run})
         spans = unpack_spans(row.source)
         own = any(span.start < 0 for span in spans)
         body = self._bodies([row]).get((row.run, row.position), b"") if own else b""
-        reads = texts_of(spans, body, self.upload(row.run) or _no_upload)
-        format = formats.get_format(self._runs[row.run][0])
-        return begun(format, row.digest, row.shape, spans, reads) or self.messages([row])[0]
+        return spans, texts_of(spans, body, self.upload(row.run) or _no_upload)
+
+    def _format(self, row: StoredMessage) -> Format:
+        return formats.get_format(self._runs[row.run][0])
 
     def sources(self, rows: Sequence[StoredMessage]) -> list[tuple[Fragment, ...]]:
         self._learn({row.run for row in rows})

@@ -92,7 +92,7 @@ def has_unknown_part(skeleton: bytes) -> bool:
     return _UNKNOWN in inflated(skeleton)
 
 
-LARGE = 20_000
+LARGE = 1_000
 """Bytes of a packed skeleton that is worth keeping: a page reads the shape of a message with very many parts again."""
 
 
@@ -115,6 +115,10 @@ def _part_shape(packed: list[Any]) -> PartShape:
         return PartShape(KINDS[packed[0]], packed[1])
     number, size, id, name, flag = packed
     return PartShape(KINDS[number], size, id, name, bool(flag))
+
+
+def shape_of_part(part: Part) -> PartShape:
+    return _part_shape(_part(part))
 
 
 def shape_of(message: Message) -> StoredShape:

@@ -126,10 +126,11 @@ def _part(subject: Subject, path: Path, *, begun: bool = False) -> Part:
         raise Http404("This path names no part.")
     span = subject.stored.span(Path(path.section, path.pair, path.message))
     rows = subject.stored.rows(span.start, span.start + 1)
-    message = (subject.stored.bodies.begun if begun else subject.stored.bodies.messages)(rows)[0]
-    if path.part >= len(message.parts):
+    if path.part >= len(rows[0].shape.parts):
         raise Http404("There is no such part.")
-    return message.parts[path.part]
+    if begun:
+        return subject.stored.bodies.parts(rows[0], range(path.part, path.part + 1))[0]
+    return subject.stored.bodies.messages(rows)[0].parts[path.part]
 
 
 def _answer(request: HttpRequest, subject: Subject, path: Path, box: str, held: Held | None = None) -> HttpResponse:
