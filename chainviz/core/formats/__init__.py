@@ -16,6 +16,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.formats.aider import Aider
 from chainviz.core.formats.anthropic import Anthropic
 from chainviz.core.formats.atif import ATIF
+from chainviz.core.formats.autogen import AutoGen
 from chainviz.core.formats.bedrock_converse import BedrockConverse
 from chainviz.core.formats.chatgpt import ChatGPT
 from chainviz.core.formats.claude_ai import ClaudeAI
@@ -23,22 +24,32 @@ from chainviz.core.formats.claude_code import ClaudeCode
 from chainviz.core.formats.codex_rollout import CodexRollout
 from chainviz.core.formats.cohere import Cohere
 from chainviz.core.formats.cohere_v1 import CohereV1
+from chainviz.core.formats.continue_dev import ContinueDev
 from chainviz.core.formats.contract import Format, refusal
+from chainviz.core.formats.copilot_chat import CopilotChat
 from chainviz.core.formats.few_shot import FewShot
 from chainviz.core.formats.gemini import Gemini
+from chainviz.core.formats.gemini_cli import GeminiCLI
 from chainviz.core.formats.gemini_interactions import GeminiInteractions
 from chainviz.core.formats.goaitools_state import GoaitoolsState
+from chainviz.core.formats.google_adk import GoogleADK
+from chainviz.core.formats.goose import Goose
+from chainviz.core.formats.haystack import Haystack
 from chainviz.core.formats.hf_chat import HFChat
 from chainviz.core.formats.inspect_log import Inspect
 from chainviz.core.formats.langchain import LangChain
 from chainviz.core.formats.langchaingo import LangchainGo
 from chainviz.core.formats.langfuse import Langfuse
 from chainviz.core.formats.langsmith import LangSmith
+from chainviz.core.formats.letta import Letta
+from chainviz.core.formats.librechat import LibreChat
+from chainviz.core.formats.llamaindex import LlamaIndex
 from chainviz.core.formats.mistral import Mistral
 from chainviz.core.formats.neutral import Neutral
 from chainviz.core.formats.ollama import Ollama
 from chainviz.core.formats.openai_chat import OpenAIChat
 from chainviz.core.formats.openai_responses import OpenAIResponses
+from chainviz.core.formats.opencode import Opencode
 from chainviz.core.formats.openhands import OpenHands
 from chainviz.core.formats.openinference import OpenInference
 from chainviz.core.formats.otel_genai import OTelGenAI
@@ -47,12 +58,15 @@ from chainviz.core.formats.pydantic_ai import PydanticAI
 from chainviz.core.formats.raw import Raw
 from chainviz.core.formats.react_log import ReactLog
 from chainviz.core.formats.role_text import RoleText
+from chainviz.core.formats.semantic_kernel import SemanticKernel
 from chainviz.core.formats.sharegpt import ShareGPT
+from chainviz.core.formats.smolagents import Smolagents
 from chainviz.core.formats.stream import Stream
 from chainviz.core.formats.swe_agent import SWEAgent
 from chainviz.core.formats.swe_agent_yaml import SWEAgentYAML
 from chainviz.core.formats.vercel_model import VercelModel
 from chainviz.core.formats.vercel_ui import VercelUI
+from chainviz.core.formats.zed import Zed
 
 FORMATS: tuple[Format, ...] = (
     OpenAIChat(),
@@ -79,6 +93,20 @@ FORMATS: tuple[Format, ...] = (
     OpenHands(),
     ClaudeCode(),
     CodexRollout(),
+    Opencode(),
+    GeminiCLI(),
+    Goose(),
+    Zed(),
+    ContinueDev(),
+    CopilotChat(),
+    AutoGen(),
+    Smolagents(),
+    GoogleADK(),
+    SemanticKernel(),
+    LlamaIndex(),
+    Haystack(),
+    Letta(),
+    LibreChat(),
     ClaudeAI(),
     ChatGPT(),
     GoaitoolsState(OpenAIChat(), "openai"),

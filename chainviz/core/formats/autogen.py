@@ -1,0 +1,63 @@
+"""AutoGen AgentChat: the messages and events of a run or of a team's thread, and the context of an agent in a saved state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import Image, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, unknown, word
+
+_HUMAN = "user"
+_KINDS = {
+    "SystemMessage": "system", "UserMessage": "user", "AssistantMessage": "assistant",
+    "FunctionExecutionResultMessage": "tool", "TextMessage": "", "MultiModalMessage": "", "StopMessage": "",
+    "HandoffMessage": "", "StructuredMessage": "", "ToolCallSummaryMessage": "assistant", "ToolCallRequestEvent": "assistant",
+    "ToolCallExecutionEvent": "tool", "ThoughtEvent": "assistant", "CodeGenerationEvent": "assistant",
+    "CodeExecutionEvent": "user", "MemoryQueryEvent": "user",
+}  # fmt: skip
+"""The role of each; "" where the source says who speaks."""
+
+
+class AutoGen(ReadOnlyUnits):
+    name = "autogen"
+    label = "AutoGen AgentChat"
+    tested_with = "documentation of autogen-agentchat 0.4 to 0.7"
+    hints = ("type",)
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, dict) and word(value, "type") in _KINDS and "content" in value and "role" not in value
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        role = _KINDS[value["type"]] or ("user" if word(value, "source") == _HUMAN else "assistant")
+        return [(role, [*_thought(value), *_parts(value, role)])]
+
+
+def _thought(value: dict[str, Any]) -> Iterator[Part]:
+    if word(value, "thought"):
+        yield Thinking(value["thought"])
+
+
+def _parts(value: dict[str, Any], role: str) -> Iterator[Part]:
+    content = value["content"]
+    if isinstance(content, str):
+        yield Thinking(content) if value["type"] == "ThoughtEvent" else Text(content)
+    elif not isinstance(content, list):
+        yield Text(as_text(content))
+    elif role == "tool":
+        for item in items(value, "content"):
+            yield ToolResult(word(item, "call_id"), word(item, "name"), as_text(item.get("content")), item.get("is_error") is True)
+    else:
+        yield from map(_part, content)
+
+
+def _part(item: Any) -> Part:
+    """A text, a call, or a picture as its bytes or its address."""
+    if isinstance(item, str):
+        return Text(item)
+    if "arguments" in item if isinstance(item, dict) else False:
+        return ToolCall(word(item, "id"), word(item, "name"), as_text(item["arguments"]))
+    if word(item, "data"):
+        return Image(f"data:image/png;base64,{item['data']}")
+    url = word(inner(item, "image_url"), "url")
+    return Image(url) if url else unknown(item)

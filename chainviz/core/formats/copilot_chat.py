@@ -1,0 +1,53 @@
+"""Chats that VS Code exports (`Chat: Export Chat…`) and keeps: each request holds the answer of GitHub Copilot.
+
+The rounds of an agent are told with their calls and results; of other answers the pieces that were shown are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, with_results, word
+
+
+class CopilotChat(ReadOnlyUnits):
+    name = "copilot_chat"
+    label = "VS Code chat (Copilot)"
+    tested_with = "source of VS Code 1.95 to 1.106"
+    hints = ("requestId",)
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, dict) and "requestId" in value and isinstance(inner(value, "message").get("text"), str)
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        asked: list[Said] = [("user", [Text(value["message"]["text"])])]
+        metadata = inner(inner(value, "result"), "metadata")
+        rounds = items(metadata, "toolCallRounds")
+        results = inner(metadata, "toolCallResults")
+        answered = [said for each in rounds for said in _round(each, results)]
+        shown = list(_shown(value))
+        return [*asked, *(answered or ([("assistant", shown)] if shown else []))]
+
+
+def _round(value: dict[str, Any], returned: dict[str, Any]) -> list[Said]:
+    calls = [ToolCall(word(each, "id"), word(each, "name"), as_text(each.get("arguments"))) for each in items(value, "toolCalls")]
+    thought = as_text(inner(value, "thinking").get("text"))
+    texts = [Text(word(value, "response"))] if word(value, "response") else []
+    results = [ToolResult(call.id, call.name, _content(returned[call.id])) for call in calls if call.id in returned]
+    return with_results("assistant", [*([Thinking(thought)] if thought else []), *texts, *calls], results)
+
+
+def _content(returned: Any) -> str:
+    return "\n".join(as_text(item.get("value")) for item in items(returned, "content"))
+
+
+def _shown(value: dict[str, Any]) -> Iterator[Part]:
+    for item in items(value, "response"):
+        kind = word(item, "kind")
+        text = word(item, "value") or word(inner(item, "content"), "value")
+        if kind == "thinking" and text:
+            yield Thinking(text)
+        elif kind in ("", "markdownContent") and text:
+            yield Text(text)

@@ -1,0 +1,59 @@
+"""Sessions of goose: lines of a session file, or the `conversation` of an export. Results of tools lie in user messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from chainviz.core.chain.messages import Image, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.documents.json.edit import dump
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, unknown, word
+
+
+class Goose(ReadOnlyUnits):
+    name = "goose"
+    label = "goose session"
+    tested_with = "source of goose 1.0 to 1.20"
+    hints = ("created",)
+
+    def is_message(self, value: object) -> bool:
+        if not isinstance(value, dict) or not isinstance(value.get("content"), list) or not isinstance(value.get("role"), str):
+            return False
+        return isinstance(value.get("created"), int)
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        blocks = groupby(items(value, "content"), key=lambda item: word(item, "type") == "toolResponse")
+        found = [("tool" if is_result else value["role"], [_part(item) for item in group]) for is_result, group in blocks]
+        return found or [(value["role"], [])]
+
+
+def _part(item: dict[str, Any]) -> Part:
+    kind = word(item, "type")
+    if kind in ("text", "reasoning"):
+        return Text(word(item, "text")) if kind == "text" else Thinking(word(item, "text"))
+    if kind == "thinking":
+        return Thinking(word(item, "thinking"), word(item, "signature"))
+    if kind == "redactedThinking":
+        return Thinking("", word(item, "data"), redacted=True)
+    if kind == "image":
+        return Image(f"data:{word(item, 'mimeType')};base64,{word(item, 'data')}")
+    if kind in ("toolRequest", "frontendToolRequest"):
+        call = inner(inner(item, "toolCall"), "value")
+        return ToolCall(word(item, "id"), word(call, "name"), dump(call.get("arguments") or {}))
+    return _result(item) if kind == "toolResponse" else unknown(item)
+
+
+def _result(item: dict[str, Any]) -> ToolResult:
+    """Contents are marked with whom they are for: the model is not shown what is for the user alone."""
+    result = inner(item, "toolResult")
+    value = result.get("value")
+    contents = value.get("content") if isinstance(value, dict) else value
+    shown = [each for each in contents if _is_for_model(each)] if isinstance(contents, list) else contents
+    is_error = word(result, "status") == "error" or inner(result, "value").get("isError") is True
+    return ToolResult(word(item, "id"), "", word(result, "error") or as_text(shown), is_error)
+
+
+def _is_for_model(content: Any) -> bool:
+    audience = inner(content, "annotations").get("audience")
+    return not isinstance(audience, list) or "assistant" in audience

@@ -1,0 +1,55 @@
+"""Conversations that LibreChat exports: a list of messages, or a tree in which each message holds those that answer it.
+
+Of a tree the chain follows the last answer of each message. A message of the model may hold several steps: texts, thoughts,
+and calls with what they returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, in_steps, inner, items, unknown, word
+
+
+class LibreChat(ReadOnlyUnits):
+    name = "librechat"
+    label = "LibreChat export"
+    tested_with = "source of LibreChat 0.7, 0.8"
+    hints = ("isCreatedByUser",)
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, dict) and isinstance(value.get("isCreatedByUser"), bool) and "messageId" in value
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        found: list[Said] = []
+        while value:
+            found += _said(value)
+            children = items(value, "children")
+            value = children[-1] if children and self.is_message(children[-1]) else None
+        return found
+
+
+def _said(message: dict[str, Any]) -> Sequence[Said]:
+    role = "user" if message["isCreatedByUser"] else "assistant"
+    blocks = items(message, "content")
+    return in_steps(role, map(_block, blocks)) if blocks else [(role, [*_text(message)])]
+
+
+def _text(message: dict[str, Any]) -> Iterator[Part]:
+    if word(message, "text"):
+        yield Text(message["text"])
+
+
+def _block(item: dict[str, Any]) -> tuple[Part, ToolResult | None]:
+    kind = word(item, "type")
+    if kind in ("text", "error"):
+        return Text(as_text(inner(item, kind).get("value") or item.get(kind))), None
+    if kind == "think":
+        return Thinking(as_text(item.get("think"))), None
+    call = inner(item, "tool_call")
+    if kind != "tool_call" or not word(call, "name"):
+        return unknown(item), None
+    id, name, output = word(call, "id"), call["name"], call.get("output")
+    return ToolCall(id, name, as_text(call.get("args"))), None if output is None else ToolResult(id, name, as_text(output))

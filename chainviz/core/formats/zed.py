@@ -1,0 +1,71 @@
+"""Threads of Zed: version 0.2 with segments, calls and results beside one another, version 0.3 with tagged messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.documents.json.edit import dump
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, with_results, word
+
+_TAGS = {"User": "user", "Agent": "assistant"}
+
+
+class Zed(ReadOnlyUnits):
+    name = "zed"
+    label = "Zed thread"
+    tested_with = "source of Zed, threads 0.2 and 0.3"
+    hints = ("segments", "User", "Agent")
+
+    def is_message(self, value: object) -> bool:
+        if not isinstance(value, dict):
+            return False
+        if isinstance(value.get("segments"), list):
+            return bool(word(value, "role"))
+        return len(value) == 1 and any(isinstance(inner(value, tag).get("content"), list) for tag in _TAGS)
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        if "segments" in value:
+            return _segmented(value)
+        ((tag, message),) = value.items()
+        results = [_result(item) for item in inner(message, "tool_results").values()]
+        return with_results(_TAGS[tag], [_part(item) for item in items(message, "content")], results)
+
+
+def _segmented(value: dict[str, Any]) -> list[Said]:
+    parts = [_segment(item) for item in items(value, "segments")]
+    calls = [ToolCall(word(item, "id"), word(item, "name"), dump(item.get("input"))) for item in items(value, "tool_uses")]
+    results = [_result(item) for item in items(value, "tool_results")]
+    said = (word(value, "role"), [*parts, *calls])
+    answered: list[Said] = [("tool", results)] if results else []
+    return [said, *answered] if calls or not results else [*answered, *([said] if parts else [])]
+
+
+def _segment(item: dict[str, Any]) -> Part:
+    kind = word(item, "type")
+    if kind == "thinking":
+        return Thinking(word(item, "text"), word(item, "signature"))
+    return Text(word(item, "text")) if kind == "text" else Opaque(kind or "segment", dump(item))
+
+
+def _part(item: dict[str, Any]) -> Part:
+    kind = next(iter(item), "part")
+    value = item.get(kind)
+    if kind == "Text":
+        return Text(as_text(value))
+    if kind == "Thinking":
+        return Thinking(word(value, "text"), word(value, "signature"))
+    if kind == "RedactedThinking":
+        return Thinking("", as_text(value), redacted=True)
+    if kind == "ToolUse":
+        return ToolCall(word(value, "id"), word(value, "name"), dump(inner(value, "input")))
+    if kind == "Image":
+        return Image(f"data:image/png;base64,{word(value, 'source')}")
+    return Opaque(kind, dump(item))
+
+
+def _result(item: Any) -> ToolResult:
+    content = item.get("content") if isinstance(item, dict) else item
+    is_error = isinstance(item, dict) and item.get("is_error") is True
+    return ToolResult(word(item, "tool_use_id"), word(item, "tool_name"), word(content, "Text") or as_text(content), is_error)

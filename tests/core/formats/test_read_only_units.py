@@ -1,0 +1,110 @@
+"""What the sessions and exports of tools say: roles, parts, calls with what they returned."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import pytest
+
+from chainviz.core.chain.messages import Message, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.errors import DocumentError
+from chainviz.core.load import load_file
+from tests.shared_folder import SAMPLES
+
+SAID = {
+    "autogen/ok_task_result.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
+    "autogen/ok_agent_state.json": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:Text",
+    "continue_dev/ok_session.json": "human:Text ai:Text+ToolCall tool:ToolResult ai:Thinking",
+    "copilot_chat/ok_export.json": "human:Text ai:Text+ToolCall tool:ToolResult",
+    "gemini_cli/ok_session.json": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:Text",
+    "gemini_cli/ok_lines.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:Text",
+    "google_adk/ok_session.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
+    "goose/ok_session.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:Thinking+Text",
+    "goose/ok_export.json": "human:Text ai:Text+ToolCall tool:ToolResult ai:Thinking+Text",
+    "haystack/ok_messages.json": "human:Text ai:ToolCall tool:ToolResult",
+    "letta/ok_messages.json": "system:Text human:Text ai:Thinking ai:ToolCall tool:ToolResult ai:Text",
+    "librechat/ok_tree.json": "human:Text ai:Text",
+    "librechat/ok_steps.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
+    "llamaindex/ok_chat_store.json": "human:Text ai:ToolCall tool:ToolResult",
+    "opencode/ok_export.json": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:ToolCall tool:ToolResult ai:Text",
+    "opencode/ok_run.jsonl": "ai:ToolCall tool:ToolResult ai:Text",
+    "semantic_kernel/ok_python.json": "system:Text human:Text ai:ToolCall tool:ToolResult",
+    "semantic_kernel/ok_dotnet.json": "human:Text ai:ToolCall tool:ToolResult",
+    "smolagents/ok_steps.json": "system:Text human:Text ai:Text+ToolCall tool:ToolResult",
+    "zed/ok_thread_0_2.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
+    "zed/ok_thread_0_3.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
+}
+
+
+def messages_of(name: str) -> tuple[Message, ...]:
+    (chain,) = load_file(SAMPLES / name)
+    assert chain.format == name.partition("/")[0]
+    return chain.messages
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_said(name: str) -> None:
+    messages = messages_of(name)
+    shown = (f"{each.role}:{'+'.join(type(part).__name__ for part in each.parts)}" for each in messages)
+    assert " ".join(shown) == SAID[name]
+    calls = [part for each in messages for part in each.parts if isinstance(part, ToolCall)]
+    results = [part for each in messages for part in each.parts if isinstance(part, ToolResult)]
+    assert [part.call_id for part in results] == [part.id for part in calls]
+    assert all(part.name and isinstance(json.loads(part.arguments), dict) for part in calls if part.name != "python_interpreter")
+    assert all(part.content for part in results)
+
+
+def test_the_last_line_of_a_message_counts() -> None:
+    """Gemini CLI writes a message again when its calls have ended."""
+    call, result = messages_of("gemini_cli/ok_lines.jsonl")[1:3]
+    assert call.parts == (Text("I look."), ToolCall("list_directory-7", "list_directory", '{"dir_path": "."}'))
+    assert result.parts == (ToolResult("list_directory-7", "list_directory", "No such directory.", is_error=True),)
+
+
+def test_what_a_tool_tells_the_user_alone_is_not_shown() -> None:
+    assert messages_of("goose/ok_session.jsonl")[2].parts == (ToolResult("call_1", "", "ok"),)
+
+
+def test_an_agent_that_failed() -> None:
+    (failed,) = (part for each in messages_of("opencode/ok_export.json") for part in each.parts if getattr(part, "is_error", False))
+    assert failed == ToolResult("toolu_2", "read", "not found", is_error=True)
+
+
+def test_what_a_call_returned_counts_once() -> None:
+    """Continue keeps it in the state of the call, and in most versions in a message of its own."""
+    content = json.loads((SAMPLES / "continue_dev/ok_session.json").read_text())
+    content["history"] = [item for item in content["history"] if item["message"]["role"] != "tool"]
+    (chain,) = load_file(json.dumps(content).encode())
+    assert [each.role for each in chain.messages] == ["human", "ai", "tool", "ai"]
+    assert chain.messages[3].parts == (Thinking("hm"),)
+
+
+def test_the_last_answer_of_each_message_is_followed() -> None:
+    content = json.loads((SAMPLES / "librechat/ok_tree.json").read_text())
+    children = content["messages"][0]["children"]
+    children.append({**children[0], "messageId": "m3", "text": "Hello again"})
+    (chain,) = load_file(json.dumps(content).encode())
+    assert [each.parts for each in chain.messages] == [(Text("Hello"),), (Text("Hello again"),)]
+
+
+@pytest.mark.parametrize("hostile", [None, 1, {"a": [1]}])
+def test_odd_values_are_no_fault(hostile: object) -> None:
+    """Each member of each unit is replaced in turn."""
+    for name in SAID:
+        text = (SAMPLES / name).read_text()
+        units = [json.loads(line) for line in text.splitlines()] if name.endswith("l") else None
+        for changed in _replaced(units if units is not None else json.loads(text), hostile):
+            lines = "\n".join(map(json.dumps, changed)) if units is not None else json.dumps(changed)
+            with suppress(DocumentError):
+                load_file(lines.encode(), name.partition("/")[0])
+
+
+def _replaced(value: object, hostile: object) -> list[object]:
+    """The value with each of its members replaced, one at a time."""
+    if isinstance(value, dict):
+        inside = [{**value, key: each} for key, item in value.items() for each in _replaced(item, hostile)]
+        return [*({**value, key: hostile} for key in value), *inside]
+    if isinstance(value, list):
+        return [[*value[:at], each, *value[at + 1 :]] for at, item in enumerate(value) for each in _replaced(item, hostile)]
+    return []
