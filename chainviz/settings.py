@@ -167,6 +167,7 @@ MIDDLEWARE = [
     "chainviz.accounts.audit.record.AuditMiddleware",
     "chainviz.accounts.middleware.MemberMiddleware",
     "chainviz.drafts.closed_draft.DraftGoneMiddleware",
+    "chainviz.chains.versions.outline_job.OutlineMiddleware",
 ]
 
 TEMPLATES = [
@@ -191,6 +192,7 @@ DATABASES = {"default": database(CHAINVIZ.database_url, CHAINVIZ.data)}
 # Functions that jobs call. Rows of jobs hold the name: it stays when the function moves.
 JOBS = {
     "import-file": "chainviz.chains.uploads.arrivals.take_in_job",
+    "rebuild-outline": "chainviz.chains.versions.outline_job.rebuild",
     "judge-again": "chainviz.chains.versions.judge_again.judge_again",
     "scan-chain": "chainviz.chains.secrets.scans.scan_content",
     "scan-own-patterns": "chainviz.chains.secrets.scans.scan_for_own",

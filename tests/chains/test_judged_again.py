@@ -11,7 +11,9 @@ from chainviz.chains.models import Chain
 from chainviz.chains.versions.judge_again import start_if_needed
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.store.models import Outline
+from chainviz.store.history.versions import head_of
+from chainviz.store.models import History, Outline
+from chainviz.store.outline import build
 from chainviz.store.outline.edition import RULES
 from tests.chains.files import send
 
@@ -69,3 +71,48 @@ def test_a_pasted_error_leads_to_its_node_and_its_fix(client: Client) -> None:
     assert f'href="/c/{chain.pk}/v/1/at/s1.p1.m1#' in unknown
     nothing = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "<b>bold</b> messages.99"}).content.decode()
     assert "No known API error has these words" in nothing and "<b>bold" not in nothing
+
+
+@pytest.fixture
+def outdated(client: Client, monkeypatch: pytest.MonkeyPatch) -> Chain:
+    """A chain that is too large to be checked again while a page is made."""
+    chain = upload(client, [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}] * 3)
+    Outline.objects.update(rules=RULES - 1)
+    monkeypatch.setattr(build, "MESSAGES_AT_ONCE", 5)
+    return chain
+
+
+def test_the_outline_of_a_large_chain_is_rebuilt_by_a_job(client: Client, outdated: Chain) -> None:
+    page = f"/c/{outdated.pk}/v/1/"
+    for _ in range(2):
+        answer = client.get(page)
+        assert (answer.status_code, answer["Refresh"]) == (202, "1")
+        assert "being checked with the current rules" in answer.content.decode()
+    fragment = client.get(f"{page}rows?from=s1", headers={"HX-Request": "true"})
+    assert (fragment.status_code, fragment["HX-Refresh"]) == (204, "true")
+    assert not Outline.objects.filter(rules=RULES).exists()
+
+    run_waiting_jobs()
+    assert Job.objects.get(function="rebuild-outline").state == "done"
+    answer = client.get(page)
+    assert answer.status_code == 200 and "Refresh" not in answer
+
+
+def test_what_a_form_sends_does_not_wait_for_that_job(client: Client, outdated: Chain) -> None:
+    sent = {"seen": "v1", "act": "save", "role": "human", "part-0": "Hi again"}
+    assert client.post(f"/c/{outdated.pk}/edit/s1.h.m0?v=1", sent).status_code < 500
+    assert Outline.objects.filter(rules=RULES).exists()
+    assert not Job.objects.filter(function="rebuild-outline").exists()
+
+
+def test_a_job_that_failed_is_not_started_for_ever(client: Client, outdated: Chain) -> None:
+    client.get(f"/c/{outdated.pk}/v/1/")
+    Job.objects.filter(function="rebuild-outline").update(state=Job.State.FAILED)
+    client.raise_request_exception = False
+    assert client.get(f"/c/{outdated.pk}/v/1/").status_code == 500
+    assert Job.objects.filter(function="rebuild-outline").count() == 1
+
+
+def test_outside_of_a_page_the_outline_is_rebuilt_at_once(outdated: Chain) -> None:
+    snapshot = head_of(History(pk=outdated.history)).snapshot
+    assert build.outline_of(snapshot).rules == RULES

@@ -3,10 +3,14 @@ imported, and where the cache has no outline or one that was made by older rules
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+from chainviz.core import progress
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
+from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.verdict import counted
 from chainviz.store.content.codec import pack
@@ -133,7 +137,37 @@ def outline_of(snapshot: Snapshot) -> Outline:
         outline = getattr(snapshot, "outline", None)
     if outline is None or outline.rules != RULES:
         outline = Outline.objects.filter(snapshot=snapshot, rules=RULES).first()
+    if outline is None and _at_once_only.get() and _is_large(snapshot):
+        raise OutlineMissing(snapshot)
     return outline or rebuild_outline(snapshot)
+
+
+MESSAGES_AT_ONCE = 4_000
+BYTES_AT_ONCE = 4_000_000
+"""The outline of a larger snapshot is not rebuilt while a page is made: it takes longer than a person waits."""
+_at_once_only: ContextVar[bool] = ContextVar("at_once_only", default=False)
+
+
+class OutlineMissing(Exception):
+    """There is no outline of this edition, and rebuilding it takes long."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__(f"snapshot {snapshot.pk} has no outline of this edition")
+        self.snapshot = snapshot
+
+
+@contextmanager
+def small_rebuilds_only() -> Iterator[None]:
+    """Inside, `outline_of` raises OutlineMissing for a large snapshot whose outline has to be rebuilt."""
+    token = _at_once_only.set(True)
+    try:
+        yield
+    finally:
+        _at_once_only.reset(token)
+
+
+def _is_large(snapshot: Snapshot) -> bool:
+    return snapshot.messages > MESSAGES_AT_ONCE or snapshot.size > BYTES_AT_ONCE
 
 
 def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
@@ -161,9 +195,9 @@ def _unread(snapshot: Snapshot) -> Counts:
     return {provider.name: list(counted(provider.unread(fields))) for provider in PROVIDERS} if fields else {}
 
 
-def rebuild_outline(snapshot: Snapshot) -> Outline:
+def rebuild_outline(snapshot: Snapshot, report: Progress = ignore_progress) -> Outline:
     writer = BlockWriter(snapshot.history_id)
-    listing, charts = compute(snapshot, writer)
+    listing, charts = compute(snapshot, writer, report)
     writer.flush()
     return save_outline(snapshot, listing, charts)
 
@@ -177,10 +211,12 @@ def rebuild_all() -> int:
     return len([rebuild_outline(snapshot) for snapshot in heads])
 
 
-def compute(snapshot: Snapshot, write: Callable[[PackedBlock], None] = lambda block: None) -> tuple[Listing, Charts]:
+def compute(
+    snapshot: Snapshot, write: Callable[[PackedBlock], None] = lambda block: None, report: Progress = ignore_progress
+) -> tuple[Listing, Charts]:
     pieces = pieces_of(snapshot)
     builder = OutlineBuilder(write, snapshot.format, late_results(read_shapes(pieces)))
-    for placed in read_placed(pieces):
+    for placed in progress.counted(read_placed(pieces), snapshot.messages, report, "checked"):
         builder.add(placed)
     builder.charts.beside = usage_beside(snapshot)
     return builder.finish(), builder.charts
