@@ -17,7 +17,7 @@ from chainviz.chains.render.numbers import count_text, share_text
 from chainviz.chains.usage import UsageView, usage_view
 from chainviz.chains.verdicts import VerdictView, own_and_others, verdict_view
 from chainviz.core.chain.paths import Path
-from chainviz.core.formats import FORMATS, read_only
+from chainviz.core.formats import format_label, read_only
 from chainviz.core.operations import OPERATIONS
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
@@ -123,10 +123,6 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         current=str(current or ""),
         text="plain" if view.as_written else "markdown",
     )
-
-
-def format_label(name: str) -> str:
-    return next((each.label for each in FORMATS if each.name == name), name)
 
 
 def repair_url_of(subject: Subject) -> str:

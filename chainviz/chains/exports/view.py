@@ -16,13 +16,13 @@ from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.explorer.page import format_label
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.exports import FORMS
 from chainviz.chains.exports.choices import Export
 from chainviz.chains.exports.walk import Told
 from chainviz.chains.secrets.export_scan import start_scans, stop_scans, told_before
 from chainviz.core.errors import Refused
+from chainviz.core.formats import format_label
 from chainviz.store.models import Upload
 from chainviz.store.transfer import exports
 from chainviz.web.htmx import wants_fragment

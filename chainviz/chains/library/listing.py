@@ -14,6 +14,7 @@ from django.http import QueryDict
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.usage import RowUsage, row_usage
 from chainviz.chains.verdicts import VerdictView, short_verdicts
+from chainviz.core.formats import format_label
 from chainviz.store.outline.edition import RULES
 
 ROWS = 100
@@ -114,7 +115,7 @@ def listing(chains: ChainQuerySet, wanted: Filter, labels: Mapping[str, str], pa
         rows=[_row(chain, labels, largest) for chain in shown],
         page=shown,
         headings=[_heading(column, wanted) for column in COLUMNS],
-        formats=[(name, labels.get(name, name)) for name in kept],
+        formats=[(name, format_label(name)) for name in kept],
     )
 
 
@@ -155,7 +156,7 @@ def _row(chain: Chain, labels: Mapping[str, str], largest: int) -> Row:
     # Sizes differ by factors of thousands: a straight scale would show one bar and many dots.
     share = math.log1p(chain.size / 1000) / math.log1p(largest / 1000) * 100 if largest else 0
     usage = row_usage(chain.usage or {}, chain.size)
-    return Row(chain, labels.get(chain.format, chain.format), f"{share:.1f}", usage, _verdicts(chain))
+    return Row(chain, format_label(chain.format), f"{share:.1f}", usage, _verdicts(chain))
 
 
 def _verdicts(chain: Chain) -> tuple[VerdictView, ...]:

@@ -13,7 +13,7 @@ from chainviz.chains.library.pasted_error import suspects
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads.imports import RAW_TEXT
-from chainviz.core.formats import FORMATS
+from chainviz.core.formats import FORMATS, format_label
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.responses import see_other
 
@@ -80,7 +80,7 @@ def _in_words(wanted: Filter, labels: dict[str, str]) -> str:
     if wanted.words:
         said.append(f"“{wanted.words}” in the title, file or format")
     if wanted.format:
-        said.append(f"format {labels.get(wanted.format, wanted.format)}")
+        said.append(f"format {format_label(wanted.format)}")
     if wanted.only_problems:
         said.append("with problems")
     return f"You asked for {', '.join(said)}." if said else ""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from chainviz.chains.parse.source_lines import Labels, SourceWindow, source_window
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, byte_size, text_of
+from chainviz.chains.uploads.format_choices import ChoiceView, choices_of
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, byte_size, text_of
 from chainviz.core.dialects.frameworks.react_steps import (
     ACTION,
     ANSWER,
@@ -17,19 +18,22 @@ from chainviz.core.dialects.frameworks.react_steps import (
     QUESTION,
     THOUGHT,
     is_finish,
+    is_readable,
     keys,
+    reflections,
 )
 from chainviz.core.documents.source import open_source
+from chainviz.core.formats import get_format
 from chainviz.core.formats.offers import LIKELY
 from chainviz.core.formats.react_log import ReactLog
 from chainviz.core.load import LoadedChain, load_source
 from chainviz.core.text_formats.contract import FoundSection, IgnoredRange, ParsedText
 
-REACT = ReactLog()
+USUAL = ReactLog()
 MOST_CHAINS, MOST_MESSAGES = 20, 30
 """Shown at once; all are imported."""
 HUES = {
-    "human": "section-3", "AI text": "section-1", "tool call": "section-2", "answer": "section-2",
+    "system": "section-5", "human": "section-3", "AI text": "section-1", "tool call": "section-2", "answer": "section-2",
     "not a call": "problem", "tool result": "section-4", "outcome": "ok",
 }  # fmt: skip
 
@@ -54,6 +58,8 @@ class LogChain:
 
 @dataclass(frozen=True, slots=True)
 class ReactPage:
+    format: str
+    choices: Sequence[ChoiceView]
     source: SourceWindow
     size: int
     chains: tuple[LogChain, ...]
@@ -66,17 +72,21 @@ class ReactPage:
     ignored: str
 
 
-def react_page(text: str, first_line: int = 0) -> ReactPage | None:
-    """None for a text that is no ReAct log."""
-    chains = _chains(text)
+def react_page(text: str, format: str, first_line: int = 0) -> ReactPage | None:
+    """`format` has what was decided about reading a log. None for a text that is none."""
+    chosen = get_format(format) if format else USUAL
+    form = chosen if isinstance(chosen, ReactLog) else USUAL
+    chains = _chains(text, form)
     if not chains:
         return None
-    steps = list(_steps(text, chains))
+    steps = list(_steps(text, chains, form))
     counts = Counter(step.name for step in steps)
     ignored = tuple(_gaps(text, steps))
     shown = tuple(_chain(chain, number) for number, chain in enumerate(chains[:MOST_CHAINS], 1))
     labels = Labels([step.name for step in steps], [(1, 1)] * len(steps), [HUES[step.name] for step in steps])
     return ReactPage(
+        format=form.name,
+        choices=choices_of(form.name),
         source=source_window(text, ParsedText(tuple(steps), ignored), labels, first_line),
         size=byte_size(text),
         chains=shown,
@@ -90,35 +100,43 @@ def react_page(text: str, first_line: int = 0) -> ReactPage | None:
     )
 
 
-def _chains(text: str) -> list[LoadedChain]:
+def _chains(text: str, form: ReactLog) -> list[LoadedChain]:
     if not {THOUGHT, ACTION} <= {key.word for key in keys(text)}:
         return []
     with open_source(text.encode("utf-8", "surrogatepass")) as source:
-        found = REACT.find(source)
-        return load_source(source, REACT.name) if found and REACT.confidence(found[0].sample) >= LIKELY else []
+        found = form.find(source)
+        return load_source(source, form.name) if found and form.confidence(found[0].sample) >= LIKELY else []
 
 
-def _steps(text: str, chains: Sequence[LoadedChain]) -> Iterator[FoundSection]:
+def _steps(text: str, chains: Sequence[LoadedChain], form: ReactLog) -> Iterator[FoundSection]:
     """The lines of every message and of the outcomes, each named by what it becomes."""
-    place = 0
+    place, unit = 0, -1
     for message in (message for chain in chains for message in chain.messages):
         for fragment in message.source:
             start = text.find(fragment.text, place)
-            if start < 0:
+            if start < 0 or fragment.start == unit:
                 continue
+            unit = fragment.start
             place = start + len(fragment.text)
-            found = keys(fragment.text)
-            ends = [*(key.start for key in found[1:]), len(fragment.text)]
-            for key, end in zip(found, ends, strict=True):
-                name = _name(key.word, message, fragment.text)
-                outer_end = start + len(fragment.text[:end].rstrip())
+            end, reflected = reflections(fragment.text)
+            found = keys(fragment.text[:end])
+            ends = [*(key.start for key in found[1:]), end]
+            for key, stop in zip(found, ends, strict=True):
+                outer_end = start + len(fragment.text[:stop].rstrip())
+                name = "human" if key.word == QUESTION else _name(key.word, message, fragment.text, form)
                 yield FoundSection(name, text, start + key.end, outer_end, start + key.start, outer_end)
+            if end < len(fragment.text) and message.role == SYSTEM:
+                yield FoundSection("system", text, start + reflected, place, start + end, place)
 
 
-def _name(word: str, message: Message, step: str) -> str:
+def _name(word: str, message: Message, step: str, form: ReactLog) -> str:
     """What a line with this first word becomes."""
+    if word == ACTION and not is_readable(step):
+        return "not a call"
+    if word == ACTION and is_finish(step) and not form.how.finish_calls:
+        return "answer"
     if word == ACTION:
-        return "answer" if is_finish(step) else "tool call" if message.calls else "not a call"
+        return "tool call" if message.calls else "AI text"
     if message.role == AI:
         return "AI text" if word == THOUGHT else "outcome"
     if word == ANSWER:
@@ -154,11 +172,11 @@ def _chain(chain: LoadedChain, number: int) -> LogChain:
 
 
 def _message(message: Message) -> MessageLine:
-    role = message.role if message.role in (HUMAN, AI, TOOL) else HUMAN
-    names = {HUMAN: "Human", AI: "AI", TOOL: "Result"}
+    role = message.role
+    names = {SYSTEM: "System", HUMAN: "Human", AI: "AI", TOOL: "Result"}
     call = next(iter(message.calls), None)
     step = message.source[0].text if message.source else ""
-    is_no_call = message.role == AI and call is None and any(key.word == ACTION for key in keys(step)) and not is_finish(step)
+    is_no_call = message.role == AI and any(key.word == ACTION for key in keys(step)) and not is_readable(step)
     result = next((part.content for part in message.parts if hasattr(part, "content")), "")
     text = marks(one_line(text_of(message) or str(result), 160))
     return MessageLine("tool" if call else role, marks(call.name) if call else names[role], text, message.size, is_no_call)

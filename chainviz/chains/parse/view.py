@@ -13,6 +13,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.parse.panel import panel_of
 from chainviz.chains.parse.react import react_page
 from chainviz.chains.parse.settings import settings_in
+from chainviz.chains.uploads.format_choices import format_in
 from chainviz.core.chain.messages import Message, Text
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.toolchain import NO_SCHEMAS, tool_schemas
@@ -70,8 +71,8 @@ def parse_message(request: HttpRequest, subject: Subject, where: str) -> HttpRes
 def parse_text(request: HttpRequest) -> HttpResponse:
     """Nothing that is pasted is stored; the page gives it back."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
-    react = react_page(text, _first_line(request)) if text.strip() else None
     form = request.POST if request.method == "POST" else request.GET
+    react = react_page(text, format_in(form), _first_line(request)) if text.strip() else None
     panel = panel_of(text, settings_in(form), NO_SCHEMAS.arguments, _first_line(request))
     context = {"text": text, "panel": panel, "react": react, "has_text": bool(text.strip())}
     return render(request, "chains/parse/text.html", context)

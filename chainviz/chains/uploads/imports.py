@@ -10,10 +10,10 @@ from django.utils import timezone
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Chain
 from chainviz.chains.versions import heads
-from chainviz.core import formats
 from chainviz.core.documents.detection.detect import raw_list
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import Pointer
+from chainviz.core.formats import get_format
 from chainviz.core.formats.offers import Offer
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.jobs.lease import storable
@@ -40,7 +40,7 @@ def size_of(offer: Offer) -> int:
 
 
 def raw_offer(source: Source) -> Offer:
-    return Offer(raw_list(source), (formats.get_format(RAW_TEXT),), is_certain=True)
+    return Offer(raw_list(source), (get_format(RAW_TEXT),), is_certain=True)
 
 
 def known_chain(member: Membership, source: Source, offer: Offer) -> Chain | None:
@@ -115,7 +115,3 @@ def _list_of(source: Source, offer: Offer) -> MessageList:
 def file_notes(chain: Chain) -> tuple[str, ...]:
     """What was odd about its file, a sentence each."""
     return envelope_of(Version.objects.get(history=chain.history, number=1).snapshot).warnings
-
-
-def format_label(name: str) -> str:
-    return next((each.label for each in formats.FORMATS if each.name == name), name)

@@ -19,7 +19,8 @@ from chainviz.chains.access import arrival_for
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.uploads import arrivals
-from chainviz.core.formats import FORMATS
+from chainviz.chains.uploads.format_choices import choices_of, format_in
+from chainviz.core.formats import FORMATS, format_label
 from chainviz.web.responses import see_other
 
 LINKED = 5
@@ -55,9 +56,7 @@ def pick(request: HttpRequest, arrival_id: int) -> HttpResponse:
     picks = sorted({row["key"] for row in arrival.found} & set(request.POST.getlist("pick")))
     if not picks:
         return _page(request, arrival, error="Pick at least one chain.")
-    chosen = request.POST.get("format", "")
-    format = chosen if any(each.name == chosen for each in FORMATS) else ""
-    arrivals.take_in(arrival, {"picks": picks, "format": format, "versions": "versions" in request.POST})
+    arrivals.take_in(arrival, {"picks": picks, "format": format_in(request.POST), "versions": "versions" in request.POST})
     if arrival.is_running:
         return see_other("chains:arrival", arrival.pk)
     if arrival.is_failed:
@@ -85,20 +84,20 @@ def _page(request: HttpRequest, arrival: Arrival, error: str = "") -> HttpRespon
     others = sorted(set(labels) - set(likely) - (found if len(found) == 1 else set()), key=labels.__getitem__)
     context = {
         "arrival": arrival,
-        "rows": _rows(member_of(request), arrival, labels, set(request.POST.getlist("pick")) if error else None),
+        "rows": _rows(member_of(request), arrival, set(request.POST.getlist("pick")) if error else None),
         "earlier": sum(1 for row in arrival.found if row.get("final")),
         "error": error,
         "notes": list(dict.fromkeys(note for row in arrival.found for note in row["notes"])),
-        "found_label": f"{labels.get(min(found), min(found))} (found)" if len(found) == 1 else "As found, each its own",
+        "found": min(found) if len(found) == 1 else "",
+        "found_label": f"{format_label(min(found))} (found)" if len(found) == 1 else "As found, each its own",
+        "choices": choices_of(min(found)) if len(found) == 1 else [],
         "likely": [(name, labels[name]) for name in likely],
         "others": [(name, labels[name]) for name in others],
     }
     return render(request, "chains/uploads/pick.html", context, status=422 if error else 200)
 
 
-def _rows(
-    member: Membership, arrival: Arrival, labels: dict[str, str], picked: set[str] | None
-) -> list[PickRow]:
+def _rows(member: Membership, arrival: Arrival, picked: set[str] | None) -> list[PickRow]:
     earlier = Counter(row.get("final", "") for row in arrival.found)
     kept = Chain.objects.visible_to(member).in_bulk([row["chain"] for row in arrival.found if row["chain"]])
     return [
@@ -106,7 +105,7 @@ def _rows(
             key=row["key"],
             title=row["title"],
             begins=row["begins"],
-            format_label=labels.get(row["formats"][0], row["formats"][0]),
+            format_label=format_label(row["formats"][0]),
             messages="" if row["messages"] is None else f"{row['messages']:,}",
             size=row["size"],
             problems=row.get("problems", 0),

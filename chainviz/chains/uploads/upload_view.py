@@ -16,8 +16,9 @@ from chainviz.chains.access import arrival_for
 from chainviz.chains.library.view import library_page
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals, staging
-from chainviz.chains.uploads.imports import file_notes, format_label
-from chainviz.core.formats import FORMATS
+from chainviz.chains.uploads.format_choices import format_in
+from chainviz.chains.uploads.imports import file_notes
+from chainviz.core.formats import format_label
 from chainviz.web.formatting.relative_time import day_text
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.responses import see_other
@@ -28,8 +29,7 @@ State = Arrival.State
 @requires("upload")
 @require_POST
 def upload(request: HttpRequest) -> HttpResponse:
-    chosen = request.POST.get("format", "")
-    format = chosen if any(each.name == chosen for each in FORMATS) else ""
+    format = format_in(request.POST)
     received = [arrivals.receive(member_of(request), file, format=format) for file in _files(request)]
     if len(received) == 1:
         return _answer(request, received[0])

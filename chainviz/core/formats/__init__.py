@@ -140,11 +140,27 @@ def read_only(name: str) -> str:
 
 
 def get_format(name: str) -> Format:
-    for format in FORMATS:
-        if format.name == name:
-            return format
-    names = ", ".join(format.name for format in FORMATS)
-    raise DocumentError(f"There is no format “{name[:40]}”; choose one of {names}.")
+    """`react_log`, or with values of its choices: `react_log:text,call`."""
+    base, _, chosen = name.partition(":")
+    format = next((each for each in FORMATS if each.name == base), None)
+    if format is None:
+        names = ", ".join(each.name for each in FORMATS)
+        raise DocumentError(f"There is no format “{name[:40]}”; choose one of {names}.")
+    values = [value.strip() for value in chosen.split(",") if value.strip()]
+    allowed = {value for choice in format.choices for value, _ in choice.values}
+    unknown = next((value for value in values if value not in allowed), None)
+    if unknown is not None:
+        said = f"choose from {', '.join(sorted(allowed))}" if allowed else "it is read in one way only"
+        raise DocumentError(f"The format {base} has no choice “{unknown[:40]}”; {said}.")
+    return format.chosen(values) if values else format
+
+
+def format_label(name: str) -> str:
+    """The name itself for a format that is unknown today."""
+    try:
+        return get_format(name).label
+    except DocumentError:
+        return name
 
 
 def recognition_of(formats: Sequence[Format]) -> Recognition:

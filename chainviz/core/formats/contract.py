@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,8 +29,19 @@ class Style:
     """The message's place in a document that is rewritten, for ids that must not repeat."""
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something a person may decide about how a format is read."""
+
+    name: str
+    label: str
+    values: tuple[tuple[str, str], ...]
+    """Name and label of each; the first is the usual one. No two values of a format have the same name."""
+
+
 class Format(Protocol):
     name: str
+    """With choices that are not the usual ones behind a colon: `react_log:text,call`."""
     label: str
     tested_with: str
     """The tools, with their versions, whose files or types it was tried on."""
@@ -103,6 +114,13 @@ class Format(Protocol):
     """Members in which all lists repeat what another list of the document holds, by their keys: they are no chains where
     there is another one."""
 
+    choices: tuple[Choice, ...] = ()
+    """What may be decided about reading it."""
+
+    def chosen(self, values: Collection[str]) -> Format:
+        """The format as it reads with these values of its choices, the usual ones otherwise."""
+        return self
+
     def is_message(self, value: object) -> bool:
         """Whether a decoded member of a list (or a line) looks like a message, or a unit, of this format.
 
@@ -145,4 +163,4 @@ def refusal(format: Format) -> str:
     return f"{format.label} is read only: convert the chain to another format, and change that."
 
 
-__all__ = ["Format", "Sample", "Style", "refusal", "unit_form"]
+__all__ = ["Choice", "Format", "Sample", "Style", "refusal", "unit_form"]

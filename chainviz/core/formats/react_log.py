@@ -1,19 +1,22 @@
 """ReAct logs, plain text: `Question:`, `Thought 1:`, `Action 1: Search[x]`, `Observation 1:` (as reflexion writes them).
 
-Each question that follows a blank line begins a chain. A line without a key continues the one above. `Finish[x]` is the
-answer; what follows it (`Answer is CORRECT`, `Correct answer: …`) is its outcome, no message. An action that is none stays
-text, and its observation is a human message. Separator lines and blank lines between chains belong to no chain.
+Each question that follows a blank line begins a chain. A line without a key continues the one above. `Reflections:` below
+a question are a system message before it. `Finish[x]` is the answer; what follows it (`Answer is CORRECT`,
+`Correct answer: …`) is its outcome, no message. An action that is none stays text, and its observation is a human message.
+Separator lines and blank lines between chains belong to no chain. What results, `Finish` and reflections become can be chosen.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from chainviz.core.chain.messages import (
     AI,
     HUMAN,
     NEW,
+    SYSTEM,
     TOOL,
     Fragment,
     Message,
@@ -24,17 +27,33 @@ from chainviz.core.chain.messages import (
     text_of,
 )  # fmt: skip
 from chainviz.core.dialects.frameworks import react_steps
-from chainviz.core.dialects.frameworks.react_steps import ACTION, ANSWER, OBSERVATION, QUESTION, SEPARATOR, THOUGHT
+from chainviz.core.dialects.frameworks.react_steps import (
+    ACTION,
+    ANSWER,
+    OBSERVATION,
+    QUESTION,
+    SEPARATOR,
+    THOUGHT,
+    Reading,
+)
 from chainviz.core.dialects.patching import reasoning_of
 from chainviz.core.documents.json.scan import byte_length
 from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.documents.units import FoundList, Sample, Span, Unit
-from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.contract import Choice, Format, Style
 
 _STEP_LINE = re.compile(rb"(?:Thought|Action|Observation)(?: \d+)?:")
 _SEPARATOR = re.compile(SEPARATOR.encode())
 _ROLE_STEPS = {AI: (THOUGHT, ACTION), TOOL: (OBSERVATION,)}
 _OTHER_STEPS = (QUESTION, OBSERVATION)
+_ASKED, _REFLECTED = (0,), (1,)
+"""The blocks of a question's step."""
+CHOICES = (
+    Choice("results", "Results become", (("tool", "Tool messages"), ("text", "Text observations"))),
+    Choice("finish", "Finish becomes", (("answer", "The answer"), ("call", "A tool call"))),
+    Choice("reflections", "Reflections become", (("system", "A system message"), ("omit", "Left out"))),
+)
+USUAL = Reading()
 HEAD = 1 << 14
 """Bytes that tell whether a text is a log."""
 
@@ -46,6 +65,16 @@ class ReactLog(Format):
     blocks_at = ()
     lines = True
     packs = False
+    choices = CHOICES
+
+    def __init__(self, how: Reading = USUAL) -> None:
+        self.how = how
+        unusual = {"text": how.text_results, "call": how.finish_calls, "omit": how.no_reflections}
+        values = ",".join(value for value, is_chosen in unusual.items() if is_chosen)
+        self.name = f"react_log:{values}" if values else "react_log"
+
+    def chosen(self, values: Collection[str]) -> ReactLog:
+        return ReactLog(Reading("text" in values, "call" in values, "omit" in values))
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
         head = source.text(3 if source.bom else 0, HEAD)
@@ -73,7 +102,9 @@ class ReactLog(Format):
             if answer:
                 yield self.message(AI, tuple(answer))
                 answer = []
-            if word in (THOUGHT, ACTION) and react_steps.is_finish(step.text):
+            if word == QUESTION:
+                yield from self._question(step)
+            elif word in (THOUGHT, ACTION) and not self.how.finish_calls and react_steps.is_finish(step.text):
                 answer = [step.fragment()]
             elif word in (THOUGHT, ACTION):
                 message = self.message(AI, (step.fragment(),))
@@ -86,11 +117,20 @@ class ReactLog(Format):
         if answer:
             yield self.message(AI, tuple(answer))
 
+    def _question(self, step: Unit) -> Iterator[Message]:
+        if self.how.no_reflections or react_steps.reflections(step.text)[0] == len(step.text):
+            yield self.message(HUMAN, (step.fragment(),))
+        else:
+            yield self.message(SYSTEM, (replace(step.fragment(), blocks=_REFLECTED),))
+            yield self.message(HUMAN, (replace(step.fragment(), blocks=_ASKED),))
+
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
         """Only of an observation the step does not say the role."""
         word = react_steps.word_of(source[0].text)
+        is_reflected = role == SYSTEM and source[0].blocks == _REFLECTED
         role = AI if word in (THOUGHT, ACTION) else TOOL if role == TOOL and word == OBSERVATION else HUMAN
-        parts = tuple(leaf.part for leaf in react_steps.leaves(role, source[0].text))
+        role = SYSTEM if is_reflected else role
+        parts = tuple(leaf.part for leaf in react_steps.leaves(role, source[0].text, self.how))
         return Message(role, parts, source=source, note=_outcome(source[1:]))
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
@@ -98,8 +138,16 @@ class ReactLog(Format):
             return (Fragment(NEW, "", react_steps.new_step(message)),)
         first, *rest = message.source
         fits = react_steps.word_of(first.text) in _ROLE_STEPS.get(message.role, _OTHER_STEPS)
-        text = (react_steps.patched(message, first.text) if fits else None) or react_steps.new_step(message)
-        return message.source if text == first.text else (Fragment(first.ordinal, first.lead, text), *rest)
+        text = (react_steps.patched(message, first.text, self.how) if fits else None) or react_steps.new_step(message)
+        return message.source if text == first.text else (replace(first, text=text, start=-1), *rest)
+
+    def join(self, fragments: Sequence[Fragment]) -> str:
+        """A question's step of what the human and the system message own of it."""
+        asked, reflected = (
+            next((each.text for each in fragments if each.blocks == blocks), "") for blocks in (_ASKED, _REFLECTED)
+        )
+        question = asked[: react_steps.reflections(asked)[0]]
+        return question + reflected[react_steps.reflections(reflected)[0] :] if reflected else question.rstrip()
 
     def losses(self, message: Message) -> tuple[str, ...]:
         lost = []
@@ -171,7 +219,7 @@ def _outcome(fragments: tuple[Fragment, ...]) -> str:
     """What the log says of the answer."""
     said = []
     for fragment in fragments:
-        text = react_steps.leaves(HUMAN, fragment.text)[0].part
+        text = react_steps.leaves(HUMAN, fragment.text, USUAL)[0].part
         assert isinstance(text, Text)
         is_answer = react_steps.word_of(fragment.text) == ANSWER
         said.append(f"correct answer: {text.text}" if is_answer else text.text)

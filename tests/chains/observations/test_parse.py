@@ -183,6 +183,23 @@ def test_a_react_log_shows_what_its_lines_become() -> None:
     assert "Import 2 chains" in html
 
 
+def test_what_a_log_becomes_is_chosen_on_the_page_and_imported_so() -> None:
+    log = f"{LOG}\nQuestion: And this?\nReflections:\n- Search by name.\nThought 1: Yes.\nAction 1: Finish[x]\n"
+    assert list(lines(paste(log)).values())[-6:-2] == ["section-3 human", "section-5 system", "section-5", "section-1 AI text"]
+    chosen = {"format": "react_log", "read-results": "text", "read-finish": "call", "read-reflections": "omit"}
+    page = paste(log, **chosen)
+    assert list(lines(page).values())[-6:-1] == [
+        "section-3 human", "ignored ignored", "ignored", "section-1 AI text", "section-1 AI text",
+    ]  # fmt: skip
+    assert 'value="text" checked' in page
+    Client().post("/upload/", {"text": log, **chosen})
+    pick = f"/pick/{Arrival.objects.get().pk}/"
+    assert 'value="omit" checked' in Client().get(pick).content.decode()
+    Client().post(pick, {"format": "react_log", "read-results": "text", "pick": "/0"})
+    assert Chain.objects.get().format == "react_log:text"
+    assert "ReAct log" in Client().get("/").content.decode()
+
+
 def test_a_react_log_is_imported_from_the_page() -> None:
     assert 'formaction="/upload/"' in paste(LOG)
     Client().post("/upload/", {"text": LOG})

@@ -13,6 +13,7 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import strict_error
 from chainviz.core.documents.assemble import whole_file
 from chainviz.core.documents.source import open_source
+from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Style
 from chainviz.core.load import LoadedChain, document_in, load_file, restyle
@@ -82,7 +83,8 @@ def test_each_question_is_a_chain() -> None:
             (AI, "So it is the Old Tower.", "Old Tower"),
         ],
         [
-            (HUMAN, "How long is the tunnel?You have failed before.\nReflections:\n- I should search the tunnel by name."),
+            (SYSTEM, "- I should search the tunnel by name."),
+            (HUMAN, "How long is the tunnel?You have failed before."),
             (AI, "The Dale Tunnel may be it.\nAction 1: Lookup[length"),
             (HUMAN, "Invalid Action."),
             (AI, "I search [it].", 'call_2 Search {"q": "Dale]"}'),
@@ -96,6 +98,43 @@ def test_each_question_is_a_chain() -> None:
     ]  # fmt: skip
     assert all(strict_error(parse(chain.messages)) is None for chain in chains)
     assert [chain.title for chain in chains][2] == "question 3 · Where?"
+
+
+READINGS = ("react_log", "react_log:text", "react_log:call", "react_log:omit", "react_log:text,call,omit")
+
+
+def test_what_results_finish_and_reflections_become_is_chosen() -> None:
+    as_text = [shown(chain) for chain in load_file(LOG.encode(), "react_log:text")]
+    assert as_text[0][1:3] == [
+        (AI, "I need to search Kvarholm.\nAction 1: Search[Kvarholm]"),
+        (HUMAN, "An island with two lighthouses.\n\nThe Old Tower was lit in 1842."),
+    ]
+    assert as_text[0][-1] == (AI, "So it is the Old Tower.", "Old Tower")
+    called = [shown(chain) for chain in load_file(LOG.encode(), "react_log:call")]
+    assert called[0][-2:] == [
+        (AI, "So it is the Old Tower.", 'call_2 Finish {"input": "Old Tower"}'), (TOOL, "call_2: Answer is CORRECT"),
+    ]  # fmt: skip
+    (_, omitted, _) = load_file(LOG.encode(), "react_log:omit")
+    assert shown(omitted)[0] == (HUMAN, "How long is the tunnel?You have failed before.")
+    for reading in READINGS:
+        chains = load_file(LOG.encode(), reading)
+        assert [strict_error(parse(chain.messages)) for chain in chains] == [None] * 3
+        assert b"Reflections:" in exported(LOG.encode(), chains[1])
+
+
+def test_an_unknown_choice_is_refused_in_a_sentence() -> None:
+    with pytest.raises(DocumentError, match="no choice “notes”; choose from answer, call, omit, system, text, tool"):
+        get_format("react_log:notes")
+    with pytest.raises(DocumentError, match="no choice “text”; it is read in one way only"):
+        get_format("openai_chat:text")
+
+
+def test_a_question_without_its_reflections_and_reflections_without_their_question() -> None:
+    (_, chain, _) = load_file(LOG.encode())
+    reflections, question, *rest = chain.messages
+    asked = exported(LOG.encode(), chain, (question, *rest))
+    assert asked.startswith(b"Question: How long is the tunnel?You have failed before.\nThought 1")
+    assert exported(LOG.encode(), chain, (reflections, *rest)).startswith(b"Reflections:\n- I should")
 
 
 VARIANTS = {
@@ -154,7 +193,8 @@ WORDS = st.lists(st.sampled_from((*LINES, *STEPS)), max_size=3).map("\n".join)
 @settings(max_examples=300, deadline=None)
 def test_an_edit_stays_in_its_place_and_reads_back(data: st.DataObject, words: str) -> None:
     content = LOG.encode()
-    chains = load_file(content)
+    form = get_format(data.draw(st.sampled_from(READINGS)))
+    chains = load_file(content, form.name)
     number = data.draw(st.integers(0, len(chains) - 1))
     chain = chains[number]
     at = data.draw(st.integers(0, len(chain.messages) - 1))
@@ -169,9 +209,9 @@ def test_an_edit_stays_in_its_place_and_reads_back(data: st.DataObject, words: s
         case _:
             new = replace(part, arguments=words)  # type: ignore[call-arg]
     changed = replace(message, parts=(*message.parts[:place], new, *message.parts[place + 1 :]))
-    styled = restyle(chain.messages, at, changed, FORM, chain.envelope)
+    styled = restyle(chain.messages, at, changed, form, chain.envelope)
     assert styled.role == message.role
-    assert FORM.write(styled, Style()) == styled.source
+    assert form.write(styled, Style()) == styled.source
     messages = (*chain.messages[:at], styled, *chain.messages[at + 1 :])
     document = exported(content, chain, messages)
     first = message.source[0]
@@ -182,7 +222,7 @@ def test_an_edit_stays_in_its_place_and_reads_back(data: st.DataObject, words: s
     assert document.endswith(original[start + size :])
     if "\ud800" in words:
         return
-    (again,) = load_file(document, "react_log")
+    (again,) = load_file(document, form.name)
     assert [(m.role, m.parts) for m in again.messages] == [(m.role, m.parts) for m in messages]
     with open_source(content) as source:
         regions = [(each.envelope.region, [exported(content, each)]) for each in chains]

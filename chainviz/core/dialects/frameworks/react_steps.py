@@ -1,6 +1,7 @@
 """The steps of a ReAct log: where each lies in the text, what it says, and how a changed one is written.
 
-A step is a `Question:`, a `Thought 1:` with its `Action 1: Search[x]`, an `Observation 1:` or a `Correct answer:`.
+A step is a `Question:` with the `Reflections:` below it, a `Thought 1:` with its `Action 1: Search[x]`, an
+`Observation 1:` or a `Correct answer:`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,19 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chainviz.core.chain.messages import AI, TOOL, Message, Part, Role, Text, ToolCall, ToolResult, text_of
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    Message,
+    Part,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    text_of,
+)
 from chainviz.core.dialects.patching import is_object
 from chainviz.core.documents.json.edit import dump
 
@@ -22,8 +35,20 @@ FINISH = "Finish"
 _KEY = re.compile(rf"^(?:({QUESTION}|{ANSWER})|({THOUGHT}|{ACTION}|{OBSERVATION})(?: (\d+))?):[ \t]?", re.MULTILINE)
 SEPARATOR = "[-=#*]{5,}"
 """How a line begins that parts chains."""
-_GUARDED = re.compile(f"{_KEY.pattern}|^{SEPARATOR}", re.MULTILINE)
+_REFLECTIONS = re.compile(r"^Reflections:[ \t]*(?:\r?\n)?", re.MULTILINE)
+_GUARDED = re.compile(f"{_KEY.pattern}|^{SEPARATOR}|^Reflections:", re.MULTILINE)
 _CALL = re.compile(r"([\w.-]+)\[(.*)\]\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a person may decide about the messages of a log."""
+
+    text_results: bool = False
+    """Calls stay text, and their observations are human messages."""
+    finish_calls: bool = False
+    """`Finish[x]` is a call like any other, and what the log says of it the result."""
+    no_reflections: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +95,23 @@ class Leaf:
     spans: tuple[tuple[int, int], ...]
 
 
-def leaves(role: Role, text: str) -> list[Leaf]:
+def reflections(text: str) -> tuple[int, int]:
+    """Where the reflections of a question begin, and where their text does; twice the end where there are none."""
+    found = _REFLECTIONS.search(text)
+    return found.span() if found and word_of(text) in ("", QUESTION) else (len(text), len(text))
+
+
+def leaves(role: Role, text: str, how: Reading) -> list[Leaf]:
     """The parts of a message of that role, whose step is `text`."""
     found = keys(text)
     first = found[0] if found and found[0].start == 0 else Key("", "", 0, 0)
+    end, reflected = reflections(text)
+    if end < len(text) and role == SYSTEM:
+        return [_text_leaf(text, reflected, len(text))]
+    if end < len(text) and role == HUMAN:
+        return [_text_leaf(text, first.end, len(text[:end].rstrip()))]
     if role == AI and first.word in (THOUGHT, ACTION):
-        return _ai_leaves(text, found) or [_text_leaf(text, first.end, len(text))]
+        return _ai_leaves(text, found, how) or [_text_leaf(text, first.end, len(text))]
     if role == TOOL:
         part = ToolResult(_call_id(first.number), "", text[first.end :], origin=0)
         return [Leaf(part, ((first.end, len(text)),))]
@@ -86,8 +122,8 @@ def _text_leaf(text: str, start: int, end: int, origin: int = 0) -> Leaf:
     return Leaf(Text(text[start:end], origin=origin), ((start, end),))
 
 
-def _ai_leaves(text: str, found: list[Key]) -> list[Leaf]:
-    """The thought and its actions; [] where an action cannot be read."""
+def _ai_leaves(text: str, found: list[Key], how: Reading) -> list[Leaf]:
+    """The thought and its actions; [] where an action cannot be read, or is to stay text."""
     actions = [key for key in found if key.word == ACTION]
     made: list[Leaf] = []
     if found[0].word == THOUGHT:
@@ -96,14 +132,20 @@ def _ai_leaves(text: str, found: list[Key]) -> list[Leaf]:
     for place, key in enumerate(actions):
         end = actions[place + 1].start if place + 1 < len(actions) else len(text)
         call = _CALL.fullmatch(text, key.end, end)
-        if call is None:
+        is_answer = call is not None and call[1] == FINISH and not how.finish_calls
+        if call is None or (how.text_results and not is_answer):
             return []
-        if call[1] == FINISH:
+        if is_answer:
             made.append(_text_leaf(text, *call.span(2), origin=len(made)))
         else:
             part = ToolCall(_call_id(key.number), call[1], _arguments(call[2]), origin=len(made))
             made.append(Leaf(part, (call.span(1), call.span(2))))
     return made
+
+
+def is_readable(text: str) -> bool:
+    """Whether every action of the step is a call or the answer."""
+    return bool(_ai_leaves(text, keys(text), Reading()))
 
 
 def is_finish(text: str) -> bool:
@@ -138,15 +180,16 @@ def word_of(text: str) -> str:
     return (found[1] or found[2]) if found else ""
 
 
-def patched(message: Message, text: str) -> str | None:
+def patched(message: Message, text: str, how: Reading) -> str | None:
     """The step with other values in their places; None where the parts are not of the same kinds."""
-    old = leaves(message.role, text)
+    old = leaves(message.role, text, how)
     if [type(leaf.part) for leaf in old] != [type(part) for part in message.parts]:
         return None
     for leaf, part in reversed(list(zip(old, message.parts, strict=True))):
         if part != leaf.part:
             for (start, end), value in reversed(list(zip(leaf.spans, _values(part), strict=True))):
-                text = text[:start] + value + text[end:]
+                is_like_a_step = text[:start].endswith("\n") and _GUARDED.match(value)
+                text = f"{text[:start]}{' ' if is_like_a_step else ''}{value}{text[end:]}"
     return text
 
 
