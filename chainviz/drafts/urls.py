@@ -30,6 +30,7 @@ urlpatterns = [
     path("c/<int:chain_id>/do/summarize/prompt", choices.prompt, name="prompt"),
     path("c/<int:chain_id>/do/compact/simulate/", simulation.simulation, name="simulation"),
     path("c/<int:chain_id>/state/", state.state, name="state"),
+    path("c/<int:chain_id>/state/step", state.step, name="state_step"),
     path("c/<int:chain_id>/state/import/", import_page.state_import, name="state_import"),
     path("c/<int:chain_id>/state/document", state.document, name="state_document"),
     path(RUN, summary_run.summaries, name="summaries"),

@@ -86,6 +86,12 @@ def downloaded(chain: Chain, query: str = "") -> dict[str, Any]:
     return dict(json.loads(b"".join(answer.streaming_content)))  # type: ignore[attr-defined]
 
 
+def stepped(client: Client, chain: Chain, query: str = "", **fields: str) -> Any:
+    """What a button answers that adds a step to the draft."""
+    given = fields_of(client.get(f"/c/{chain.pk}/state/{query}").content.decode())
+    return client.post(f"/c/{chain.pk}/state/step{query}", {**given, **fields})
+
+
 def test_two_columns_show_what_is_stored_and_what_is_sent(talk: Chain) -> None:
     found = rows(get(talk))
     assert found[:2] == [
@@ -153,7 +159,7 @@ def test_over_the_context_window_the_page_says_so(talk: Chain) -> None:
 )
 def test_appending_is_a_step_of_a_draft(talk: Chain, fields: dict[str, str], role: str, text: str) -> None:
     client = Client()
-    answer = send_form(client, f"/c/{talk.pk}/state/", **fields)
+    answer = stepped(client, talk, **fields)
     draft = Draft.objects.get()
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/c/{talk.pk}/d/{draft.pk}/")
     last = StoredChain(snapshot_of(draft))[-1]
@@ -162,9 +168,8 @@ def test_appending_is_a_step_of_a_draft(talk: Chain, fields: dict[str, str], rol
 
 
 def test_appending_nothing_or_to_other_content_is_refused(talk: Chain) -> None:
-    address = f"/c/{talk.pk}/state/"
-    assert send_form(Client(), address, act="append").status_code == 422
-    answer = send_form(Client(), address, act="append", append_text="x", seen="00")
+    assert stepped(Client(), talk, act="append").status_code == 422
+    answer = stepped(Client(), talk, act="append", append_text="x", seen="00")
     assert answer.status_code == 422
     assert "changed after this form was opened" in answer.content.decode()
     assert not Draft.objects.exists()
@@ -189,6 +194,30 @@ def test_an_imported_state_keeps_what_it_says() -> None:
     assert downloaded(chain) == document
 
 
+@pytest.mark.parametrize(("provider", "left"), [("openai", [human("a"), ai("b"), system("mid")]), ("anthropic", [human("a"), ai("b")])])
+def test_refused_system_messages_are_removed_with_one_button(provider: str, left: list[Any]) -> None:
+    """goaitools drops one at the start; Anthropic takes none among the messages."""
+    chain = make_chain_of(json.dumps(state_document([system("Kept."), human("a"), ai("b"), system("mid")], 3, provider)).encode())
+    assert 'value="drop_systems"' in get(chain)
+    stepped(Client(), chain, act="drop_systems")
+    assert downloaded(chain, f"?draft={Draft.objects.get().pk}")["messages"] == left
+    assert "drop_systems" not in get(chain, f"?draft={Draft.objects.get().pk}")
+
+
+def test_refused_system_messages_become_human_ones_with_one_button() -> None:
+    chain = make_chain_of(json.dumps(state_document([system("Kept."), human("a"), ai("b")])).encode())
+    stepped(Client(), chain, act="note_systems")
+    first = downloaded(chain, f"?draft={Draft.objects.get().pk}")["messages"][0]
+    assert (first["role"], "Kept." in first["content"]) == ("user", True)
+
+
+@pytest.mark.parametrize("document", ["openai", "anthropic"])
+def test_the_export_button_says_how_large_the_file_is(document: str, talk: Chain) -> None:
+    chain = make_chain_of(json.dumps(anthropic(4), indent=2).encode()) if document == "anthropic" else talk
+    content = b"".join(Client().get(f"/c/{chain.pk}/state/document").streaming_content)  # type: ignore[attr-defined]
+    assert f"{len(content)} B</span></a>" in get(chain)
+
+
 def test_the_length_of_a_state_follows_its_messages() -> None:
     """Also in the plain export: goaitools reads it as what the model has seen."""
     messages = [human("a"), ai("b"), human("c"), ai("d")]
@@ -200,7 +229,7 @@ def test_the_length_of_a_state_follows_its_messages() -> None:
         answer = client.get(f"/c/{chain.pk}/d/{draft.pk}/explore/export?scope=chain")
         return dict(json.loads(b"".join(answer.streaming_content)))  # type: ignore[attr-defined]
 
-    send_form(client, f"/c/{chain.pk}/state/", act="add_event", append_text="late")
+    stepped(client, chain, act="add_event", append_text="late")
     draft = Draft.objects.get()
     late = human("late")
     assert exported(draft) == {**document, "messages": [*messages, late]}
@@ -413,7 +442,7 @@ def test_a_converted_chain_is_a_state_that_has_been_processed() -> None:
         return dict(json.loads(b"".join(export(snapshot_of(draft)))))
 
     assert (exported()["processed_length"], len(exported()["messages"])) == (3, 3)
-    send_form(client, f"/c/{chain.pk}/state/?draft={draft.pk}", act="add_event", append_text="late")
+    stepped(client, chain, f"?draft={draft.pk}", act="add_event", append_text="late")
     assert (exported()["processed_length"], len(exported()["messages"])) == (3, 4)
     assert "processed_length 3" in client.get(f"/c/{chain.pk}/state/?draft={draft.pk}").content.decode()
 

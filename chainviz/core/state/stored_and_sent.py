@@ -15,6 +15,8 @@ from chainviz.core.state.message_index import MessageIndex, Window, leading_syst
 from chainviz.core.state.usage import last_answer
 from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
 
+STARTS_WITH_SYSTEM = "The state starts with a system message. goaitools drops it at its next save; chainviz keeps it."
+
 
 class Mark(StrEnum):
     """What becomes of a message of the chain."""
@@ -119,6 +121,6 @@ def _warnings(stored: StoredMessages, processed_length: int) -> Iterator[str]:
     if not len(stored):
         yield "Nothing would be stored: after the next call the state holds its user message and the reply alone."
     elif stored.first_role == SYSTEM:
-        yield "The state starts with a system message. goaitools drops it at its next save; chainviz keeps it."
+        yield STARTS_WITH_SYSTEM
     if processed_length > len(stored):
         yield f"processed_length is {processed_length:,}, more than the {len(stored):,} stored messages; it counts them all."

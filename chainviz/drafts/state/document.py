@@ -8,11 +8,15 @@ from typing import Any
 from chainviz.core.formats import get_format
 from chainviz.core.state.document import State, state_document, unknown_members
 from chainviz.core.state.export import exported_in, is_state_format, raw_texts
-from chainviz.core.state.processed_length import provider_length
+from chainviz.core.state.processed_length import is_shared, provider_length
 from chainviz.core.usage.beside import members_beside
+from chainviz.store.content.spans import SourceSpan
 from chainviz.store.models import Snapshot
 from chainviz.store.query.state import StatePart
 from chainviz.store.transfer.document_context import context_of
+
+MOST_MEASURED = 5_000
+"""Messages whose lengths are summed for the page."""
 
 
 def document_of(part: StatePart, provider: str, processed: int | None) -> Iterator[bytes]:
@@ -20,13 +24,28 @@ def document_of(part: StatePart, provider: str, processed: int | None) -> Iterat
 
     Refused, before anything is yielded, where the chain is written for another provider.
     """
-    chain = part.chain
-    dialect = exported_in(chain.format, provider)
+    dialect = exported_in(part.chain.format, provider)
     recorded = recorded_length(part) if processed is None else processed
     seen = part.answered if recorded is None else recorded
     length = provider_length(seen, part.origins()) if dialect.packs else seen
-    state = State(provider, processed_length=length, others=unknown_members(_members(chain.snapshot)))
-    return state_document(state, raw_texts(part.sources(), dialect))
+    return state_document(_state(part, provider, length), raw_texts(part.sources(), dialect))
+
+
+def document_size(part: StatePart, provider: str, processed: int) -> int | None:
+    """Bytes of that document; None for a chain that is too long to measure while a person waits."""
+    if len(part) > MOST_MEASURED:
+        return None
+    size = sum(map(len, state_document(_state(part, provider, processed), ())))
+    before: SourceSpan | None = None
+    for span in (span for spans in part.origins() for span in spans):
+        if before is None or not is_shared(span, before):
+            size += span.length + (before is not None)
+        before = span
+    return size
+
+
+def _state(part: StatePart, provider: str, length: int) -> State:
+    return State(provider, processed_length=length, others=unknown_members(_members(part.chain.snapshot)))
 
 
 def recorded_length(part: StatePart) -> int | None:

@@ -10,27 +10,31 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import reverse
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chainviz.accounts.permissions import requires
+from chainviz.core.chain.messages import SYSTEM
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations.edit import Edit, EditOptions
+from chainviz.core.operations.repair import Repair, RepairOptions
 from chainviz.core.state.export import provider_of
-from chainviz.core.state.stored_and_sent import NextCall, call_after
+from chainviz.core.state.stored_and_sent import STARTS_WITH_SYSTEM, NextCall, call_after
 from chainviz.drafts.operations.responses import moved_on, to_draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.state import rows, what_if
-from chainviz.drafts.state.document import document_of, recorded_length
+from chainviz.drafts.state.document import document_of, document_size, recorded_length
 from chainviz.drafts.state.rows import StateRow
 from chainviz.drafts.state.what_if import WhatIf
 from chainviz.drafts.target import Target, target_of
 from chainviz.store.query.state import StatePart
+from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.htmx import page_or_fragment
 from chainviz.web.query_params import small_number
 
 EDIT = Edit()
-APPENDS = ("append", "add_event")
+FIXES = {"drop_systems": "drop-message", "note_systems": "note-system"}
+"""What becomes of stored system messages that are refused: a button, and the choice of a repair."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,10 @@ class StatePage:
         return reverse("drafts:state", args=[self.target.chain.pk]) + self.target.query
 
     @property
+    def step_address(self) -> str:
+        return reverse("drafts:state_step", args=[self.target.chain.pk]) + self.target.query
+
+    @property
     def document_address(self) -> str:
         address = reverse("drafts:state_document", args=[self.target.chain.pk]) + self.target.query
         return f"{address}&processed_length={self.processed}"
@@ -64,6 +72,25 @@ class StatePage:
     @cached_property
     def provider(self) -> str:
         return provider_of(self.target.stored.format)
+
+    @cached_property
+    def document_size(self) -> str:
+        """Of longer chains what the messages take in the upload, white space included."""
+        size = document_size(self.part, self.provider, self.processed)
+        return f"about {byte_text(self.target.stored.snapshot.stored)}" if size is None else byte_text(size)
+
+    @property
+    def refused_systems(self) -> str:
+        """Why a program will not take the state with its system messages; "" where it does."""
+        if self.provider == "anthropic" and self.systems:
+            return "Anthropic rejects system messages among the stored ones; they belong into the call."
+        if self.part.first_role == SYSTEM:
+            return STARTS_WITH_SYSTEM
+        return ""
+
+    @property
+    def warnings(self) -> list[str]:
+        return [warning for warning in self.call.warnings if warning != STARTS_WITH_SYSTEM]
 
     @property
     def processed(self) -> int:
@@ -132,36 +159,48 @@ class StatePage:
         return [(0, "Do not compare"), *((each, f"{each:,} tokens") for each in choices)]
 
 
-@requires("read", to_post="draft")
+@requires("read")
 @require_http_methods(["GET", "HEAD", "POST"])
 def state(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """What is posted is a what-if, which changes nothing."""
+    return _page(request, target_of(request, chain_id))
+
+
+@requires("draft")
+@require_POST
+def step(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """A step of the person's draft: something is appended without a call, or the stored system messages go."""
     target = target_of(request, chain_id)
-    part = StatePart.of(target.stored)
-    usual = what_if.of_chain(target.stored.slice(0, part.start), recorded_length(part))
-    if request.method != "POST":
-        return _page(request, target, part, usual)
-    entered = what_if.read(request.POST, usual)
-    if request.POST.get("act") not in APPENDS:
-        return _page(request, target, part, entered)
     try:
-        return _append(request, target)
+        if request.POST.get("seen") != target.seen:
+            raise Refused(moved_on(target))
+        act = request.POST.get("act", "")
+        return to_draft(change(target, Repair(), _fix_of(act, target)) if act in FIXES else change(target, EDIT, _appended(request)))
     except ChainError as refused:
-        return _page(request, target, part, entered, str(refused))
+        return _page(request, target, str(refused))
 
 
-def _append(request: HttpRequest, target: Target) -> HttpResponse:
-    """A step of the person's draft: nothing is called, and the model has not seen it (seed 3, Processed Length Field)."""
+def _fix_of(act: str, target: Target) -> RepairOptions:
+    refuses_all = provider_of(target.stored.format) == "anthropic"
+    rules = ("system-in-state", "mid-system") if refuses_all else ("system-in-state",)
+    return RepairOptions(only=rules, choose=tuple(f"{rule}={FIXES[act]}" for rule in rules), content=False)
+
+
+def _appended(request: HttpRequest) -> EditOptions:
+    """The model has not seen it (seed 3, Processed Length Field)."""
     text = request.POST.get("append_text", "").replace("\r\n", "\n")
     if not text.strip():
         raise Refused("Enter the text that is appended.")
-    if request.POST.get("seen") != target.seen:
-        raise Refused(moved_on(target))
+    action = "add_event" if request.POST.get("act") == "add_event" else "append"
     role = "system" if request.POST.get("append_role") == "system" else "human"
-    options = EditOptions.model_validate({"action": request.POST["act"], "role": role, "text": text})
-    return to_draft(change(target, EDIT, options))
+    return EditOptions.model_validate({"action": action, "role": role, "text": text})
 
 
-def _page(request: HttpRequest, target: Target, part: StatePart, entered: WhatIf, error: str = "") -> HttpResponse:
+def _page(request: HttpRequest, target: Target, error: str = "") -> HttpResponse:
+    part = StatePart.of(target.stored)
+    entered = what_if.of_chain(target.stored.slice(0, part.start), recorded_length(part))
+    if request.method == "POST":
+        entered = what_if.read(request.POST, entered)
     given = request.POST if request.method == "POST" else request.GET
     processed = part.answered if entered.processed is None else entered.processed
     call = call_after(part, processed, entered.leading_messages, entered.user_message)
@@ -190,8 +229,7 @@ def document(request: HttpRequest, chain_id: int) -> HttpResponseBase:
     try:
         content = document_of(part, provider_of(part.chain.format), processed)
     except Refused as refused:
-        usual = what_if.of_chain(part.chain.slice(0, part.start), processed)
-        return _page(request, target, part, usual, str(refused))
+        return _page(request, target, str(refused))
     headers = {"Content-Disposition": content_disposition_header(True, _file_name(target)) or "attachment"}
     return StreamingHttpResponse(content, content_type="application/json", headers=headers)
 

@@ -38,29 +38,29 @@ def stored(name: str) -> list[object]:
     return messages
 
 
-def test_a_turn_one_sends_its_system_and_user_message_only() -> None:
+def test_turn_one_sends_its_system_and_user_message_only() -> None:
     outcome = run(CASES["st-first-turn"], reference=False)
     assert [[message["role"] for message in request] for request in outcome.sent] == [["system", "user"]]
 
 
-def test_b_an_event_is_appended_as_a_user_message() -> None:
+def test_an_event_is_appended_as_a_user_message() -> None:
     state = add_event(State("openai", ('{"role": "user", "content": "hi"}',), 1), "checked in at Harrogate Theatre")
     assert json.loads(state.messages[1]) == {"role": "user", "content": "checked in at Harrogate Theatre"}
     assert state.processed_length == 1
 
 
-def test_d_compaction_goes_down_to_the_target() -> None:
+def test_compaction_goes_down_to_the_target() -> None:
     """The reference removes a third and keeps four messages here."""
     assert stored("cp-token") == [{"role": "user", "content": "u3"}, {"role": "assistant", "content": "a3"}]
 
 
-def test_e_the_last_turn_stays_where_no_user_message_follows_the_cut() -> None:
+def test_the_last_turn_stays_where_no_user_message_follows_the_cut() -> None:
     """The reference stores nothing here."""
     assert [message["role"] for message in stored("cp-not-in-tools")] == ["user", "assistant", "tool", "assistant"]  # type: ignore[index]
     assert stored("cp-wipe")[0] == {"role": "user", "content": "u1"}
 
 
-def test_g_all_fields_are_kept_sent_and_stored() -> None:
+def test_all_fields_are_kept_sent_and_stored() -> None:
     outcome = run(CASES["st-extra-msg-field"], reference=False)
     message = {"role": "assistant", "content": "b", "reasoning_content": "secret", "confidence": 0.5}
     assert outcome.sent[0][1] == message == outcome.state["messages"][1]
@@ -68,18 +68,18 @@ def test_g_all_fields_are_kept_sent_and_stored() -> None:
     assert run(CASES["st-extra-top"], reference=False).state["note"] == "x"
 
 
-def test_h_a_mid_conversation_system_message_is_stored() -> None:
+def test_a_mid_conversation_system_message_is_stored() -> None:
     assert {"role": "system", "content": "User completed task X"} in stored("st-mid-system")
 
 
-def test_i_every_problem_is_its_own_and_visible() -> None:
+def test_every_problem_is_its_own_and_visible() -> None:
     found = {name: read_state(CASES[name]["state_in"].encode(), "openai") for name in DISCARDED - {"st-content-parts"}}
     assert all(file.problem for file in found.values())
     assert {file.problem.fault for file in found.values() if file.problem} == set(Fault) == set(EVENTS)
 
 
 @pytest.mark.parametrize("name", sorted(DISCARDED - {"st-content-parts"}))
-def test_j_nothing_is_discarded(name: str) -> None:
+def test_nothing_is_discarded(name: str) -> None:
     """There is no state to append to or to write until a person has resolved the problem; the bytes stay."""
     content = CASES[name]["state_in"].encode()
     file = read_state(content, "openai")
@@ -90,11 +90,11 @@ def test_j_nothing_is_discarded(name: str) -> None:
         assert salvage(file, "openai").state.messages
 
 
-def test_j_a_list_of_content_parts_is_no_problem() -> None:
+def test_a_list_of_content_parts_is_no_problem() -> None:
     assert stored("st-content-parts")[0] == {"role": "user", "content": [{"type": "text", "text": "hi"}]}
 
 
-def test_k_a_compactor_is_given_the_processed_length_too() -> None:
+def test_a_compactor_is_given_the_processed_length_too() -> None:
     seen: list[CompactionRequest] = []
     strategy = Strategy(parse_strategy({"type": "message_limit", "max_messages": 9}), Settings())
 
@@ -117,12 +117,12 @@ def test_k_a_compactor_is_given_the_processed_length_too() -> None:
 
 
 @pytest.mark.parametrize("name", ["st-state-starts-with-system", "st-state-starts-with-system-nolead"])
-def test_l_only_system_messages_of_the_call_are_left_out(name: str) -> None:
+def test_only_system_messages_of_the_call_are_left_out(name: str) -> None:
     """The reference drops the one that the state begins with, after it was sent once."""
     assert stored(name)[0] == {"role": "system", "content": "orphan system"}
 
 
-def test_m_developer_messages_are_stored_unless_wanted_otherwise() -> None:
+def test_developer_messages_are_stored_unless_wanted_otherwise() -> None:
     options = ['{"role": "developer", "content": "dev"}', '{"role": "user", "content": "u"}']
     reply = Reply('{"role": "assistant", "content": "a"}', "stop")
     for rules, roles in (

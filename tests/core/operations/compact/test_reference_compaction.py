@@ -73,7 +73,7 @@ def test_by_default_the_recommended_reading_else_the_observed(name: str) -> None
     assert outcome(CASES[name], Settings()) == {key: wanted[key] for key in wanted if key != "note"}
 
 
-def test_c_a_split_is_a_full_compactor() -> None:
+def test_a_split_is_a_full_compactor() -> None:
     """In the reference it has no Compact method, though the seed's example uses it as one."""
     value = {
         "type": "split",
@@ -86,7 +86,7 @@ def test_c_a_split_is_a_full_compactor() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TARGET))
-def test_d_a_token_limit_goes_down_to_its_target(name: str) -> None:
+def test_a_token_limit_goes_down_to_its_target(name: str) -> None:
     """A third of the messages is an option: then the outcome is the reference's."""
     case = CASES[name]
     found = outcome(case, Settings())
@@ -107,7 +107,7 @@ def with_reduction(value: Any, reduction: str) -> Any:
 
 @pytest.mark.parametrize(("name", "letters"), [("ml-1", "ua"), ("ml-no-user-in-tail", "uctcta"), ("ml-long-tools", "uctctctcta"),
                                                ("tl-3b", "uaa"), ("tl-no-user-after", "uactctcta"), ("co-token-cannot", "ua")])  # fmt: skip
-def test_e_the_last_turn_is_kept_where_no_human_message_follows(name: str, letters: str) -> None:
+def test_the_last_turn_is_kept_where_no_human_message_follows(name: str, letters: str) -> None:
     found = outcome(CASES[name], Settings())
     roles = of_roles(CASES[name]["roles"])
     assert [roles[place] for place in found["kept"]] == of_letters(letters)
@@ -116,7 +116,7 @@ def test_e_the_last_turn_is_kept_where_no_human_message_follows(name: str, lette
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "recommended" in case["expected"]])
-def test_f_a_strategy_with_nothing_to_do_changes_nothing(name: str) -> None:
+def test_a_strategy_with_nothing_to_do_changes_nothing(name: str) -> None:
     """The reference panics, wipes the state or reports a change that is none."""
     found = outcome(CASES[name], Settings())
     assert found == {"kept": list(range(len(CASES[name]["roles"]))), "was_compacted": False}

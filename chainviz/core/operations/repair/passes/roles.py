@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message
+from dataclasses import replace
+
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Text
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.operations.repair.text_fallback import as_human, detached
+from chainviz.core.state.export import is_state_format
 
 KNOWN = frozenset({SYSTEM, HUMAN, AI, TOOL})
 
@@ -47,13 +50,17 @@ def _fix_role(work: Worklist, place: int, default: bool) -> None:
 
 def fix_mid_systems(work: Worklist) -> None:
     joined: list[tuple[int, Message]] = []
-    leading = True
+    leading, is_state = True, is_state_format(work.chain.format)
     for place, shape in enumerate(work.shapes):
         leading = leading and shape.role == SYSTEM
-        if place == 0 or shape.role != SYSTEM:
+        if shape.role != SYSTEM or (place == 0 and not is_state):
             continue
         message = work.message(place)
         note = as_human(message, "[System message]")
+        note = _in_one_text(note) if is_state else note
+        if place == 0:
+            _apply(work, place, _offer_of_state(work, message, note), note)
+            continue
         outcomes = {"note-system": note.parts, "system-to-start": message.parts}
         if leading:
             # right behind the first system message, joining it reorders nothing
@@ -72,6 +79,19 @@ def fix_mid_systems(work: Worklist) -> None:
     if joined:
         _join_to_start(work, joined)
     work.settle()
+
+
+def _in_one_text(message: Message) -> Message:
+    """Programs that keep states read no content of several parts."""
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    return message if len(texts) < len(message.parts) else replace(message, parts=(Text("\n".join(texts)),))
+
+
+def _offer_of_state(work: Worklist, message: Message, note: Message) -> str | None:
+    """Kept unless a person wants it otherwise: seed 3 sends the system messages of each call, and stores none that lead."""
+    problem = f"{work.where(work.about[0])} is a system message at the start of a state; each call brings its own."
+    outcomes = {"note-system": note.parts, "drop-message": ()}
+    return work.offer(Proposal("system-in-state", work.about[0], None, "", problem, message.parts, outcomes, default=False))
 
 
 def _join_to_start(work: Worklist, joined: list[tuple[int, Message]]) -> None:
