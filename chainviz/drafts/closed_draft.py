@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.web.errors import typed_texts
+from chainviz.web.htmx import page_or_fragment
 
 
 class DraftGone(Exception):
@@ -44,4 +44,5 @@ class DraftGoneMiddleware:
             # the same form, for what the chain holds now
             "again_href": f"{request.path}?v={saved_as or chain.version}" if "draft" in request.GET else "",
         }
-        return render(request, "drafts/preview/conflict_gone.html", {"page": page}, status=409)
+        whole, fragment = "drafts/preview/conflict_gone.html", "drafts/preview/_gone.html"
+        return page_or_fragment(request, whole, fragment, {"page": page}, status=409)

@@ -16,6 +16,9 @@ class Steps:
     cursor: int
     """So many of them count; the rest was undone."""
 
+    def at(self, position: int) -> Step | None:
+        return self.all[position] if 0 <= position < len(self.all) else None
+
     @property
     def can_undo(self) -> bool:
         return self.cursor > 0

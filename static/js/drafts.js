@@ -20,6 +20,8 @@ document.addEventListener("input", (event) => {
 
 document.addEventListener("reset", (event) => setTimeout(() => event.target.querySelectorAll("[data-json]").forEach(check)));
 
+document.addEventListener("form:shown", (event) => event.target.querySelectorAll("[data-json]").forEach(check));
+
 /* ---- JSON, checked while typing ---- */
 function check(field) {
   const verdict = document.getElementById(field.dataset.json);

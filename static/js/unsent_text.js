@@ -58,13 +58,17 @@ document.addEventListener("click", (event) => {
 /* ---- a page that answers without the form, and is no error, has taken the text ---- */
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.dataset.keeps && !form.hasAttribute("hx-post")) sessionStorage.setItem(SENT, form.dataset.keeps);
+  if (form.dataset.keeps && !event.defaultPrevented && !form.hasAttribute("hx-post")) sessionStorage.setItem(SENT, form.dataset.keeps);
 });
 
 document.addEventListener("htmx:afterRequest", (event) => {
   const { elt, successful, requestConfig } = event.detail;
   if (elt.dataset?.keeps && successful && requestConfig.verb === "post") localStorage.removeItem(PREFIX + elt.dataset.keeps);
 });
+
+/* ---- a form that a script put into the page, and took out of it when it was accepted ---- */
+document.addEventListener("form:shown", (event) => bringBack(event.target));
+document.addEventListener("form:taken", (event) => localStorage.removeItem(PREFIX + event.target.dataset.keeps));
 
 function forgetSent() {
   const sent = sessionStorage.getItem(SENT);

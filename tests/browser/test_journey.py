@@ -79,7 +79,15 @@ class Person:
             row.get_by_role("link", name="Edit", exact=True).click()
         else:
             self.follow("Edit")
-        expect(self.page.get_by_role("heading", name="Edit", exact=False).first).to_be_visible()
+        expect(self.page.locator("textarea").first).to_be_visible()
+
+    def apply(self) -> None:
+        """From the form to the preview of the draft."""
+        self.press("Apply to the draft")
+        if self.scripts:
+            expect(self.page.get_by_role("status")).to_contain_text("changed.")
+            self.follow("Preview")
+        expect(self.page.get_by_role("heading", name="Preview of changes")).to_be_visible()
 
     def save(self, note: str, number: int) -> None:
         self.page.get_by_label("Note for the history").fill(note)
@@ -124,13 +132,13 @@ def test_from_a_transcript_to_a_mended_chain(person: Person) -> None:
 
     person.begin_to_edit("s1.p1")
     page.get_by_role("textbox", name="Text", exact=True).first.fill(BETTER)
-    person.press("Apply to the draft")
+    person.apply()
     expect(page.locator(".diff")).to_contain_text(BETTER)
     person.follow("Explore the draft")
     person.begin_to_edit("s4.p1")
     arguments = page.get_by_role("textbox", name="Arguments", exact=True).first
     arguments.fill(arguments.input_value().replace("5512", "7730"))
-    person.press("Apply to the draft")
+    person.apply()
     expect(page.locator(".step")).to_have_count(2)
 
     person.press("Undo")
@@ -248,10 +256,13 @@ def test_the_same_way_by_keys_alone(person: Person) -> None:
     expect(page.locator("#s4-p1")).to_contain_text("This call was never answered")
 
     key.press("e")
-    page.wait_for_url("**/edit/s4.p1**")
+    page.locator("#s4-p1 form").wait_for()
     walk_to(page, "This call has no result")
     key.type("The exchange is ordered.")
     walk_to(page, "Answer it")
+    key.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("4.1 changed.")
+    walk_to(page, "Preview")
     key.press("Enter")
     page.wait_for_url(re.compile(r"/d/\d+/$"))
     expect(page.locator("#problems")).to_contain_text("1 → 0")

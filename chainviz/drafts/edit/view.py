@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
@@ -17,8 +17,10 @@ from chainviz.core.errors import ChainError, PathError
 from chainviz.drafts import services
 from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, Shown, shown, typed_over
 from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
+from chainviz.drafts.preview.strip import strip_answer
 from chainviz.drafts.target import MovedOn, Target, target_of, target_of_draft
 from chainviz.store.lineage import followed_node
+from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.query_params import small_number
 
 INSERTED = ("place", "role", "text", "id", "name", "arguments")
@@ -87,14 +89,18 @@ def _change(request: HttpRequest, target: Target, page: Shown) -> HttpResponse:
         return _render(request, target, page, Trouble(str(refused), status=409))
     except ChainError as refused:
         return _render(request, target, page, Trouble(str(refused)))
-    return to_draft(draft)
+    if not wants_fragment(request):
+        return to_draft(draft)
+    there = followed_node(target.stored, target_of_draft(draft).stored, page.path)
+    return strip_answer(request, draft, f"{page.path.number or page.path} changed.", str(there or page.path))
 
 
 def _render(request: HttpRequest, target: Target, page: Shown, trouble: Trouble | None = None) -> HttpResponse:
     if trouble is not None:
         page = typed_over(page, request.POST, [(trouble.path, trouble.text)] if trouble.path else ())
     context = {"page": _context(request, target, page, trouble)}
-    return render(request, "drafts/edit/edit.html", context, status=trouble.status if trouble else 200)
+    status = trouble.status if trouble else 200
+    return page_or_fragment(request, "drafts/edit/edit.html", "drafts/edit/_form.html", context, status=status)
 
 
 def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble | None) -> dict[str, object]:

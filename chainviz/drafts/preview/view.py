@@ -16,8 +16,10 @@ from chainviz.core.errors import ChainError
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.page import compared_of, draft_page
+from chainviz.drafts.preview.strip import step_answer
 from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import draft_for, open_draft_for
+from chainviz.store.models import Step
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.responses import see_other
 
@@ -45,9 +47,9 @@ def draft(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
 @recorded_together
 def undo(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
     found = open_draft_for(request, chain_id, draft_id)
-    if not services.undo(found):
-        messages.info(request, "There is nothing to undo.")
-    return _back(found)
+    steps = steps_of(found)
+    undone = steps.at(steps.cursor - 1) if services.undo(found) else None
+    return _stepped(request, found, "undo", undone)
 
 
 @requires("draft")
@@ -55,8 +57,18 @@ def undo(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
 @recorded_together
 def redo(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
     found = open_draft_for(request, chain_id, draft_id)
-    if not services.redo(found):
-        messages.info(request, "There is nothing to redo.")
+    steps = steps_of(found)
+    redone = steps.at(steps.cursor) if services.redo(found) else None
+    return _stepped(request, found, "redo", redone)
+
+
+def _stepped(request: HttpRequest, found: Draft, word: str, step: Step | None) -> HttpResponse:
+    if wants_fragment(request):
+        return step_answer(request, found, word, step)
+    if step is None:
+        messages.info(request, f"There is nothing to {word}.")
+    if request.POST.get("from") == "explorer":
+        return see_other("drafts:explore_version", found.chain_id, found.pk)
     return _back(found)
 
 

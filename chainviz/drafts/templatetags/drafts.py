@@ -9,6 +9,7 @@ from django.db.models import Count, OuterRef, Subquery
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
+from chainviz.drafts.preview.strip import Strip, draft_strip
 from chainviz.store.models import Step
 
 register = template.Library()
@@ -21,3 +22,8 @@ def open_drafts(context: dict[str, Any], chain: Chain) -> list[Draft]:
     steps = Subquery(own.annotate(count=Count("pk")).values("count"))
     found = Draft.objects.open().visible_to(context["request"].user).filter(chain=chain).annotate(steps=steps)
     return list(found.filter(steps__gt=0).order_by("-base"))
+
+
+@register.simple_tag
+def strip_of_draft(draft_id: int) -> Strip:
+    return draft_strip(Draft.objects.select_related("chain").get(pk=draft_id))

@@ -12,7 +12,10 @@ export class Current {
 
   constructor({ pane, rows, outline, nodes, inspector, actions }) {
     Object.assign(this, { pane, rows, outline, nodes, inspector, actions });
-    this.base = pane.dataset.base;
+  }
+
+  get base() {
+    return this.pane.dataset.base;
   }
 
   get row() {

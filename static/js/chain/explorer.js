@@ -1,30 +1,35 @@
 /** The explorer page: puts its parts together and gives them their keys. */
 import { onKey } from "../keys.js";
 import { announce } from "../status.js";
+import { Content } from "./content.js";
 import { Current } from "./current.js";
 import { Find } from "./find.js";
 import { Fold } from "./fold.js";
-import { fragment } from "./fragments.js";
+import { fragment, send } from "./fragments.js";
 import { Minimap } from "./minimap.js";
 import { Nodes, isOpen, isSection, widen, wrap } from "./nodes.js";
 import { closeDrawers } from "./panes.js";
+import { RowEditor } from "./row_editor.js";
 import { Sight } from "./sight.js";
+import { rowOf } from "./paths.js";
 import { RowWindow } from "./window.js";
 
 const TEXT = "chainviz-text";
 const get = (selector) => document.querySelector(selector);
 const pane = get("[data-chain-pane]");
-const base = pane.dataset.base;
+const base = () => pane.dataset.base; // another one once a draft is begun
 const fold = new Fold();
 const minimap = get("[data-minimap]") && new Minimap(get("[data-minimap]"));
 
 let written = pane.dataset.text === "plain" || localStorage.getItem(TEXT) === "plain";
 const text = (address) => (written ? address + (address.includes("?") ? "&" : "?") + "text=plain" : address);
 
+const rowsAddress = (base, query) => text(`${base}rows?${query}${fold.query()}`);
+
 const rows = new RowWindow({
   box: pane,
   list: get("[data-rows]"),
-  address: (query) => text(`${base}rows?${query}${fold.query()}`),
+  address: (query) => rowsAddress(base(), query),
   rowHeight: 35,
   most: 440,
   step: 30,
@@ -39,7 +44,7 @@ const rows = new RowWindow({
 const outline = new RowWindow({
   box: get("[data-outline-box]"),
   list: get("[data-outline]"),
-  address: (query) => `${base}outline?${query}`,
+  address: (query) => `${base()}outline?${query}`,
   rowHeight: 27,
   most: 110,
   step: 30,
@@ -53,6 +58,28 @@ const nodes = new Nodes({ rows, fold, text });
 const actions = get("[data-node-actions]");
 const current = new Current({ pane, rows, outline, nodes, inspector: get("[data-inspector]"), actions });
 const find = new Find({ form: get("[data-find]"), current, nodes, minimap });
+const content = new Content({ pane, rows, outline, current, fold, nodes, minimap, address: rowsAddress });
+const editor = new RowEditor({ rows, applied: showDraft });
+
+/** What the draft holds now, and what was just done to it. */
+async function showDraft(strip) {
+  const { base, path, said } = strip.dataset;
+  await content.show(base, path);
+  for (const old of rows.list.querySelectorAll("[data-edited]")) delete old.dataset.edited;
+  const row = path && rows.find(rowOf(path));
+  if (row) [row.dataset.edited, row.dataset.state] = ["", "changed"];
+  const undo = get("[data-action=undo]:not(:disabled)");
+  announce(said, undo && { text: "Undo", key: "z", press: () => undo.click() });
+}
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches("[data-draft-strip] form") || !form.querySelector("[data-action=undo], [data-action=redo]")) return;
+  event.preventDefault();
+  const answer = await send(form, event.submitter);
+  const strip = answer?.content.querySelector("[data-draft-strip]");
+  if (strip) showDraft(strip);
+  else if (answer) location.reload(); // the draft was saved or discarded elsewhere
+});
 
 for (const row of rows.rows) if (isOpen(row) && !isSection(row)) fold.set(row.dataset.path, true);
 const start = rows.find(pane.dataset.current);
@@ -131,11 +158,14 @@ rows.list.addEventListener("click", (event) => {
   else if (action === "widen") {
     event.preventDefault();
     widen(event.target.closest("[data-action]"));
+  } else if (action === "edit") {
+    event.preventDefault();
+    editor.open(row, event.target.closest("[data-action]").href);
   } else if (action === "copy") current.copy();
   else if (action === "link") {
     event.preventDefault();
     current.copyLink();
-  } else if (row && !row.hasAttribute("data-context") && !getSelection().toString()) current.mark(row, false);
+  } else if (row && !row.hasAttribute("data-context") && !event.target.closest("form") && !getSelection().toString()) current.mark(row, false);
 });
 async function goToMessage(number) {
   await rows.replace(`near=${number}`);
@@ -168,7 +198,7 @@ async function problem(dir) {
   if (!rows.rows.length) return;
   const from = current.path || rows.visible()[0]?.dataset.path || "s1";
   const nth = seen.row === from ? `&nth=${seen.nth}` : "";
-  const found = (await fragment(`${base}problems/step?from=${from}&dir=${dir}${nth}`))?.querySelector("[data-problem]");
+  const found = (await fragment(`${base()}problems/step?from=${from}&dir=${dir}${nth}`))?.querySelector("[data-problem]");
   if (!found) return;
   await current.go(found.dataset.path, { open: true });
   seen = { row: current.path, nth: found.dataset.nth };

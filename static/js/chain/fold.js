@@ -15,6 +15,15 @@ export class Fold {
     if (into.size > MOST) into.delete(into.values().next().value);
   }
 
+  /** Nodes moved to other paths: `paths` maps the old ones to the new ones. */
+  rename(paths) {
+    for (const set of [this.#opened, this.#closed]) {
+      const renamed = [...set].map((path) => paths.get(path) ?? path);
+      set.clear();
+      for (const path of renamed) set.add(path);
+    }
+  }
+
   /** Everything of one kind opens or folds; exceptions are forgotten. */
   setKind(kind, open) {
     if (kind === "section") this.sectionsClosed = !open;

@@ -1,6 +1,10 @@
 /** The minimap: a frame around what is in sight, and ticks where hits are. Its blocks are plain links. */
 export class Minimap {
   constructor(svg) {
+    this.show(svg);
+  }
+
+  show(svg) {
     this.svg = svg;
     this.frame = svg.querySelector("[data-frame]");
     this.hits = svg.querySelector("[data-hit-ticks]");

@@ -28,6 +28,13 @@ export class Nodes {
     row.dispatchEvent(new CustomEvent("node:opened", { bubbles: true }));
   }
 
+  /** The body of an open row once more, for a row that stands in another place now. */
+  async readAgain(row) {
+    const old = row?.querySelector(":scope > .node-body");
+    const body = old && (await fragment(this.text(line(row).href)))?.querySelector(".node-body");
+    if (body) old.replaceWith(body);
+  }
+
   /** An open row with `part` in it, fetched if it lies further down than what is shown. */
   async reveal(row, part) {
     await this.setOpen(row, true, part);

@@ -24,6 +24,50 @@ export function placeOf(row) {
   return { top: bottom, bottom: bottom + place.height };
 }
 
+/** What a row is known by, wherever it stands and whatever its share of the chain is. */
+const words = (row) => [...row.querySelectorAll(":scope > .node-line > :is(b, .teaser)")].map((each) => each.textContent).join("\n");
+const bodyOf = (row) => row.querySelector(":scope > .node-body");
+
+/** Whether the old row shows the same as the new one, as far as both show it. */
+function isSame(old, row) {
+  if (old.hasAttribute("data-context") !== row.hasAttribute("data-context") || words(old) !== words(row)) return false;
+  const [before, after] = [bodyOf(old), bodyOf(row)];
+  if (!before || !after || old.dataset.path !== row.dataset.path) return true;
+  const more = after.querySelector("[data-more]");
+  const text = after.textContent;
+  return before.textContent.startsWith(more ? text.slice(0, text.indexOf(more.textContent)) : text);
+}
+
+/** Finds the old row of each new one, in order, and gives it the new path. */
+function matched(olds, rows, changed) {
+  const kept = new Set();
+  const moved = new Map();
+  let next = 0;
+  for (const row of rows) {
+    const path = row.dataset.path;
+    const at = path === changed ? -1 : olds.findIndex((old, i) => i >= next && isSame(old, row));
+    if (at < 0) continue;
+    const old = olds[at];
+    next = at + 1;
+    kept.add(old);
+    if (!old.hasAttribute("data-context")) moved.set(old.dataset.path, path);
+    row.stays = old;
+    renumber(old, row);
+  }
+  return [kept, moved];
+}
+
+/** The row of a node takes its new place, numbers and flags; its line keeps the focus. */
+function renumber(old, row) {
+  for (const name of ["id", "data-path", "data-at", "data-role", "data-flagged"]) {
+    if (row.hasAttribute(name)) old.setAttribute(name, row.getAttribute(name));
+    else old.removeAttribute(name);
+  }
+  const [line, fresh] = [old, row].map((each) => each.querySelector(":scope > .node-line"));
+  line.href = fresh.getAttribute("href");
+  line.replaceChildren(...fresh.childNodes);
+}
+
 export class RowWindow {
   before = 0;
   after = 0;
@@ -100,6 +144,28 @@ export class RowWindow {
     if (row) this.box.scrollTop += placeOf(row).top - (place ?? this.box.getBoundingClientRect().top);
     else if (this.rows.length) this.#moveTo(this.rows[0]);
     this.changed();
+  }
+
+  /** The rows of another content come in; one that looks as it did stays, with all that the reader opened in it, except
+  that of `changed`. Returns the old path of each row that stayed with its new one. */
+  exchange(list, changed = "") {
+    this.#busy?.abort();
+    const facts = list.querySelector("[data-window]");
+    const fresh = [...list.querySelectorAll(":scope > [data-path]")];
+    const [kept, moved] = matched([...this.list.querySelectorAll(":scope > [data-path]")], fresh, changed);
+    const anchor = this.visible().find((row) => kept.has(row)) ?? null;
+    const place = anchor && placeOf(anchor).top;
+    for (const gone of this.list.querySelectorAll(":scope > :is([data-path], .window-link)")) if (!kept.has(gone)) gone.remove();
+    let last = this.top;
+    for (const row of fresh) {
+      const shown = row.stays ?? row;
+      if (last.nextElementSibling !== shown) last.after(shown);
+      last = shown;
+    }
+    this.#counts(facts);
+    this.bottom.style.blockSize = `${this.#height(this.after)}px`;
+    if (anchor) this.box.scrollTop += placeOf(anchor).top - place;
+    return moved;
   }
 
   #moveTo(row) {

@@ -1,0 +1,84 @@
+"""The draft below the chain in the explorer: its steps, how much they change, and the buttons that end it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from chainviz.chains.render.numbers import count_text
+from chainviz.chains.versions.step_report import changed_rows, named
+from chainviz.drafts.models import Draft
+from chainviz.drafts.preview.steps import StepRow, step_rows
+from chainviz.drafts.stored_draft import steps_of, stored_draft
+from chainviz.drafts.target import version_of
+from chainviz.store.content.codec import unpack
+from chainviz.store.models import Snapshot, Step
+from chainviz.store.outline.build import outline_of
+from chainviz.web.formatting.byte_text import byte_text
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    draft: Draft
+    base_url: str
+    """Of the explorer of the draft."""
+    rows: tuple[StepRow, ...]
+    steps_text: str
+    changes: str
+    sizes: str
+    problems: str
+    can_undo: bool
+    can_redo: bool
+    next_number: int
+    note: str
+    said: str = ""
+    """What was just done."""
+    path: str = ""
+    """The node it was done to."""
+
+
+def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
+    base, steps = version_of(draft.chain, draft.base).snapshot, steps_of(draft)
+    taken = [step.snapshot for step in steps.all[: steps.cursor]]
+    now = taken[-1] if taken else base
+    return Strip(
+        draft=draft,
+        base_url=reverse("drafts:explore_version", args=[draft.chain_id, draft.pk]),
+        rows=tuple(step_rows(draft, base, steps)),
+        steps_text=count_text(steps.cursor, "step"),
+        changes=count_text(sum(len(changed_rows(unpack(each.report))) for each in taken), "change"),
+        sizes=_sizes(base.size, now.size),
+        problems=_problems(base, now),
+        can_undo=steps.can_undo,
+        can_redo=steps.can_redo,
+        next_number=draft.chain.version + 1,
+        note=stored_draft(draft).note,
+        said=said,
+        path=path,
+    )
+
+
+def _sizes(before: int, after: int) -> str:
+    return byte_text(after) if before == after else f"{byte_text(before)} → {byte_text(after)}"
+
+
+def _problems(before: Snapshot, after: Snapshot) -> str:
+    found = [outline.errors + outline.warnings for outline in map(outline_of, (before, after))]
+    return f"{found[0]:,} → {count_text(found[1], 'problem')}" if found[0] != found[1] else count_text(found[1], "problem")
+
+
+def strip_answer(request: HttpRequest, draft: Draft, said: str, path: str) -> HttpResponse:
+    """The fragment that answers a change made in the explorer."""
+    return render(request, "drafts/preview/_strip.html", {"strip": draft_strip(draft, said, path)})
+
+
+def step_answer(request: HttpRequest, draft: Draft, word: str, step: Step | None) -> HttpResponse:
+    """`step`: the one that was undone or redone."""
+    if step is None:
+        return strip_answer(request, draft, f"Nothing to {word}.", "")
+    name, _ = named(step.snapshot)
+    rows = changed_rows(unpack(step.snapshot.report))
+    return strip_answer(request, draft, f"{word.capitalize()}: {name}.", str(rows[0]["path"]) if rows else "")

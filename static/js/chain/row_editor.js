@@ -1,0 +1,101 @@
+/** Edits a node where it stands: its form takes the place of what the row shows. Refused, the form stays with all that was typed. */
+import { announce } from "../status.js";
+import { fragment, send } from "./fragments.js";
+
+const ENOUGH = 240; // pixels of a form that must be in sight
+
+const line = (row) => row.querySelector(":scope > .node-line");
+
+export class RowEditor {
+  form = null;
+
+  /** `applied(strip)`: shows what the draft holds after an edit. */
+  constructor({ rows, applied }) {
+    Object.assign(this, { rows, applied });
+    rows.list.addEventListener("submit", (event) => {
+      if (event.target !== this.form) return;
+      event.preventDefault();
+      this.#apply(event.submitter);
+    });
+    rows.list.addEventListener("click", (event) => event.target.closest("[data-action=cancel]") && this.close());
+    rows.list.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !this.form?.contains(event.target) || event.defaultPrevented) return;
+      event.preventDefault();
+      this.close();
+    });
+  }
+
+  async open(row, address) {
+    if (this.form?.isConnected && this.form.parentElement === row) return this.#focus();
+    const form = (await fragment(address))?.querySelector("form[data-keeps]");
+    if (!form) return void location.assign(address); // what cannot be edited here has a page that says why
+    const place = row.getBoundingClientRect().top;
+    this.close(false);
+    this.#show(row, form);
+    this.rows.box.scrollTop += row.getBoundingClientRect().top - place;
+    this.#reach(row);
+    this.#focus();
+  }
+
+  close(focus = true) {
+    const row = this.form?.closest("[data-path]");
+    this.form?.remove();
+    this.form = null;
+    for (const notice of row?.querySelectorAll(":scope > [data-refused]") ?? []) notice.remove();
+    if (row && focus) line(row).focus({ preventScroll: true });
+  }
+
+  #show(row, form) {
+    form.classList.add("row-form");
+    this.form = form;
+    row.append(form);
+    form.dispatchEvent(new CustomEvent("form:shown", { bubbles: true }));
+  }
+
+  #focus() {
+    const found = ["[aria-invalid=true]", "textarea", "select"].map((each) => this.form.querySelector(each)).find(Boolean);
+    found?.focus({ preventScroll: true });
+  }
+
+  /** Scrolls only where the beginning of the form is out of sight. */
+  #reach(row) {
+    const view = this.rows.box.getBoundingClientRect();
+    const { top, height } = row.getBoundingClientRect();
+    const below = top + Math.min(height, ENOUGH) - view.bottom;
+    if (top < view.top) row.scrollIntoView({ block: "start" });
+    else if (below > 0) this.rows.box.scrollTop += below;
+  }
+
+  async #apply(button) {
+    const { form } = this;
+    if (form.dataset.busy) return;
+    form.dataset.busy = "";
+    const answer = await send(form, button);
+    delete form.dataset.busy;
+    if (!answer || form !== this.form) return;
+    if (answer.ok) {
+      form.dispatchEvent(new CustomEvent("form:taken", { bubbles: true }));
+      this.close();
+      return this.applied(answer.content.querySelector("[data-draft-strip]"));
+    }
+    this.#refused(answer.content);
+  }
+
+  #refused(content) {
+    const row = this.form.closest("[data-path]");
+    const again = content.querySelector("form[data-keeps]");
+    if (again) {
+      this.close(false);
+      this.#show(row, again);
+    } else {
+      const box = document.createElement("div");
+      box.dataset.refused = "";
+      box.append(...[...content.children].filter((each) => each.matches(".notice, .cluster"))); // what was typed is in the form
+      this.form.before(box);
+    }
+    const alert = row.querySelector("[role=alert]");
+    alert?.scrollIntoView({ block: "nearest" });
+    announce(alert?.querySelector(".notice-title")?.textContent.trim() ?? "Nothing was changed.");
+    if (again) this.#focus();
+  }
+}

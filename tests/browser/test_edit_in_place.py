@@ -1,0 +1,110 @@
+"""Editing in the explorer: nothing in sight moves, nothing typed is lost, and everything works from the keyboard (issue 12)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import expect
+
+from chainviz.chains.models import Chain
+from tests.browser.test_page import PHONE, WIDE, axe_violations
+from tests.chains.files import send
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MESSAGES = [{"role": "user" if i % 2 == 0 else "assistant", "content": f"Message number {i}."} for i in range(60)]
+PLACES = """[...document.querySelectorAll('[data-rows] > [data-path]')]
+    .map(row => [row.dataset.path, Math.round(row.getBoundingClientRect().top)])"""
+WATCH_SHIFTS = """new PerformanceObserver(list => list.getEntries().forEach(each => {
+    window.shift = (window.shift ?? 0) + (each.hadRecentInput ? 0 : each.value)})).observe({type: 'layout-shift'})"""
+
+
+@pytest.fixture
+def chain(live_server: Any, settings: Any, tmp_path: Any) -> Chain:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    send(Client(), ("long.json", json.dumps(MESSAGES).encode()))
+    return Chain.objects.get()
+
+
+def places(page: Any, until: str) -> list[Any]:
+    """Paths of the rows in the page down to one of them, each with its height in the window."""
+    found = page.evaluate(PLACES)
+    return found[: [path for path, _ in found].index(until) + 1]
+
+
+def open_form(page: Any) -> Any:
+    page.keyboard.press("e")
+    field = page.locator(".row-form textarea").first
+    expect(field).to_be_focused()
+    return field
+
+
+def test_a_node_is_edited_where_it_stands(page: Any, live_server: Any, chain: Chain) -> None:
+    page.set_viewport_size(WIDE)
+    page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s3.p1")
+    expect(page.locator("#s3-p1")).to_have_attribute("aria-current", "true")
+    page.locator("#s2-p1 > .node-line").click()
+    page.locator("#s2-p1 .node-body").wait_for()
+    for _ in ("s3", "s3.h.m0", "s3.p1"):
+        page.keyboard.press("j")
+    expect(page.locator("#s3-p1 > .node-line")).to_be_focused()
+    before = places(page, "s3.p1")
+    page.evaluate(WATCH_SHIFTS)
+    field = open_form(page)
+    assert places(page, "s3.p1") == before
+    assert axe_violations(page) == []
+
+    field.fill("Other words.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#s3-p1 > .node-line")).to_be_focused()
+    expect(open_form(page)).to_have_value("Other words.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("status")).to_contain_text("3.1 changed.")
+    expect(page.locator("#s3-p1")).to_contain_text("Other words.")
+    expect(page.locator("#s3-p1 > .node-line")).to_be_focused()
+    expect(page).to_have_url(re.compile(r"/d/\d+/explore/at/s3.p1"))
+    assert places(page, "s3.p1") == before
+    expect(page.locator("#s2-p1 .node-body")).to_be_visible()
+    assert axe_violations(page) == []
+
+    page.keyboard.press("z")
+    expect(page.get_by_role("status")).to_contain_text("Undo: Text of 3.1.")
+    expect(page.locator("#s3-p1")).to_contain_text("Message number 5.")
+    assert places(page, "s3.p1") == before
+    assert page.evaluate("window.shift ?? 0") <= 0.02
+
+
+def test_rows_behind_a_deleted_one_keep_what_is_open(page: Any, live_server: Any, chain: Chain) -> None:
+    page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s2.p1")
+    page.locator("#s3-h-m0 > .node-line").click()
+    page.locator("#s3-h-m0 .node-body").wait_for()
+    for _ in ("s3", "s2.p1"):
+        page.keyboard.press("k")
+    open_form(page)
+    with page.expect_response(re.compile("/rows")):
+        page.locator(".row-form").get_by_role("button", name="Delete", exact=True).first.click()
+    # without its answer, the question of section 2 and that of section 3 stand together
+    opened = page.locator("#s2-h-m1")
+    expect(opened).to_contain_text("Message number 4.")
+    expect(opened.locator(".node-body")).to_be_visible()
+    expect(page.locator("#s3-p1 > .node-line")).to_have_attribute("aria-expanded", "false")
+
+
+def test_a_closed_draft_leaves_the_text_in_its_form(page: Any, live_server: Any, chain: Chain, faults: list[str]) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s1.p1")
+    expect(page.locator("#s1-p1")).to_have_attribute("aria-current", "true")
+    open_form(page).fill("First")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("button", name="Save as version 2")).to_be_visible()
+    open_form(page).fill("Not lost")
+    Client().post(re.sub(r".*(/c/\d+/d/\d+/).*", r"\1", page.url) + "save", {"note": ""})
+    with page.expect_console_message():  # the browser reports every 409
+        page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("saved as version 2")
+    expect(page.locator(".row-form textarea").first).to_have_value("Not lost")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    faults.clear()

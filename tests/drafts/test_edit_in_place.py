@@ -1,0 +1,100 @@
+"""The explorer edits a node where it stands: the same form, answered as a fragment, and the draft as a strip (issue 12)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft
+from tests.drafts.pages import fields_of, send_form
+
+pytestmark = pytest.mark.django_db
+FRAGMENT = {"HX-Request": "true"}
+TYPED = "It is the calendar, not the clock."
+
+
+def apply(client: Client, address: str, **changed: Any) -> Any:
+    """The fragment of the form, filled in and sent as the explorer does."""
+    form = client.get(address, headers=FRAGMENT).content.decode()
+    fields: dict[str, Any] = dict(fields_of(f"<main>{form}"))
+    fields.update({name.replace("__", "-"): value for name, value in changed.items()})
+    return client.post(address, fields, headers=FRAGMENT)
+
+
+def facts_of(answer: Any) -> dict[str, str]:
+    return dict(re.findall(r'data-(base|path|said)="([^"]*)"', answer.content.decode()))
+
+
+def test_the_form_comes_alone(client: Client, chain: Chain) -> None:
+    answer = client.get(f"/c/{chain.pk}/edit/s1.p1?v=1", headers=FRAGMENT)
+    page = answer.content.decode()
+    assert page.startswith("<form") and "<html" not in page
+    assert "HX-Request" in answer["Vary"]
+
+
+def test_an_edit_answers_with_the_draft(client: Client, chain: Chain) -> None:
+    answer = apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text=TYPED)
+    draft = Draft.objects.get()
+    assert answer.status_code == 200
+    assert facts_of(answer) == {"base": f"/c/{chain.pk}/d/{draft.pk}/explore/", "path": "s1.p2", "said": "1.2 changed."}
+
+
+def test_a_node_that_moves_is_named_where_it_went(client: Client, chain: Chain) -> None:
+    answer = apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", act="move_up:s1.p2")
+    assert facts_of(answer)["path"] == "s1.p1"
+
+
+def test_a_refused_edit_keeps_the_text(client: Client, chain: Chain) -> None:
+    address = f"/c/{chain.pk}/edit/s1.p1?v=1"
+    answer = apply(client, address, s1__p1__m0__c0__text=TYPED, s1__p1__m0__c1__text="{broken")
+    form = answer.content.decode()
+    assert answer.status_code == 422 and form.startswith("<form")
+    assert fields_of(f"<main>{form}")["s1-p1-m0-c0-text"] == [TYPED]
+
+
+def test_a_draft_that_changed_meanwhile_is_a_conflict_with_the_text(client: Client, chain: Chain) -> None:
+    apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text="one")
+    address = f"/c/{chain.pk}/edit/s1.p2?draft={Draft.objects.get().pk}"
+    stale = fields_of(client.get(address).content.decode())
+    apply(client, address, s1__p2__m0__c0__text="two")
+    answer = client.post(address, {**stale, "s1-p2-m0-c0-text": [TYPED]}, headers=FRAGMENT)
+    assert answer.status_code == 409
+    assert answer.content.decode().startswith("<form") and TYPED in answer.content.decode()
+
+
+def test_a_draft_that_was_saved_meanwhile_is_a_conflict_with_the_text(client: Client, chain: Chain) -> None:
+    send_form(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text="one")
+    draft = Draft.objects.get()
+    client.post(f"/c/{chain.pk}/d/{draft.pk}/save", {"note": ""})
+    sent = {"seen": "x", "s1-p2-m0-c0-text": TYPED}
+    answer = client.post(f"/c/{chain.pk}/edit/s1.p2?draft={draft.pk}", sent, headers=FRAGMENT)
+    page = answer.content.decode()
+    assert answer.status_code == 409 and "<html" not in page
+    assert "saved as version 2" in page and TYPED in page
+
+
+def test_the_strip_counts_what_the_draft_changes(client: Client, chain: Chain) -> None:
+    assert "data-draft-strip" not in client.get(f"/c/{chain.pk}/").content.decode()
+    apply(client, f"/c/{chain.pk}/edit/s1.p1?v=1", act="answer:s1.p1.m0.c2")
+    page = client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/explore/").content.decode()
+    strip = page[page.index("data-draft-strip") :]
+    facts = strip[strip.index("strip-facts") :].partition("</p>")[0]
+    assert "1 step" in strip and "1 change" in facts and "2 → 1 problem" in facts, facts
+
+
+@pytest.mark.parametrize(("word", "said"), [("undo", "Undo: Text of 1.2."), ("redo", "Nothing to redo.")])
+def test_undo_and_redo_answer_with_the_strip(client: Client, chain: Chain, word: str, said: str) -> None:
+    apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text=TYPED)
+    address = f"/c/{chain.pk}/d/{Draft.objects.get().pk}/{word}"
+    assert facts_of(client.post(address, headers=FRAGMENT))["said"] == said
+
+
+def test_without_scripts_undo_comes_back_to_the_explorer(client: Client, chain: Chain) -> None:
+    apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text=TYPED)
+    home = f"/c/{chain.pk}/d/{Draft.objects.get().pk}/"
+    assert client.post(f"{home}undo", {"from": "explorer"}).url == f"{home}explore/"
+    assert client.post(f"{home}redo").url == home
