@@ -21,7 +21,7 @@ from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
-from chainviz.store.content.pieces import Places, cut, differences
+from chainviz.store.content.pieces import Piece, Places, cut, differences
 from chainviz.store.models import Snapshot, Version
 
 COPY = "copy"
@@ -122,12 +122,12 @@ def _step_of(snapshot: Snapshot, run: int) -> Snapshot | None:
 
 def _replaced(step: Snapshot, message: StoredMessage) -> Sequence[StoredMessage]:
     """Returns the messages that a message of the step replaced."""
-    return _counterparts(message, [(after, before) for before, after in _changes(step)])
+    return Counterparts([(after, before) for before, after in _changes(step)]).of(message)
 
 
 def _replacing(step: Snapshot, message: StoredMessage) -> Sequence[StoredMessage]:
     """Returns the messages of the step that replaced a message of its parent."""
-    return _counterparts(message, _changes(step))
+    return Counterparts(_changes(step)).of(message)
 
 
 Rows = list[StoredMessage]
@@ -136,32 +136,64 @@ Rows = list[StoredMessage]
 def _changes(step: Snapshot) -> list[tuple[Rows, Rows]]:
     """Returns the messages that each change of the step removed and added."""
     assert step.parent is not None
-    old = pieces_of(step.parent)
+    return changes_between(step.parent, step)
+
+
+def changes_between(old: Snapshot, new: Snapshot) -> list[tuple[Rows, Rows]]:
+    before = pieces_of(old)
     return [
-        (list(read_rows(cut(old, change.start, change.start + change.removed))), list(read_rows(change.pieces)))
-        for change in differences(old, pieces_of(step))
+        (list(read_rows(cut(before, change.start, change.start + change.removed))), list(read_rows(change.pieces)))
+        for change in differences(before, pieces_of(new))
     ]
 
 
-def _counterparts(message: StoredMessage, changes: Sequence[tuple[Rows, Rows]]) -> Sequence[StoredMessage]:
-    """Returns the counterpart of a message on the other side of a step. `changes`: its own side first."""
-    same = [row for _, others in changes for row in others if row.digest == message.digest]
-    if same:
-        return same[:1]
-    own, others = next((each for each in changes if any(row.piece == message.piece for row in each[0])), ([], []))
-    mine, theirs = {row.digest for row in own}, {row.digest for row in others}
-    own = [row for row in own if row.digest not in theirs]
-    others = [row for row in others if row.digest not in mine]
-    role = message.shape.role
-    if any(row.shape.role == role for row in others):
-        own = [row for row in own if row.shape.role == role]
-        others = [row for row in others if row.shape.role == role]
-    if len(own) == len(others):
-        return [other for one, other in zip(own, others, strict=True) if one.piece == message.piece]
-    if len(others) <= FEW:
-        return others
-    ids = {call.id for call in (*message.shape.calls, *message.shape.results)}
-    return [row for row in others if ids & {call.id for call in (*row.shape.calls, *row.shape.results)}]
+class Counterparts:
+    """The counterparts of messages on the other side of a step. `changes`: the side of the messages first."""
+
+    def __init__(self, changes: Sequence[tuple[Rows, Rows]]) -> None:
+        self._changes = changes
+        self._same: dict[bytes, StoredMessage] = {}
+        self._change: dict[Piece, int] = {}
+        for number, (own, others) in enumerate(changes):
+            self._change |= {row.piece: number for row in own}
+            for row in others:
+                self._same.setdefault(row.digest, row)
+        self._beside: dict[tuple[int, str], _Beside] = {}
+
+    def of(self, message: StoredMessage) -> Sequence[StoredMessage]:
+        same = self._same.get(message.digest)
+        if same is not None:
+            return [same]
+        number = self._change.get(message.piece)
+        if number is None:
+            return []
+        key = number, message.shape.role
+        if key not in self._beside:
+            self._beside[key] = _Beside(*self._changes[number], message.shape.role)
+        return self._beside[key].of(message)
+
+
+class _Beside:
+    """The messages of one role that a change removed, beside those that it added."""
+
+    def __init__(self, own: Rows, others: Rows, role: str) -> None:
+        mine, theirs = {row.digest for row in own}, {row.digest for row in others}
+        own = [row for row in own if row.digest not in theirs]
+        self.others = [row for row in others if row.digest not in mine]
+        if any(row.shape.role == role for row in self.others):
+            own = [row for row in own if row.shape.role == role]
+            self.others = [row for row in self.others if row.shape.role == role]
+        self.paired: dict[Piece, StoredMessage] | None = None
+        if len(own) == len(self.others):
+            self.paired = {one.piece: other for one, other in zip(own, self.others, strict=True)}
+
+    def of(self, message: StoredMessage) -> Sequence[StoredMessage]:
+        if self.paired is not None:
+            return [self.paired[message.piece]] if message.piece in self.paired else []
+        if len(self.others) <= FEW:
+            return self.others
+        ids = {call.id for call in (*message.shape.calls, *message.shape.results)}
+        return [row for row in self.others if ids & {call.id for call in (*row.shape.calls, *row.shape.results)}]
 
 
 def same_node(old: StoredChain, new: StoredChain, path: Path) -> Path | None:
@@ -174,14 +206,14 @@ def followed_node(old: StoredChain, new: StoredChain, path: Path) -> Path | None
     """Returns the path, in the content of a draft of `old`, of a node of `old` or of what replaced it; None where it is
     gone."""
     message = first_message(old, path)
-    for step in _steps_between(old.snapshot, new.snapshot):
+    for step in steps_between(old.snapshot, new.snapshot):
         if message is not None and Places(pieces_of(step)).index(*message.piece[:2]) < 0:
             message = next(iter(_replacing(step, message)), None)
             path = Path(path.section, path.pair, path.message)
     return _path_in(new, message, path) if message is not None else None
 
 
-def _steps_between(old: Snapshot, new: Snapshot) -> list[Snapshot]:
+def steps_between(old: Snapshot, new: Snapshot) -> list[Snapshot]:
     """Returns the steps that led from one snapshot to another, oldest first."""
     keys = list(ancestors(new))
     between = keys[: keys.index(old.pk)] if old.pk in keys else []

@@ -1,0 +1,77 @@
+"""Finds a range of a text again after the text changed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from chainviz.core.diff.align import Equal, align
+
+MOST_CHARACTERS = 200_000
+"""Of longer changed stretches the words are not compared."""
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class TextRange:
+    """Characters `start : end` of a text."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        return text[self.start : self.end]
+
+    def moved(self, by: int) -> TextRange:
+        return TextRange(self.start + by, self.end + by)
+
+
+def range_after(old: str, new: str, range: TextRange) -> TextRange | None:
+    """Returns where the text of the range stands in `new`; None where it was changed or removed."""
+    head = _common(old, new)
+    if range.end <= head:
+        return range
+    shortest = min(len(old), len(new)) - head
+    tail = min(shortest, _common(old[::-1], new[::-1]))
+    if range.start >= len(old) - tail:
+        return range.moved(len(new) - len(old))
+    return _in_equal_words(old, new, range) or _only_place(old, new, range)
+
+
+def _common(one: str, other: str) -> int:
+    """Length of the common beginning, by halving."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _in_equal_words(old: str, new: str, range: TextRange) -> TextRange | None:
+    if max(len(old), len(new)) > MOST_CHARACTERS:
+        return None
+    words, others = _WORDS.findall(old), _WORDS.findall(new)
+    at, there = _starts(words), _starts(others)
+    for step in align(words, others).steps():
+        if isinstance(step, Equal) and at[step.old] <= range.start and range.end <= at[step.old + step.length]:
+            return range.moved(there[step.new] - at[step.old])
+    return None
+
+
+def _starts(words: list[str]) -> list[int]:
+    starts = [0]
+    for word in words:
+        starts.append(starts[-1] + len(word))
+    return starts
+
+
+def _only_place(old: str, new: str, range: TextRange) -> TextRange | None:
+    """Text that occurs once before and once after has moved."""
+    quote = range.of(old)
+    if not quote or old.count(quote) != 1 or new.count(quote) != 1:
+        return None
+    start = new.index(quote)
+    return TextRange(start, start + len(quote))
