@@ -168,6 +168,7 @@ MIDDLEWARE = [
     "chainviz.accounts.middleware.MemberMiddleware",
     "chainviz.drafts.closed_draft.DraftGoneMiddleware",
     "chainviz.chains.versions.outline_job.OutlineMiddleware",
+    "chainviz.review.export_lock.ExportLockMiddleware",
 ]
 
 TEMPLATES = [
@@ -208,6 +209,9 @@ JOBS = {
     "count-before-purge": "chainviz.purge.jobs.look",
     "purge": "chainviz.purge.jobs.purge",
 }
+
+# Says why content of a chain may not leave as a file.
+EXPORT_LOCK = "chainviz.review.export_lock.locked_reason"
 
 # Functions that every worker calls once an hour.
 CHORES = [

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from chainviz.api.chain import Chain
 from chainviz.api.file import ChainFile
 from chainviz.api.tree_text import problem_line
+from chainviz.commands.check_reviews import check_reviews
 from chainviz.commands.io.check_reports import REPORTS, Checked, checked
 from chainviz.commands.io.files import Input, add_choice, add_files, add_format, chosen, each_file, tell
 from chainviz.commands.io.reports import problem_object
@@ -48,12 +49,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="an error message of an API: say where it lies in the chain and what fixes it; - reads standard input",
     )
+    parser.add_argument(
+        "--review",
+        action="store_true",
+        help="instead of files, take numbers or addresses of stored chains; exit code 1 where a rule of the team is not met",
+    )
     printed = parser.add_mutually_exclusive_group()
     printed.add_argument("--json", action="store_true", help="print JSON Lines, one object a chain")
     printed.add_argument("--report", choices=list(REPORTS), help="print one report of all files for CI")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.review:
+        return check_reviews(arguments.files, as_json=arguments.json)
     if arguments.error:
         return _locate(arguments)
     provider = get_provider(arguments.provider) if arguments.provider else None

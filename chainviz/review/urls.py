@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from chainviz.review.requests import view as requests
+from chainviz.review.sign_off import rules_view
 from chainviz.review.threads import list_view
 
 app_name = "review"
@@ -13,6 +14,7 @@ REVIEW = "c/<int:chain_id>/review/"
 
 urlpatterns = [
     path("c/<int:chain_id>/threads/", list_view.threads, name="threads"),
+    path("team/rules/", rules_view.rules, name="rules"),
     path(REVIEW, requests.review, name="review"),
     path(f"{REVIEW}request/", requests.request_review, name="request"),
     path(f"{REVIEW}verdict/", requests.give_verdict, name="verdict"),

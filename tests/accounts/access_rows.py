@@ -77,6 +77,7 @@ ROWS: dict[str, str] = {
     "review:verdict": "commenter",
     "review:request": "editor",
     "review:dismiss": "editor",
+    "review:rules": "viewer owner",
     "purge": "owner",
 }  # fmt: skip
 

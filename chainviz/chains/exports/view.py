@@ -19,6 +19,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.exports import FORMS
 from chainviz.chains.exports.choices import Export
+from chainviz.chains.exports.lock import locked_reason, require_unlocked
 from chainviz.chains.exports.walk import Told
 from chainviz.chains.secrets.export_scan import start_scans, stop_scans, told_before
 from chainviz.core.errors import Refused
@@ -42,6 +43,8 @@ def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
         chosen = Export.to(subject, request.GET.get("to", ""))
         if scope == "file" and not chosen.is_part:
             scope = "chain"  # the chain's document is all there is
+        if scope:
+            _require_unlocked(chosen, scope)
         if scope == "chain":
             return _download(chosen.chain(), chosen.file_name(subject.title))
         if scope == "file":
@@ -60,6 +63,15 @@ def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
     return _page(request, chosen)
 
 
+def _require_unlocked(chosen: Export, scope: str) -> None:
+    """The whole file, and the upload of several chains, hold more than the version that was signed off."""
+    chain, version = chosen.subject.chain, chosen.subject.version
+    if scope == "original":
+        require_unlocked(chain, None if chosen.is_part else 1)
+    else:
+        require_unlocked(chain, None if scope == "file" else version)
+
+
 def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse:
     told = told_before(chosen.subject, _to_scan(chosen), person_of(request))
     here = request.get_full_path()
@@ -72,6 +84,7 @@ def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse
         "forms": FORMS,
         "told": told,
         "here": here,
+        "locked": locked_reason(chosen.subject.chain, chosen.subject.version),
     }
     name = "chains/exports/_export_scan.html" if wants_fragment(request) else "chains/exports/export.html"
     response = render(request, name, context, status=422 if error else 200)

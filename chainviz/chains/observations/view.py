@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.exports.lock import require_subject_unlocked
 from chainviz.chains.observations.as_text import is_too_large, text_options_in, text_page
 from chainviz.chains.observations.filters import Filter, filter_in
 from chainviz.chains.observations.index_job import index_of, is_long, read_index, reading_job, start_reading
@@ -61,6 +62,7 @@ def as_text(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
         return render(request, "chains/observations/too_large.html", context)
     page = text_page(subject, path, options)
     if request.GET.get("as") == "file":
+        require_subject_unlocked(subject)
         headers = {"Content-Disposition": f'attachment; filename="{path.node}.txt"'}
         content = page.result.text.encode("utf-8", "surrogatepass")
         return HttpResponse(content, content_type="text/plain; charset=utf-8", headers=headers)

@@ -13,6 +13,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chainviz.accounts.permissions import requires
+from chainviz.chains.exports.lock import require_unlocked
 from chainviz.core.chain.messages import SYSTEM
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import get_format
@@ -230,6 +231,7 @@ def document(request: HttpRequest, chain_id: int) -> HttpResponseBase:
         content = document_of(part, provider_of(part.chain.format), processed)
     except Refused as refused:
         return _page(request, target, str(refused))
+    require_unlocked(target.chain, None if target.draft else target.version.number)
     headers = {"Content-Disposition": content_disposition_header(True, _file_name(target)) or "attachment"}
     return StreamingHttpResponse(content, content_type="application/json", headers=headers)
 

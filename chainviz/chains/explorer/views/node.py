@@ -14,6 +14,7 @@ from chainviz.chains.explorer.source_units import source_file, source_text
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import read_view
 from chainviz.chains.explorer.windows import body_html, reading_of
+from chainviz.chains.exports.lock import require_subject_unlocked
 from chainviz.chains.render.excerpt import Stretch, stretch
 from chainviz.chains.render.parts import between_html, more_html, shown_text
 from chainviz.chains.render.pictures import picture
@@ -110,6 +111,7 @@ def raw(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     path = parse_path(where)
     text = source_text(subject.stored, path)
     if request.GET.get("as") == "file":
+        require_subject_unlocked(subject)
         return source_file(text, f"{path}.json")
     shown = stretch(text, place_of(request))
     more = more_html(reading_of(subject, read_view(request.GET)), path, shown).replace("/part/", "/raw/")

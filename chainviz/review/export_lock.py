@@ -1,0 +1,52 @@
+"""The export lock: where the rules of a team ask for it, content leaves only after its version was signed off.
+
+`locked_reason` is the one function that decides, for pages, downloads, share links, command line and API alike. The rule
+of a chain in the library is meant: local mode has no rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from chainviz.chains.exports.lock import ExportLocked
+from chainviz.chains.models import Chain
+from chainviz.review.models import SignOff, rules_of
+from chainviz.store.models import History
+
+
+def locked_reason(chain: Chain, version: int | None) -> str:
+    """Returns why this content may not leave; empty where it may. `version`: None for what is not exactly a version."""
+    if settings.CHAINVIZ.mode != "team" or not rules_of(chain.team).locks_export:
+        return ""
+    if version is None:
+        return "Only a version that is signed off leaves the team; this is not exactly one."
+    if is_signed_off(chain, version):
+        return ""
+    return f"Version {version} is not signed off. Only a version that is signed off leaves the team."
+
+
+def is_signed_off(chain: Chain, version: int) -> bool:
+    """A purge changes what was signed off, so the sign-offs before it no longer count."""
+    edition = History.objects.filter(pk=chain.history).values("edition")
+    found = SignOff.objects.filter(team=chain.team_id, chain_key=chain.pk, version=version)
+    return found.filter(edition__in=edition).exists()
+
+
+class ExportLockMiddleware:
+    """Answers ExportLocked, whichever view raises it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, ExportLocked):
+            return None
+        context = {"chain": exception.chain, "reason": str(exception)}
+        return render(request, "review/export_locked.html", context, status=403)
