@@ -201,6 +201,7 @@ JOBS = {
     "scan-file": "chainviz.chains.secrets.files.scan_file",
     "read-observations": "chainviz.chains.observations.index_job.read_by_job",
     "plan-observations": "chainviz.drafts.operations.observations.plan_job.plan_content",
+    "read-first-page": "chainviz.drafts.operations.first_page_job.read",
     "propose-repairs": "chainviz.drafts.operations.repair.reading_job.read_content",
     "simulate-strategies": "chainviz.drafts.simulation.run_job.simulate_content",
     "run-strategy": "chainviz.drafts.operations.compact.run_job.run_content",

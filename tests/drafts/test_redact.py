@@ -14,6 +14,7 @@ from chainviz.chains.models import Chain
 from chainviz.core.operations.redact.same_calls import find_same_calls
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.job import run_operation
+from chainviz.drafts.operations.redact.choices import RedactChoices
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, run_job
@@ -326,7 +327,7 @@ def test_calls_are_read_once_for_a_content(client: Client, address: str, monkeyp
         found.append(chain)
         return find_same_calls(chain)
 
-    monkeypatch.setattr("chainviz.drafts.operations.redact.choices.find_same_calls", find)
+    monkeypatch.setattr("chainviz.drafts.operations.redact.first_page.find_same_calls", find)
     for show in ("all", "redact", "keep"):
         page = look(client, address, policy="superseded", superseded_by="same_call", show=show)
         assert "No row fits" in page if show == "redact" else decisions(page) == ["keep"] * 3
@@ -336,6 +337,7 @@ def test_calls_are_read_once_for_a_content(client: Client, address: str, monkeyp
 @pytest.fixture
 def redacting(client: Client, address: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The page of a job that is to redact a long chain; nobody has taken it up yet."""
+    monkeypatch.setattr(RedactChoices, "first_options", None)  # no job before this one
     monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 1)
     answer = send_form(client, f"{address}?v=1", act="apply", placeholder="[gone]", min_bytes="7")
     assert answer.status_code == 303 and not Draft.objects.exists()

@@ -10,13 +10,16 @@ from django.urls import reverse
 
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Operation, Options
+from chainviz.drafts.operations.first_page import job_of
 from chainviz.drafts.operations.job import is_long, start
 from chainviz.drafts.operations.responses import to_draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.target import Target
+from chainviz.jobs.models import Job
 from chainviz.web.forms import OptionsForm, options_form
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.responses import see_other
+from chainviz.web.working_page import working_page
 
 
 class Choices:
@@ -35,6 +38,27 @@ class Choices:
 
     def answer(self) -> HttpResponse | None:
         """Answers what only this page asks for, such as a scan; None where the request is for the page or for a step."""
+        return None
+
+    @property
+    def first_options(self) -> Options | None:
+        """The options with which the page of a long chain is read by a job first; None where it needs no job."""
+        return None
+
+    def take_first(self, found: Any) -> None:
+        """Takes what that job found."""
+
+    def waiting(self) -> HttpResponse | None:
+        """Answers a look at a long chain while a job reads what the page shows."""
+        is_look = self.sent is None and self.is_long and not wants_fragment(self.request)
+        options = self.first_options if is_look else None
+        if options is None:
+            return None
+        job = job_of(self.target, self.operation, options)
+        if not job.is_finished:
+            return working_page(self.request, f"Reading {len(self.target.stored):,} messages", job)
+        if job.state == Job.State.DONE:
+            self.take_first(job.result)
         return None
 
     def options(self) -> Options:

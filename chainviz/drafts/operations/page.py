@@ -64,7 +64,7 @@ def operation(request: HttpRequest, chain_id: int, name: str) -> HttpResponse:
     if made is not None and request.method != "POST":
         choices.reopen(chosen_in(made, chosen))
         choices.note = f"Step {made.position + 1} of your draft has these choices. A new preview replaces it."
-    return choices.answer() or (_take(choices) if choices.asks_for_step else choices.page())
+    return choices.answer() or (_take(choices) if choices.asks_for_step else choices.waiting() or choices.page())
 
 
 def _take(choices: Choices) -> HttpResponse:

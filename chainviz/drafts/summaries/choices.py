@@ -17,9 +17,10 @@ from chainviz.chains.render.excerpt import stretch
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.summarize import SummarizeOptions, SummaryRequest, plan
 from chainviz.drafts.operations.choices import Choices
+from chainviz.drafts.operations.reading_cache import kept
 from chainviz.drafts.summaries import runs
 from chainviz.drafts.summaries.form import OFFERED, SETTINGS, form_of, preset_in, presets, writer_choices, writer_in
-from chainviz.drafts.summaries.plan_outline import PlanPage, plan_page
+from chainviz.drafts.summaries.plan_outline import PLAN_PAGE, PlanPage, plan_page
 from chainviz.drafts.target import Target, target_of
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.query_params import small_number
@@ -32,6 +33,8 @@ NEW = "new"
 class SummarizeChoices(Choices):
     template = "drafts/summaries/summarize.html"
     fragment = "drafts/summaries/_summary_fragment.html"
+    first: PlanPage | None = None
+    """What a job found; of a long chain."""
 
     def read(self) -> None:
         self.given: QueryDict = self.request.POST if self.sent is not None else self.request.GET
@@ -74,8 +77,21 @@ class SummarizeChoices(Choices):
         if not self.form.is_valid():
             self.error = self.error or "These settings cannot be used."
             return None
-        first = small_number(self.request.GET.get("from", "")) or 0
-        return plan_page(plan(self.target.stored, self.form.options), self.target.explorer, first)
+        if self.first is not None:
+            return self.first
+        stored, options, first = self.target.stored, self.form.options, self._from
+        return kept(stored, (options, first), lambda: plan_page(plan(stored, options), self.target.explorer, first))
+
+    @property
+    def _from(self) -> int:
+        return small_number(self.request.GET.get("from", "")) or 0
+
+    @property
+    def first_options(self) -> SummarizeOptions | None:
+        return self.form.options if self.form.is_valid() and not self._from else None
+
+    def take_first(self, found: Any) -> None:
+        self.first = PLAN_PAGE.validate_python(found)
 
     @property
     def _shows_settings(self) -> bool:

@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from pydantic import TypeAdapter
+
 from chainviz.chains.diff.measures import Measure, measures
 from chainviz.chains.render.numbers import count_text, share_text
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import HUMAN, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import BodyPair, PairType, Section
-from chainviz.core.operations.summarize import Kept, Piece, Plan
+from chainviz.core.operations.summarize import Kept, Piece, Plan, SummarizeOptions, plan
 from chainviz.core.operations.summarize.plan import Rule
 from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.web.formatting.byte_text import byte_text
 
@@ -97,6 +100,13 @@ class PlanPage:
     @property
     def pieces_text(self) -> str:
         return "1 summary" if self.pieces == 1 else f"{self.pieces:,} summaries"
+
+
+PLAN_PAGE = TypeAdapter(PlanPage)
+
+
+def first_page(chain: StoredChain, options: SummarizeOptions, explorer: str) -> PlanPage:
+    return plan_page(plan(chain, options), explorer)
 
 
 def plan_page(planned: Plan, explorer: str, first: int = 0) -> PlanPage:

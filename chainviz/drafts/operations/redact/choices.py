@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from time import perf_counter
 from typing import Any
 
 from django.http import HttpResponse, QueryDict
 
-from chainviz.core.chain.paths import Path
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Options
-from chainviz.core.operations.redact import POLICIES, DecisionTable, RedactOptions, decide
-from chainviz.core.operations.redact.same_calls import find_same_calls
+from chainviz.core.operations.redact import POLICIES, RedactOptions
 from chainviz.core.operations.redaction_switch import read_redaction_switch
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.reading_cache import kept
-from chainviz.drafts.operations.redact.decision_rows import SHOWN, Filter, Table, table_of
+from chainviz.drafts.operations.redact.decision_rows import SHOWN, Filter, Table
+from chainviz.drafts.operations.redact.first_page import FIRST, FirstPage, decided_table, other_policy
 from chainviz.drafts.operations.redact.form import (
     NOTHING,
     SEPARATOR,
@@ -31,7 +29,6 @@ from chainviz.drafts.operations.redact.form import (
     tool_list,
     tools_of,
 )
-from chainviz.store.lineage import redacted_places
 from chainviz.web.query_params import small_number
 
 MOST_SUGGESTED = 300
@@ -44,10 +41,13 @@ class RedactChoices(Choices):
     chosen: RedactOptions | None = None
     """None where the form cannot be understood."""
 
+    first: FirstPage | None = None
+    """What a job found; of a long chain that is looked at without a choice."""
+
     def read(self) -> None:
         if self.sent is None:
-            self.form = RedactForm(fixed=self._fixed)
-            self.chosen = RedactOptions.model_validate(self._fixed)
+            fixed = NOTHING.fixed((), read_redaction_switch(os.environ).is_on)
+            self.form, self.chosen = RedactForm(fixed=fixed), RedactOptions.model_validate(fixed)
             return
         self.asked = asked_in(self.sent, self.tools)
         self.form = RedactForm(self.sent, fixed=self._fixed)
@@ -58,6 +58,13 @@ class RedactChoices(Choices):
             self.note = "Anthropic’s settings were read; the table shows what they do."
         else:
             self.chosen = self.form.options
+
+    @property
+    def first_options(self) -> RedactOptions | None:
+        return self.chosen if self.asked is NOTHING else None
+
+    def take_first(self, found: Any) -> None:
+        self.first = FIRST.validate_python(found)
 
     def reopen(self, options: Options) -> None:
         assert isinstance(options, RedactOptions)
@@ -86,6 +93,8 @@ class RedactChoices(Choices):
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
+        if self.first is not None:
+            return self.first.tools
         return kept(self.target.stored, "tools", lambda: tools_of(self.target.stored))
 
     def context(self) -> dict[str, Any]:
@@ -122,28 +131,15 @@ class RedactChoices(Choices):
     def _table(self) -> Table | None:
         if self.chosen is None:
             return None
+        if self.first is not None:
+            return self.first.table
 
-        def at(path: Path) -> str:
-            return f"{self.target.explorer}at/{path}#{path.node.dom_id}"
-
-        begun = perf_counter()
-        decided = kept(self.target.stored, self.chosen, self._decide)
-        return table_of(decided, self.asked.overrides, self._filter(), at, perf_counter() - begun)
-
-    def _decide(self) -> DecisionTable:
-        assert self.chosen is not None
-        stored = self.target.stored
-        return decide(
-            stored,
-            self.chosen,
-            redacted_places(stored),
-            lambda chain: kept(stored, "same calls", lambda: find_same_calls(chain)),
-        )
+        return decided_table(self.target, self.chosen, self.asked, self._filter())
 
     def _filter(self) -> Filter:
         show, against = self._given.get("show", "all"), self._given.get("against", "")
         policy = self.chosen.policy if self.chosen else ""
         if against == policy or all(against != each.name for each in POLICIES):
-            against = "reference" if policy != "reference" else "seed"
+            against = other_policy(policy)
         tool = self._given.get("only_tool", "").strip()[:MOST_NAME]
         return Filter(show if show in SHOWN else "all", tool, small_number(self._given.get("from", "")) or 0, against)

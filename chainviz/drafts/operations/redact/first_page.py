@@ -1,0 +1,55 @@
+"""What the redact page shows first: the tools of the chain, and the first decisions with the default options."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
+
+from chainviz.core.chain.paths import Path
+from chainviz.core.operations.redact import DecisionTable, RedactOptions, decide
+from chainviz.core.operations.redact.same_calls import find_same_calls
+from chainviz.drafts.operations.reading_cache import kept
+from chainviz.drafts.operations.redact.decision_rows import Filter, Table, table_of
+from chainviz.drafts.operations.redact.form import NOTHING, Asked, Tool, tools_of
+from chainviz.drafts.target import Target
+from chainviz.store.lineage import redacted_places
+
+
+@dataclass(frozen=True)
+class FirstPage:
+    tools: tuple[Tool, ...]
+    table: Table
+
+
+FIRST = TypeAdapter(FirstPage)
+
+
+def first_page(target: Target, options: RedactOptions) -> FirstPage:
+    chosen = Filter(against=other_policy(options.policy))
+    return FirstPage(tools_of(target.stored), decided_table(target, options, NOTHING, chosen))
+
+
+def other_policy(policy: str) -> str:
+    """The one to compare with where nobody chose one."""
+    return "reference" if policy != "reference" else "seed"
+
+
+def decided_table(target: Target, options: RedactOptions, asked: Asked, chosen: Filter) -> Table:
+    def at(path: Path) -> str:
+        return f"{target.explorer}at/{path}#{path.node.dom_id}"
+
+    begun = perf_counter()
+    decided = kept(target.stored, options, lambda: _decide(target, options))
+    return table_of(decided, asked.overrides, chosen, at, perf_counter() - begun)
+
+
+def _decide(target: Target, options: RedactOptions) -> DecisionTable:
+    stored = target.stored
+    return decide(
+        stored,
+        options,
+        redacted_places(stored),
+        lambda chain: kept(stored, "same calls", lambda: find_same_calls(chain)),
+    )

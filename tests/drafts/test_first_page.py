@@ -1,0 +1,91 @@
+"""What the pages of redact and summarize show of a long chain is worked out once, by a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.models import Chain
+from chainviz.drafts.operations import reading_cache
+from chainviz.jobs.models import Job
+from chainviz.jobs.worker import run_waiting_jobs
+from chainviz.store.content import chain as stored_chain
+from chainviz.store.content import message_reader
+from tests.chains.making import ai, human, make_chain, result
+
+pytestmark = pytest.mark.django_db
+ROUNDS = [[human(f"Look {i}"), ai(None, (f"c{i}", "look", {})), result(f"c{i}", "seen " * 20), ai("done")] for i in range(8)]
+
+
+def forget_all() -> None:
+    """As in a process that has just been started."""
+    reading_cache._kept.clear()
+    message_reader.forget()
+
+
+@pytest.fixture
+def chain(monkeypatch: pytest.MonkeyPatch) -> Chain:
+    monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 10)
+    return make_chain([message for each in ROUNDS for message in each])
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many shapes each reading of a whole chain took."""
+    numbers: list[int] = []
+    shapes = stored_chain.read_shapes
+
+    def counted(pieces: Any) -> Any:
+        found = list(shapes(pieces))
+        numbers.append(len(found))
+        return iter(found)
+
+    monkeypatch.setattr(stored_chain, "read_shapes", counted)
+    return numbers
+
+
+@pytest.mark.parametrize("name", ["redact", "summarize"])
+def test_a_job_reads_the_chain_and_no_look_at_the_page_does(client: Client, chain: Chain, read: list[int], name: str) -> None:
+    page = f"/c/{chain.pk}/do/{name}/?v=1"
+    for _ in range(2):
+        answer = client.get(page)
+        assert (answer.status_code, answer["Refresh"]) == (202, "1")
+    assert not read
+    forget_all()
+    run_waiting_jobs()
+    assert read
+    read.clear()
+    forget_all()
+    first = client.get(page).content.decode()
+    assert "look" in first and not read
+    assert Job.objects.get(function="read-first-page").state == "done"
+
+
+@pytest.mark.parametrize("name", ["redact", "summarize"])
+def test_it_says_the_same_as_a_page_without_a_job(client: Client, chain: Chain, name: str, monkeypatch: Any) -> None:
+    page = f"/c/{chain.pk}/do/{name}/?v=1"
+    client.get(page)
+    run_waiting_jobs()
+    by_job = client.get(page)
+    monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 1000)
+    at_once = client.get(page)
+    for key in ("table", "tools", "plan"):
+        ours, theirs = by_job.context["page"].get(key), at_once.context["page"].get(key)
+        if key == "table" and ours is not None:
+            ours, theirs = ours.rows, theirs.rows
+        assert ours == theirs
+
+
+def test_a_job_that_failed_does_not_lock_the_page(client: Client, chain: Chain) -> None:
+    page = f"/c/{chain.pk}/do/redact/?v=1"
+    client.get(page)
+    Job.objects.update(state=Job.State.FAILED)
+    assert client.get(page).status_code == 200
+
+
+def test_other_options_have_a_reading_of_their_own(client: Client, chain: Chain) -> None:
+    client.get(f"/c/{chain.pk}/do/summarize/?v=1")
+    client.get(f"/c/{chain.pk}/do/summarize/?v=1&preset=assistant")
+    assert Job.objects.filter(function="read-first-page").count() == 2
