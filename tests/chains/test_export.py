@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from chainviz.accounts.models import local_member
+from chainviz.chains.exports.shared_document import merged
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer
 from chainviz.core.documents.source import open_source
@@ -138,3 +139,48 @@ def test_a_branch_stands_in_the_place_of_its_chain() -> None:
     assert branch.version == 2
     found = json.loads(download(branch, "scope=file"))
     assert found["simulations"][1]["messages"][1]["content"] == "Another answer"
+
+
+ANSWERS = {
+    "messages": [human("Question")],
+    "response": {"choices": [{"index": n, "message": ai(f"Answer {n}")} for n in range(3)]},
+}
+
+
+def edited(chain: Chain, path: str, text: str) -> None:
+    fields = {f"{path.replace('.', '__')}__c0__text": text}
+    changed = send_form(Client(), f"/c/{chain.pk}/edit/{path.rpartition('.')[0]}?v=1", **fields)
+    Client().post(f"{changed['Location'].split('#')[0]}save")
+    chain.refresh_from_db()
+    assert chain.version == 2
+
+
+def test_the_file_holds_the_changes_of_all_answers_to_one_request() -> None:
+    chains = container(json.dumps(ANSWERS).encode())
+    for place in (2, 0):
+        edited(chains[place], "s1.p1.m0", f"Changed {place}")
+    for chain in chains:
+        found = json.loads(download(chain, "scope=file"))
+        contents = [choice["message"]["content"] for choice in found["response"]["choices"]]
+        assert contents == ["Changed 0", "Answer 1", "Changed 2"]
+        assert found["messages"] == ANSWERS["messages"]
+        assert "Not in it" not in page(chain)
+
+
+def test_changes_of_one_place_are_told_apart() -> None:
+    chains = container(json.dumps(ANSWERS).encode())
+    edited(chains[0], "s1.h.m0", "Another question")
+    edited(chains[1], "s1.h.m0", "A third question")
+    found = json.loads(download(chains[0], "scope=file"))
+    assert found["messages"][0]["content"] == "Another question"
+    assert "Not in it" in page(chains[0])
+    assert chains[1].title in page(chains[0])
+
+
+@pytest.mark.parametrize(("one", "other", "both"), [
+    (b"aXcdef", b"abcdYf", b"aXcdYf"), (b"abcdYf", b"aXcdef", b"aXcdYf"), (b"acdef", b"abcdeef", b"acdeef"),
+    (b"abcdef", b"abcdYf", b"abcdYf"), (b"aXcdef", b"abcdef", b"aXcdef"), (b"aXcdef", b"aXcdef", b"aXcdef"),
+    (b"aXcdef", b"aYcdef", None), (b"abXXef", b"abcYYf", None), (b"Xabcdef", b"Yabcdef", None), (b"", b"abcdeX", None),
+])  # fmt: skip
+def test_two_changes_of_one_text(one: bytes, other: bytes, both: bytes | None) -> None:
+    assert merged(b"abcdef", one, other) == both

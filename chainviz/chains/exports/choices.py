@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.exports.removed_values import rewrite_of
+from chainviz.chains.exports.shared_document import merged
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.messages import Message
@@ -22,6 +23,7 @@ from chainviz.core.load import document_in
 from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import messages_of
+from chainviz.store.content.uploads import UploadReader
 from chainviz.store.models import Snapshot, Upload, Version
 from chainviz.store.transfer import exports
 from chainviz.store.transfer.document_context import DocumentPlace, place_of
@@ -49,6 +51,15 @@ class Rest:
     """Chains that hold some of it in messages of their own, which stay."""
     left_out: str = ""
     refused: str = ""
+
+
+@dataclass(frozen=True)
+class Together:
+    """A document with the changes of all its chains."""
+
+    document: bytes
+    left_out: tuple[Chain, ...]
+    """Chains whose changes touch the same place as others."""
 
 
 def _holds(snapshot: Snapshot, rewrite: Rewrite) -> bool:
@@ -95,7 +106,7 @@ class Export:
 
     @property
     def is_part(self) -> bool:
-        return self.place is not None and self.place.is_part
+        return self.place is not None and (self.place.is_part or bool(self._sharing))
 
     @property
     def fits_into_file(self) -> bool:
@@ -130,11 +141,39 @@ class Export:
         them stands nowhere else but in messages of another."""
         if self.place is None:
             raise Refused("The file this chain came in is not kept.")
-        own = exports.in_its_place(self.subject.snapshot, self.place, self.format, self.rewrite)
-        return exports.export_whole_file(self.place.upload, [own, *self._others(own[0])], self.rewrite)
+        span, own = exports.in_its_place(self.subject.snapshot, self.place, self.format, self.rewrite)
+        content: Iterable[bytes] = [self._together.document] if self._sharing else own
+        return exports.export_whole_file(self.place.upload, [(span, content), *self._others(span)], self.rewrite)
+
+    @cached_property
+    def _sharing(self) -> list[tuple[Chain, Snapshot, DocumentPlace]]:
+        """Changed chains in the document of this one, such as other answers to one request."""
+        own = self.place.document if self.place else None
+        changed = [(chain, snapshot, place_of(snapshot)) for chain, snapshot in self._newest if chain.version > 1]
+        return [(chain, snapshot, place) for chain, snapshot, place in changed if place and place.document == own]
+
+    @cached_property
+    def _together(self) -> Together:
+        assert self.place is not None
+        snapshot, span = self.subject.snapshot, self.place.document
+        document = b"".join(exports.in_its_place(snapshot, self.place, self.format, self.rewrite)[1])
+        original = UploadReader(self.place.upload.pk)(span.start, span.end)
+        left_out: list[Chain] = []
+        for chain, other, place in self._sharing:
+            content = b"".join(exports.in_its_place(other, place, rewrite=self.rewrite)[1])
+            can_share = self.is_own and self.place.is_of_upload and place.is_of_upload
+            both = merged(original, document, content) if can_share else None
+            document = document if both is None else both
+            left_out += [chain] if both is None else []
+        return Together(document, tuple(left_out))
+
+    @property
+    def left_out(self) -> tuple[Chain, ...]:
+        """Chains whose changes cannot stand in the file beside those of this one."""
+        return self._together.left_out if self._sharing else ()
 
     def _others(self, own: Span) -> Iterable[tuple[Span, Iterator[bytes]]]:
-        """Of several chains of one document, such as the answers to one request, only the first is written."""
+        """Chains with documents of their own."""
         taken = {own}
         for _, snapshot in self._newest:
             place = place_of(snapshot)

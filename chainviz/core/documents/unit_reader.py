@@ -67,7 +67,7 @@ class UnitReader:
             lead=self._usual_lead(),
             first_lead=self._first_lead,
             single=found.single,
-            carried=tuple(self.carried),
+            carried=tuple(sorted(self.carried, key=lambda span: span.ordinal)),
             slot_key=self._slot_key,
             slot=self._slot,
             encoding=self.source.text_encoding,

@@ -182,6 +182,8 @@ class FoundList:
     """In chain order, where the chain lies in several lists or inside strings; () for the one list at start:end."""
     only: frozenset[int] | None = None
     """Where the units begin that belong to the chain, in bytes; the others are carried. None: all of them do."""
+    left_out: frozenset[int] = frozenset()
+    """Where units begin that are carried, in bytes."""
     key: str = ""
     """The name of the first list, where the pointer does not end with it (an attribute)."""
     sample: Sample = Sample((), {})

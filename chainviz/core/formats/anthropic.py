@@ -35,10 +35,12 @@ class Anthropic(BlockFormat):
     template = '{"messages": [\n]}\n'
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
     hints = ("role",)
-    answers = ((), ("response",), ("response", "body"))
+    answers = ((), ("response",), ("response", "body"), ("response_body",), ("output",))
     sequences = (
         (("request", "messages"), ("response",)),
         (("request", "body", "messages"), ("response", "body")),
+        (("request_body", "messages"), ("response_body",)),
+        (("inputs", "messages"), ("output",)),
     )
 
     def is_message(self, value: object) -> bool:

@@ -16,12 +16,16 @@ _FOREIGN_BLOCKS = frozenset(
 class OpenAIChat(ChatFormat):
     name = "openai_chat"
     label = "OpenAI Chat Completions"
-    tested_with = "openai 3.54, LiteLLM, tau-bench, tau2, mini-swe-agent 1.x"
+    tested_with = "openai 3.54, LiteLLM, Helicone, Weave, Braintrust, tau-bench, tau2, mini-swe-agent 1.x"
     answers = ((), ("choices", "message"))
     sequences = (
         (("request", "messages"), ("response", "choices", "message")),
         (("request", "body", "messages"), ("response", "body", "choices", "message")),
         (("messages",), ("response", "choices", "message")),
+        (("proxy_server_request", "messages"), ("response", "choices", "message")),
+        (("request_body", "messages"), ("response_body", "choices", "message")),
+        (("inputs", "messages"), ("output", "choices", "message")),
+        (("input",), ("output", "message")),
     )
 
     def confidence(self, sample: Sample) -> float:

@@ -32,9 +32,9 @@ class ChainReader:
                 yield item
 
     def _own(self) -> Iterator[Unit]:
-        only = self._units.found.only
+        only, left_out = self._units.found.only, self._units.found.left_out
         for unit in self._units:
-            if only is None or unit.start in only:
+            if (only is None or unit.start in only) and unit.start not in left_out:
                 yield unit
             else:
                 self._units.carry(unit)

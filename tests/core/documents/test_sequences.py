@@ -99,3 +99,33 @@ def test_each_of_several_answers_is_a_chain_with_its_request(response: str) -> N
     other = replace(last, parts=(replace(last.parts[0], text="other"),))
     changed = restyle(chains[1].messages, 1, other, chains[1].format, chains[1].envelope)
     assert exported(content, chains[1], (first, changed)) == content.replace(b"answer 1", b"other")
+
+
+@pytest.mark.parametrize("messages", [[ASK, {**ANSWER, "tool_calls": None}], [ASK, {"x": [{"y": {}}], **ASK}, ANSWER]])
+def test_an_answer_that_the_list_holds_too_counts_once(messages: list[Any]) -> None:
+    choices = [{"index": 0, "message": ANSWER}, {"index": 1, "message": {"role": "assistant", "content": "good day"}}]
+    content = json.dumps({"messages": messages, "response": {"choices": choices[:1]}}).encode()
+    (chain,) = load_file(content)
+    assert len(chain.messages) == len(messages)
+    content = json.dumps({"messages": messages, "response": {"choices": choices}}, indent=1).encode()
+    first, second = load_file(content)
+    assert [text_of(chain.messages[-1]) for chain in (first, second)] == ["hello", "good day"]
+    assert len(first.messages) == len(second.messages) == len(messages)
+    assert exported(content, second) == content
+    without_answer = json.loads(exported(content, second, second.messages[:-1]))
+    assert without_answer["messages"] == messages, "the other answer stays where it is"
+    assert [choice["message"] for choice in without_answer["response"]["choices"]] == [ANSWER, None]
+
+
+def test_another_last_message_stays() -> None:
+    content = json.dumps({"messages": [ASK, {**ANSWER, "content": "hello!"}], "response": {"choices": [{"message": ANSWER}]}}).encode()
+    (chain,) = load_file(content)
+    assert [text_of(message) for message in chain.messages] == ["hi", "hello!", "hello"]
+
+
+@pytest.mark.parametrize(("request_at", "response_at"), [
+    ("request_body", "response_body"), ("inputs", "output"), ("proxy_server_request", "response"),
+])  # fmt: skip
+def test_logs_of_gateways(request_at: str, response_at: str) -> None:
+    value = {"id": "x", request_at: OPENAI["request"], response_at: OPENAI["response"]}
+    assert [message.role for message in only(value)[1].messages] == [SYSTEM, HUMAN, AI]

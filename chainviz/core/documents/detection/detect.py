@@ -11,6 +11,7 @@ from chainviz.core.documents.detection.diagnostics import CHECKED, refuse_strang
 from chainviz.core.documents.detection.find_lists import Place, outline
 from chainviz.core.documents.detection.json_lines import PROBE_LINES, Line, has_lines, outline_lines
 from chainviz.core.documents.detection.recognition import SNIFF, Keys, Recognition
+from chainviz.core.documents.detection.repeated_answers import without_repeated
 from chainviz.core.documents.detection.sample import SAMPLE_UNITS, take_sample
 from chainviz.core.documents.detection.sequences import Group, grouped, trees, with_choices
 from chainviz.core.documents.detection.text_members import text_places
@@ -113,6 +114,7 @@ def _chains(
     nodes, others = trees(source, places, recognition.trees)
     counted = _counted(others, recognition.copies)
     groups = _without_answers(with_choices(grouped(counted, recognition.sequences))) if others else []
+    groups = without_repeated(source, groups)
     groups = sorted([*nodes, *groups], key=lambda group: group.span.start) if nodes else groups
     if whole is not None and len(groups) == 1:
         return [groups[0].found(whole, groups[0].places[0].pointer[base:])]

@@ -30,6 +30,8 @@ class Group:
     """They are nodes of a tree, which the chain is named after."""
     is_choice: bool = False
     """The last one is one of several answers, which the chain is named after."""
+    left_out: frozenset[int] = frozenset()
+    """Where messages begin that are of another answer."""
 
     @property
     def span(self) -> Span:
@@ -54,7 +56,7 @@ class Group:
             ListSpan(place.start, place.end, order.index(place), place.single, place.string) for place in self.places
         )
         pointer = self.places[-1].pointer if self.is_choice else first.pointer
-        return FoundList(pointer, "", region, self.span.start, self.span.end, inside, lists=lists, key=name)
+        return FoundList(pointer, "", region, self.span.start, self.span.end, inside, lists=lists, key=name, left_out=self.left_out)
 
 
 def trees(source: Source, places: Sequence[Place], kinds: Sequence[Tree]) -> tuple[list[Group], list[Place]]:
