@@ -3,15 +3,17 @@ from __future__ import annotations
 import json
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from chainviz.accounts.models import Team
+from chainviz.accounts.models import Team, local_member
 from chainviz.chains.models import Arrival, Chain
-from chainviz.chains.uploads import arrivals, staging
+from chainviz.chains.uploads import arrivals, offer_rows, staging
+from chainviz.chains.uploads.local_files import take_file
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.store.fsck.check import Fsck
@@ -365,3 +367,24 @@ def test_earlier_states_become_versions_with_their_own_documents(client: Client)
     for place in ("v/1/", "versions/compare/?pick=1&pick=3", "versions/3/report/", "v/3/"):
         assert client.get(f"/c/{chain.pk}/{place}", follow=True).status_code == 200
 
+
+
+def test_long_states_are_folded_too_and_their_problems_are_not_counted(client: Client, monkeypatch: Any) -> None:
+    monkeypatch.setattr(offer_rows, "JUDGED", 10)
+    turns = [{"role": role, "content": f"turn {n}"} for n, role in enumerate(["user", "assistant"] * 2)]
+    send(client, ("requests.jsonl", "".join(json.dumps({"messages": turns[:end]}) + "\n" for end in (1, 3)).encode()))
+    arrival = Arrival.objects.get()
+    assert [row["final"] for row in arrival.found] == ["/1/messages", ""]
+    assert "not counted" in client.get(f"/pick/{arrival.pk}/").content.decode()
+
+
+def test_a_file_that_nobody_is_asked_about_has_the_same_versions(client: Client, tmp_path: Path) -> None:
+    turns = [{"role": role, "content": f"turn {n}"} for n, role in enumerate(["user", "assistant"] * 2)]
+    requests = [json.dumps({"id": n, "messages": turns[:end]}) + "\n" for n, end in enumerate((1, 3, 3, 4))]
+    file = tmp_path / "requests.jsonl"
+    file.write_text("".join([*requests, json.dumps({"messages": [{"role": "user", "content": "other"}]})]))
+    client.get("/")
+    taken = take_file(local_member(), file)
+    assert [(chain.version, chain.messages) for chain in taken.chains] == [(3, 4), (1, 1)]
+    assert taken.fresh == 2
+    assert take_file(local_member(), file).fresh == 0

@@ -1,4 +1,5 @@
-"""Files of this machine into the library, with nobody to ask: every chain of a file, in the likeliest format."""
+"""Files of this machine into the library, with nobody to ask: every chain of a file, in the likeliest format, its earlier
+states as its first versions."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from django.urls import reverse
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer, known_chain
+from chainviz.chains.uploads.offer_rows import folded
 from chainviz.core.documents.source import open_source
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import offers_of
@@ -39,7 +41,7 @@ class TakenFile:
 def take_file(member: Membership, path: Path, format: str = "") -> TakenFile:
     try:
         with open_source(path) as source:
-            offers = offers_of(source, format)
+            offers = folded(source, offers_of(source, format))
             fresh = sum(known_chain(member, source, offer) is None for offer in offers)
             chains = tuple(import_offer(member, source, offer, file_name=path.name) for offer in offers)
     except DocumentError as error:

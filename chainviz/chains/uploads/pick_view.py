@@ -35,7 +35,8 @@ class PickRow:
     format_label: str
     messages: str
     size: int
-    problems: int
+    problems: int | None
+    """None where they were not counted."""
     unchecked: bool
     """Fields that carry tools or instructions were not understood."""
     chain: Chain | None
@@ -108,7 +109,7 @@ def _rows(member: Membership, arrival: Arrival, picked: set[str] | None) -> list
             format_label=format_label(row["formats"][0]),
             messages="" if row["messages"] is None else f"{row['messages']:,}",
             size=row["size"],
-            problems=row.get("problems", 0),
+            problems=row.get("problems"),
             unchecked=row.get("unchecked", False),
             chain=kept.get(row["chain"]),
             is_picked=row["key"] in picked if picked is not None else not row.get("final"),
