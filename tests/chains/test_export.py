@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from chainviz.accounts.models import local_member
+from chainviz.chains.exports import choices
 from chainviz.chains.exports.shared_document import merged
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer
@@ -67,6 +68,13 @@ def test_the_page_names_fields_that_only_the_own_format_has() -> None:
     shown = page(make_chain_of(json.dumps(document).encode()), "to=anthropic")
     assert "Fields of messages are left out: vendor_note." in shown
     assert "Fields beside the messages are left out: model, user." in shown
+
+
+def test_fields_that_are_too_long_to_be_looked_at_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choices, "LOOKED_AT", 20)
+    shown = page(make_chain_of(json.dumps({"model": "gpt" * 20, "messages": STORY}).encode()), "to=anthropic")
+    assert "Fields beside the messages are left out; they are too long to be named." in shown
+    assert "will be written without having been looked at" in shown
 
 
 def test_an_unknown_format_is_a_sentence() -> None:

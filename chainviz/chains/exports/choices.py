@@ -14,6 +14,7 @@ from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.dialects.attachments import filled_in
 from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import FORMATS, WRITTEN, get_format
@@ -119,9 +120,11 @@ class Export:
             return Trial(self._own_size(), ())
         snapshot = self.subject.snapshot
         losses, fields = Losses(self.format), FieldsLeftOut(get_format(snapshot.format))
-        taken = Beginning(messages_of(snapshot))
+        chain = StoredChain(snapshot)
+        taken = Beginning(filled_in(messages_of(snapshot), chain.surroundings.texts))
         size = sum(map(len, document_in(self.format, _judged(taken, losses, fields))))
-        around = document_left_out(StoredChain(snapshot)) if snapshot.stored <= LOOKED_AT else ()
+        is_short = chain.surroundings.size <= LOOKED_AT
+        around = document_left_out(chain) if is_short else ("Fields beside the messages are left out; they are too long to be named.",)
         rest = snapshot.messages - taken.count
         left_out = f"{count_text(rest, 'more message')} will be written without having been looked at." if rest else ""
         return Trial(size, (*losses.sentences(), *fields.sentences(), *around), left_out)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message
 from chainviz.core.chain.paths import Path
+from chainviz.core.dialects.attachments import filled_in
 from chainviz.store.content.chain import StoredChain
 
 STRETCH = 100
@@ -24,10 +25,12 @@ class Told:
     chain: StoredChain
 
     def walk(self) -> Iterator[tuple[Path, Message]]:
-        paths = message_paths(self.chain.tree)
+        messages = filled_in(self._messages(), self.chain.surroundings.texts)
+        return zip(message_paths(self.chain.tree), messages, strict=True)
+
+    def _messages(self) -> Iterator[Message]:
         for start in range(0, len(self.chain), STRETCH):
-            for message in self.chain.slice(start, min(start + STRETCH, len(self.chain))):
-                yield next(paths), message
+            yield from self.chain.slice(start, min(start + STRETCH, len(self.chain)))
 
 
 def number_of(path: Path) -> str:

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from chainviz.core import formats
 from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.dialects.attachments import filled_in
 from chainviz.core.documents.assemble import Source, Untouched, assemble, whole_file
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Span
@@ -43,7 +44,7 @@ def export_utf8(snapshot: Snapshot, around: DocumentContext | None = None) -> It
 
 def export_in(snapshot: Snapshot, format: Format) -> Iterator[bytes]:
     """Yields the chain as a new document of a format."""
-    return document_in(format, messages_of(snapshot))
+    return document_in(format, filled_in(messages_of(snapshot), context_of(snapshot).texts))
 
 
 def export_whole_file(
@@ -65,7 +66,7 @@ def in_its_place(
     format = format or own
     if format.lines:
         raise Refused(f"{format.label} is a file of lines, which cannot stand inside another file.")
-    fragments = sources_in(format, messages_of(snapshot), has_slot=False)
+    fragments = sources_in(format, filled_in(messages_of(snapshot), context_of(snapshot).texts), has_slot=False)
     document = assemble(EMPTY_ENVELOPE, fragments, lambda start, end: b"", unit_form(format))
     # the file may hold one chain a line; JSON has line breaks between tokens only
     return place.content, (piece.replace(b"\n", b"") for piece in document)

@@ -31,3 +31,13 @@ def test_an_attachment_is_shown_and_the_bytes_stay(client: Client) -> None:
     assert page.count("kept beside the messages") == 1
     export = client.get(f"/c/{chain.pk}/v/1/export?scope=chain")
     assert b"".join(export.streaming_content) == content  # type: ignore[attr-defined]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("query", ["scope=chain&to=openai_chat", "scope=html", "scope=markdown"])
+def test_a_download_in_another_form_holds_the_attached_text(client: Client, query: str) -> None:
+    send(client, ("sample.json", json.dumps(LOG).encode()))
+    export = client.get(f"/c/{Chain.objects.get().pk}/v/1/export?{query}")
+    content = b"".join(export.streaming_content).decode()  # type: ignore[attr-defined]
+    assert "of two lines." in content
+    assert HASH not in content

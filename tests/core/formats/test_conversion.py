@@ -8,7 +8,20 @@ from itertools import pairwise
 
 import pytest
 
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Opaque, Text, ToolCall, ToolResult, text_of
+from chainviz import load
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    Image,
+    Message,
+    Opaque,
+    Text,
+    ToolCall,
+    ToolResult,
+    text_of,
+)
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import strict_error
 from chainviz.core.formats import WRITTEN, get_format
@@ -111,3 +124,25 @@ def test_a_chain_that_becomes_a_state_has_been_processed(name: str) -> None:
     state = json.loads(b"".join(document_in(get_format(name), messages)))
     assert state["processed_length"] == len(state["messages"]) == (4 if name.endswith("anthropic") else 5)
     assert json.loads(blank(get_format(name), 12)[1])["processed_length"] == 12
+
+
+def test_attached_texts_go_into_their_places() -> None:
+    """Inspect keeps long texts and pictures once, beside the messages: no other format has such a place."""
+    hashes = [digit * 32 for digit in "abcd"]
+    places = [f"attachment://{hash}" for hash in (*hashes[:3], "f" * 32)]
+    called = {"id": "c1", "type": "function", "function": "say", "arguments": {"text": places[2]}}
+    log = {
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": f"Read {places[0]}."}, {"type": "image", "image": places[1]}]},
+            {"role": "assistant", "content": "", "tool_calls": [called]},
+            {"role": "tool", "tool_call_id": "c1", "function": "say", "content": places[3]},
+        ],
+        "attachments": {hashes[0]: 'a long "text"', hashes[1]: "data:image/png;base64,iVBORw0KGgo=", hashes[2]: 'two\nlines "here"'},
+    }
+    (chain,) = load(json.dumps(log).encode(), "inspect")
+    asked, said, answered = chain.convert("openai_chat").chain.messages
+    assert asked.parts == (Text('Read a long "text".'), Image("data:image/png;base64,iVBORw0KGgo="))
+    (call,) = (part for part in said.parts if isinstance(part, ToolCall))
+    assert json.loads(call.arguments) == {"text": 'two\nlines "here"'}
+    assert answered.parts[0].content == f"attachment://{'f' * 32}"  # type: ignore[union-attr]
+    assert chain.messages[0].parts[0] == Text(f"Read attachment://{hashes[0]}."), "the log itself stays as it is"

@@ -14,6 +14,7 @@ from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
 from chainviz.core.chain.reasoning import clear_reasoning
+from chainviz.core.dialects.attachments import filled_in
 from chainviz.core.dialects.patching import reasoning_of
 from chainviz.core.errors import DocumentError, OptionsError
 from chainviz.core.formats import WRITTEN, get_format
@@ -71,7 +72,7 @@ class Convert:
     def run(self, chain: Chain, options: ConvertOptions, context: Context) -> Outcome:
         format = None if options.to == SAME else _format(options.to)
         old = tuple(counted(_read(chain), len(chain), lambda done, text: context.progress(done / 2, text), "read"))
-        new = _cleaned(old, options, format)
+        new = _cleaned(old if format is None else [*filled_in(old, chain.surroundings.texts)], options, format)
         report = tuple(_report(chain, old, new))
         if format is None:
             return Outcome(tuple(_changed(old, new)), report)
@@ -120,7 +121,8 @@ def _difference(old: Message, new: Message) -> str:
     said = [f"call id “{a}” becomes “{b}”" for a, b in renamed[:1]]
     if len(renamed) > 1:
         said = [f"{len(renamed):,} call ids become new ones"]
-    return ", ".join([*said, *(["reasoning dropped"] if _has_lost_reasoning(old, new) else [])])
+    dropped = ["reasoning dropped"] if _has_lost_reasoning(old, new) else []
+    return ", ".join([*said, *dropped]) or "attached text written in its place"
 
 
 def _renamed(old: Message, new: Message) -> Iterator[tuple[str, str]]:
