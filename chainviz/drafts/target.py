@@ -76,6 +76,12 @@ class Target:
         return reverse("chains:version", args=[self.chain.pk, self.version.number])
 
     @property
+    def subject(self) -> Subject:
+        """The same content as the explorer shows it."""
+        title = "Draft" if self.draft else f"Version {self.version.number}"
+        return Subject(self.chain, self.stored.snapshot, title, self.explorer, self.query.removeprefix("?"))
+
+    @property
     def content(self) -> list[int]:
         """What `seen` says, as numbers: the arguments of a job are JSON."""
         return [self.stored.snapshot.pk, self.edition]

@@ -108,3 +108,24 @@ def test_a_closed_draft_leaves_the_text_in_its_form(page: Any, live_server: Any,
     expect(page.locator(".row-form textarea").first).to_have_value("Not lost")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     faults.clear()
+
+
+def test_back_and_forward_follow_jumps_and_a_section_is_deleted(page: Any, live_server: Any, chain: Chain) -> None:
+    page.set_viewport_size(WIDE)
+    page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s1.p1")
+    expect(page.locator("#s1-p1")).to_have_attribute("aria-current", "true")
+    for path in ("s9", "s2"):
+        page.locator(f'[data-outline] [data-path="{path}"]').click()
+        expect(page.locator(f"#{path}")).to_have_attribute("aria-current", "true")
+    page.evaluate("window.same = true")
+    for step, path in ((page.go_back, "s9"), (page.go_back, "s1.p1"), (page.go_forward, "s9")):
+        step()
+        expect(page.locator(f'[data-rows] > [data-path="{path}"]')).to_have_attribute("aria-current", "true")
+    assert page.evaluate("window.same")
+
+    page.keyboard.press("e")
+    page.get_by_role("button", name="Delete the section").click()
+    expect(page.get_by_role("status")).to_contain_text("§9 changed.")
+    expect(page.locator("#s9")).to_contain_text("Message number 18.")
+    page.go_back()  # to the chain before the draft
+    expect(page.locator("#s9")).to_contain_text("Message number 16.")

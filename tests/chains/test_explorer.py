@@ -372,3 +372,15 @@ def test_problems_are_walked_one_by_one_within_a_node_too() -> None:
     assert step("from=s2.p1&dir=previous&nth=0") == ("s1.p1.m0.c2", "2")
     assert step("from=s1.p1&dir=previous&nth=2") == ("s1.p1.m0.c1", "1")
     assert step("from=s1.p1&dir=next") == ("s2.p1.m0.c0", "0"), "who walked there by other keys goes on"
+
+
+@pytest.mark.parametrize("address", ["v/1/at/s2.p9", "edit/s2.p9"])
+def test_an_unknown_node_of_a_known_chain_offers_the_chain(story: Chain, address: str) -> None:
+    page = Client().get(f"/c/{story.pk}/{address}").content.decode()
+    assert "section 2 has 1 pair" in page
+    assert f'href="/c/{story.pk}/v/1/at/s2#s2"' in page and f'href="/c/{story.pk}/v/1/"' in page
+
+
+def test_a_path_that_is_none_offers_the_chain(story: Chain) -> None:
+    page = Client().get(f"/c/{story.pk}/v/1/at/nonsense").content.decode()
+    assert "is not a path" in page and f'href="/c/{story.pk}/v/1/"' in page

@@ -5,6 +5,7 @@ import re
 from html import unescape
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from chainviz.chains.models import Chain
@@ -199,3 +200,30 @@ def test_every_part_of_a_long_message_can_be_reached_and_edited(client: Client) 
     assert answer.status_code == 303, answer.content.decode()
     message = StoredChain(snapshot_of(Draft.objects.get()))[0]
     assert [part.text for part in message.parts[-2:]] == [f"part {MOST_PARTS + 1}", "the last"]  # type: ignore[union-attr]
+
+
+def test_a_call_is_added_to_a_message_without_an_id(client: Client, chain: Chain) -> None:
+    draft = edit(client, chain, "s1.p2", act="add_part:s1.p2.m0", s1__p2__m0__new__name="grep")
+    call = StoredChain(snapshot_of(draft))[5].parts[-1]
+    assert (call.id, call.name) == ("call_3", "grep")  # type: ignore[union-attr]
+
+
+def test_an_image_file_becomes_a_part(client: Client, chain: Chain) -> None:
+    file = SimpleUploadedFile("a.png", b"\x89PNG", content_type="image/png")
+    draft = edit(client, chain, "s1.h.m1", act="add_part:s1.h.m1", s1__h__m1__new__file=file)
+    assert StoredChain(snapshot_of(draft))[1].parts[-1].url == "data:image/png;base64,iVBORw=="  # type: ignore[union-attr]
+
+
+def test_a_file_that_is_no_image_is_refused_with_what_was_typed(client: Client, chain: Chain) -> None:
+    file = SimpleUploadedFile("a.txt", b"text", content_type="text/plain")
+    address = f"/c/{chain.pk}/edit/s1.h.m1?v=1"
+    answer = send_form(client, address, act="add_part:s1.h.m1", s1__h__m1__new__file=file, s1__h__m1__new__text="See")
+    assert answer.status_code == 422 and "a.txt is not an image" in answer.content.decode()
+    assert fields_of(answer.content.decode())["s1-h-m1-new-text"] == ["See"]
+
+
+def test_a_section_is_moved_and_deleted(client: Client, chain: Chain) -> None:
+    draft = edit(client, chain, "s2", act="move_up:s2")
+    assert contents(draft)[:2] == ["human: Thanks", "ai: You are welcome."]
+    edit(client, chain, "s1", f"?draft={draft.pk}", act="delete:s1")
+    assert contents(draft)[0] == "system: Be brief."

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
+from chainviz.chains.explorer.no_node import no_node
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import (
     bytes,
@@ -42,7 +43,7 @@ def explorer_urls(subject_of: FindSubject, prefix: str = "") -> list[URLPattern]
             try:
                 return view(request, subject_of(request, **kwargs), **mine)
             except PathError as error:
-                raise Http404(str(error)) from error
+                return no_node(request, subject_of(request, **kwargs), str(error), mine.get("where", ""))
 
         return answer
 

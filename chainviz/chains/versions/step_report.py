@@ -21,7 +21,8 @@ EDIT_WORDS = {
     "text": "Text of", "role": "Role of", "name": "Tool name in", "arguments": "Arguments of", "result": "Result in",
     "call_id": "Call id in", "insert": "Insert at", "delete": "Delete", "move_up": "Move up", "move_down": "Move down",
     "split": "Split", "merge": "Merge", "append_human": "Append a human message", "append": "Append",
-    "add_event": "Add event", "answer": "Answer", "import_state": "Import a state",
+    "add_event": "Add event", "answer": "Answer", "add_part": "Add a part to",
+    "image": "Image of", "import_state": "Import a state",
 }  # fmt: skip
 UNCHANGED = ("left", "keep", "stays")
 """How the actions of rows begin that say what was not changed."""

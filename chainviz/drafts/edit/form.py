@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from chainviz.chains.diff.part_rows import ROLE_NAMES
 from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
@@ -70,6 +70,12 @@ class Card:
     parts_before: int
     parts_after: int
     """Parts of the message before and after those shown."""
+    new: Mapping[str, str] = field(default_factory=dict)
+    """What was typed for a new part, by the fields of NEW_PART."""
+
+    @property
+    def adds_part(self) -> bool:
+        return any(self.new.values())
 
     @property
     def next_part(self) -> int:
@@ -110,6 +116,8 @@ class Shown:
     before: int
     after: int
     """Messages of the node before and after those shown."""
+    section: Path | None = None
+    """The section itself, where somebody edits that."""
     is_signed: bool = False
     """One of them holds reasoning that its provider signed."""
 
@@ -128,7 +136,7 @@ def shown(chain: StoredChain, path: Path, first: int = 0, first_part: int = 0) -
     if path.pair:
         pending = _pending(chain, Path(path.section, path.pair))
         cards = tuple(_with_pending(card, pending) for card in cards)
-    return Shown(path, cards, first, span.stop - stop, any(map(is_signed, messages)))
+    return Shown(path, cards, first, span.stop - stop, is_signed=any(map(is_signed, messages)))
 
 
 def _pending(chain: StoredChain, pair: Path) -> set[str]:
@@ -187,6 +195,8 @@ def _part(part: Part, path: Path, most: int) -> PartFields:
             fields = replace(
                 fields, value=for_field(part.content), call_id=for_field(part.call_id), is_error=part.is_error
             )  # fmt: skip
+        case Image():
+            return replace(fields, value="" if part.url.startswith("data:") else for_field(part.url))
         case _:
             return replace(fields, is_locked=True)
     if len(fields.value) > most:
@@ -259,6 +269,8 @@ def _part_edits(
             yield _edit(path, "name", name=name, **common)
         if (call_id := given("id", part.id)) is not None:
             yield _edit(path, "call_id", call_id=call_id, **common)
+    if isinstance(part, Image) and (url := form.get(f"{fields.dom}-url", "").strip()) and url != part.url:
+        yield _edit(path, "image", url=url)
     if isinstance(part, ToolResult):
         yield from _result_edits(form, fields, part, given("text", part.content))
         if (call_id := given("id", part.call_id)) is not None:
@@ -275,7 +287,11 @@ def _result_edits(
         yield _edit(str(fields.path), "result", text=content, is_error="yes" if is_error else "no")
 
 
-ACTS = ("delete", "move_up", "move_down", "split", "merge", "answer", "insert")
+ACTS = ("delete", "move_up", "move_down", "split", "merge", "answer", "insert", "add_part")
+
+
+NEW_PART = ("text", "name", "arguments", "url")
+"""Fields of the form for a new part of a message."""
 
 
 def act_in(form: Mapping[str, str]) -> EditOptions | None:
@@ -288,6 +304,8 @@ def act_in(form: Mapping[str, str]) -> EditOptions | None:
     options: dict[str, object] = {"action": action, "path": str(parse_path(place)) if place else ""}
     if action == "insert":
         options |= _insertion(form)
+    elif action == "add_part":
+        options |= _new_part(form, parse_path(place))
     elif action == "answer":
         typed = _lines(form.get(f"{parse_path(place).dom_id}-answer", ""))
         options["text"] = typed or FALLBACK_RESPONSE_CONTENT
@@ -319,6 +337,11 @@ def _insertion(form: Mapping[str, str]) -> dict[str, object]:
     }
 
 
+def _new_part(form: Mapping[str, str], path: Path) -> dict[str, object]:
+    given = {name: _lines(form.get(f"{path.dom_id}-new-{name}", "")) for name in NEW_PART}
+    return {**given, "allow_invalid": "allow_invalid" in form, "drop_reasoning": "drop_reasoning" in form}
+
+
 def _lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
@@ -335,6 +358,8 @@ def typed_over(page: Shown, form: Mapping[str, str], errors: Sequence[tuple[str,
 
     def part(fields: PartFields) -> PartFields:
         error = wrong.get(str(fields.path), "")
+        if f"{fields.dom}-url" in form:
+            return replace(fields, error=error, value=form[f"{fields.dom}-url"])
         if f"{fields.dom}-text" not in form:
             return replace(fields, error=error)
         return replace(
@@ -347,7 +372,12 @@ def typed_over(page: Shown, form: Mapping[str, str], errors: Sequence[tuple[str,
         )
 
     cards = tuple(
-        replace(card, role=form.get(f"{card.dom}-role", card.role), parts=tuple(map(part, card.parts)))
+        replace(
+            card,
+            role=form.get(f"{card.dom}-role", card.role),
+            parts=tuple(map(part, card.parts)),
+            new={name: form.get(f"{card.dom}-new-{name}", "") for name in NEW_PART},
+        )
         for card in page.cards
     )
     return replace(page, cards=cards)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.permissions import requires
 from chainviz.chains.diff.part_rows import ROLE_NAMES
+from chainviz.chains.explorer.no_node import no_node
 from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import ChainError, PathError
 from chainviz.drafts import services
 from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, Shown, shown, typed_over
+from chainviz.drafts.edit.images import with_images
 from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
 from chainviz.drafts.preview.strip import strip_answer
 from chainviz.drafts.target import MovedOn, Target, target_of, target_of_draft
@@ -47,7 +49,7 @@ def edit(request: HttpRequest, chain_id: int, path: str) -> HttpResponse:
     try:
         place, page = _asked(request, target, parse_path(path))
     except PathError as error:
-        raise Http404(str(error)) from error
+        return no_node(request, target.subject, str(error), path)
     if request.method == "POST":
         return _change(request, target, page)
     started = _started(request, target, place)
@@ -60,10 +62,11 @@ def _asked(request: HttpRequest, target: Target, place: Path) -> tuple[Path, Sho
     """The node and its messages; of an empty chain nothing but the place for the first one."""
     if not len(target.stored) and place == Path(1):
         return place, Shown(place, (), 0, 0)
-    if place.pair is None:
+    section = place if place.pair is None else None
+    if section is not None:
         place = Path(place.section, 0 if target.stored.outline.section(place.section).measure.headers else 1)
     first, first_part = (small_number(request.GET.get(name, "")) or 0 for name in ("from", "parts"))
-    return place, shown(target.stored, place, first, first_part)
+    return place, replace(shown(target.stored, place, first, first_part), section=section)
 
 
 def _started(request: HttpRequest, target: Target, path: Path) -> HttpResponse | None:
@@ -82,7 +85,7 @@ def _change(request: HttpRequest, target: Target, page: Shown) -> HttpResponse:
     if request.POST.get("seen") != target.seen:
         return _render(request, target, page, Trouble(moved_on(target), status=409))
     try:
-        draft = services.edit(target, page, request.POST)
+        draft = services.edit(target, page, with_images(request))
     except services.StepRefused as refused:
         return _render(request, target, page, Trouble(str(refused), path=refused.path))
     except MovedOn as refused:

@@ -22,10 +22,12 @@ export class Current {
     return this.path ? this.rows.find(this.path) : null;
   }
 
-  /** Goes to any path: fetches the rows around it if need be, and opens the node where a part is meant. */
-  async go(path, { open = path !== rowOf(path), focus = true } = {}) {
+  /** Goes to any path: fetches the rows around it if need be, and opens the node where a part is meant. `isBack`: to a
+  place of the browser's history, which gets no new entry. */
+  async go(path, { open = path !== rowOf(path), focus = true, isBack = false } = {}) {
     const row = await this.rows.show(rowOf(path));
     if (!row) return announce(`${path} is not in the chain as it is folded now.`), null;
+    if (!isBack && rowOf(path) !== this.path) history.pushState(null, "", this.#addressOf(rowOf(path)));
     this.mark(row, focus);
     const part = path !== rowOf(path) && (await this.nodes.reveal(row, path));
     if (open && !part && !isSection(row)) await this.nodes.setOpen(row, true);
@@ -80,14 +82,15 @@ export class Current {
   #actions(row) {
     row.append(this.actions);
     this.actions.hidden = false;
-    for (const link of this.actions.querySelectorAll("[data-address]")) {
-      link.href = link.dataset.address.replace("PATH", this.path);
-      if (link.dataset.action === "edit") link.hidden = isSection(row);
-    }
+    for (const link of this.actions.querySelectorAll("[data-address]")) link.href = link.dataset.address.replace("PATH", this.path);
   }
 
   #address() {
-    history.replaceState(history.state, "", `${this.base}at/${this.path}${location.search}#${idOf(this.path)}`);
+    history.replaceState(history.state, "", this.#addressOf(this.path));
+  }
+
+  #addressOf(path) {
+    return `${this.base}at/${path}${location.search}#${idOf(path)}`;
   }
 
   get link() {

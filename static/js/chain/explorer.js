@@ -64,6 +64,7 @@ const editor = new RowEditor({ rows, applied: showDraft });
 /** What the draft holds now, and what was just done to it. */
 async function showDraft(strip) {
   const { base, path, said } = strip.dataset;
+  if (base !== pane.dataset.base) home = base;
   await content.show(base, path);
   for (const old of rows.list.querySelectorAll("[data-edited]")) delete old.dataset.edited;
   const row = path && rows.find(rowOf(path));
@@ -167,6 +168,15 @@ rows.list.addEventListener("click", (event) => {
     current.copyLink();
   } else if (row && !row.hasAttribute("data-context") && !event.target.closest("form") && !getSelection().toString()) current.mark(row, false);
 });
+// ---- Back and Forward follow the jumps inside the chain ----
+let home = location.pathname; // the address that the page was opened with may be that of the chain
+addEventListener("popstate", () => {
+  if (location.pathname !== home && !location.pathname.startsWith(base())) return location.reload(); // the version before the draft
+  const path = /\/at\/([^/]+)$/.exec(location.pathname)?.[1];
+  if (path) current.go(path, { isBack: true, focus: false });
+  else pane.scrollTop = 0;
+});
+
 async function goToMessage(number) {
   await rows.replace(`near=${number}`);
   const row = rows.rows.find((each) => !isSection(each));
@@ -243,7 +253,7 @@ onKey("/", () => {
   get("[data-drawer=outline]")?.click();
   requestAnimationFrame(() => find.input.focus());
 });
-onKey("e", () => (current.row && isSection(current.row) ? announce("A section is edited message by message: press j to go to one.") : press("edit")()));
+onKey("e", press("edit"));
 onKey("y", press("copy"));
 onKey("g e", () => rows.rows.length && current.go(rows.rows[0].dataset.path));
 onKey("g v", () => get("[data-versions]") && location.assign(get("[data-versions]").href));

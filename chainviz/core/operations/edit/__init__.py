@@ -6,14 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.messages import Message
+from chainviz.core.chain.messages import AI, Message
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.edit.answers import answer
 from chainviz.core.operations.edit.insert_delete_move import delete, insert, move_down, move_up
 from chainviz.core.operations.edit.locate import Change, Place
+from chainviz.core.operations.edit.new_call_id import new_call_id
 from chainviz.core.operations.edit.options import FIELDS, Action, EditOptions
+from chainviz.core.operations.edit.parts import add_part, set_image
 from chainviz.core.operations.edit.split_merge import add_event, append, append_human, merge, split
 from chainviz.core.operations.edit.values import set_arguments, set_call_id, set_name, set_result, set_role, set_text
 from chainviz.core.operations.edit.warnings import (
@@ -29,7 +31,7 @@ __all__ = ["FIELDS", "Action", "Edit", "EditOptions"]
 ACTIONS: dict[Action, Callable[[Place, EditOptions], Change]] = {
     "text": set_text, "role": set_role, "name": set_name, "arguments": set_arguments, "result": set_result,
     "call_id": set_call_id, "insert": insert, "delete": delete, "move_up": move_up, "move_down": move_down,
-    "split": split, "merge": merge, "answer": answer,
+    "split": split, "merge": merge, "answer": answer, "add_part": add_part, "image": set_image,
 }  # fmt: skip
 AT_THE_END: dict[Action, Callable[[Chain, EditOptions], Change]] = {
     "append_human": append_human, "append": append, "add_event": add_event,
@@ -45,6 +47,9 @@ class Edit:
     Options = EditOptions
 
     def run(self, chain: Chain, options: EditOptions, context: Context) -> Outcome:
+        if _makes_call(options) and not options.call_id:
+            at = len(chain) if options.action in AT_THE_END else Place(chain, parse_path(options.path)).span.start
+            options = options.model_copy(update={"call_id": new_call_id(chain, at, context.random)})
         if options.action in AT_THE_END:
             path, change = "", AT_THE_END[options.action](chain, options)
         else:
@@ -60,6 +65,12 @@ class Edit:
         return Outcome(
             splices, (Decision(path, options.action, change.reason, *sizes),), tuple(warnings_for(chain, splices))
         )
+
+
+def _makes_call(options: EditOptions) -> bool:
+    return bool(options.name) and (
+        options.action == "add_part" or (options.action in ("insert", "append") and options.role == AI)
+    )
 
 
 def _without_signed_reasoning(chain: Chain, splices: tuple[Splice, ...]) -> tuple[Splice, ...]:

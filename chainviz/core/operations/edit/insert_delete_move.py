@@ -26,8 +26,6 @@ def new_message(options: EditOptions) -> Message:
             raise Refused("A tool message needs the id of the call it answers.")
         parts = (ToolResult(options.call_id, options.name, options.text),)
     elif options.role == AI and options.name:
-        if not options.call_id:
-            raise Refused("A tool call needs an id, to find its result by.")
         arguments = options.arguments or "{}"
         check_arguments(arguments, options)
         call = ToolCall(options.call_id, options.name, arguments)

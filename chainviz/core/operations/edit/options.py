@@ -10,7 +10,7 @@ from chainviz.core.operations.contract import Options
 
 Action = Literal[
     "text", "role", "name", "arguments", "result", "call_id", "insert", "delete", "move_up", "move_down", "split", "merge",
-    "append_human", "append", "add_event", "answer",
+    "append_human", "append", "add_event", "answer", "add_part", "image",
 ]  # fmt: skip
 Where = Literal["before", "after"]
 Error = Literal["keep", "yes", "no"]
@@ -37,7 +37,12 @@ class EditOptions(Options):
     arguments: str = Field(
         "", title="Arguments", description="What the tool is called with, as JSON.", json_schema_extra={"long": True}
     )
-    call_id: str = Field("", title="Call id", description="Joins a tool call and its result.")
+    call_id: str = Field(
+        "",
+        title="Call id",
+        description="Joins a tool call and its result; a new call without one gets an id like those around it.",
+    )
+    url: str = Field("", title="Image", description="The address of an image, or the image itself as a data: URL.")
     where: Where = Field("after", title="Place", description="Where to insert: before or after the node.")
     offset: int = Field(0, ge=0, title="Split at", description="Characters of the text that stay in the first message.")
     is_error: Error = Field("keep", title="Is an error", description="Whether the tool result reports an error.")
@@ -77,5 +82,7 @@ FIELDS: dict[Action, tuple[str, ...]] = {
     "append": ("role", "text", "call_id", "name", "arguments", "allow_invalid"),
     "add_event": ("text",),
     "answer": ("text", "name", "call_id", "is_error"),
+    "add_part": ("text", "name", "arguments", "call_id", "url", "allow_invalid", "drop_reasoning"),
+    "image": ("url", "drop_reasoning"),
 }
 """The options that mean something for an action; the others are ignored."""
