@@ -14,11 +14,13 @@ from chainviz.chains.parse.panel import panel_of
 from chainviz.chains.parse.react import react_page
 from chainviz.chains.parse.settings import settings_in
 from chainviz.chains.uploads.format_choices import format_in
-from chainviz.core.chain.messages import Message, Text
+from chainviz.core.chain.messages import Text
 from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.documents.json.long_strings import LongText
 from chainviz.core.toolchain import NO_SCHEMAS, tool_schemas
 from chainviz.core.usage.beside import members_beside
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.query.windows import ALL_OPEN, window_around
 from chainviz.store.transfer.document_context import context_of
 from chainviz.web.htmx import page_or_fragment
@@ -51,10 +53,11 @@ class MessagePlace:
 def parse_message(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     """`where`: a pair means its AI message, a message its first text."""
     path = _message_path(subject.stored, parse_path(where))
-    message = subject.stored.at(path)[0]
-    texts = [place for place, part in enumerate(message.parts) if isinstance(part, Text)]
+    start = subject.stored.span(Path(path.section, path.pair, path.message)).start
+    row = subject.stored.rows(start, start + 1)[0]
+    texts = [place for place, part in enumerate(row.shape.parts) if part.kind == "text"]
     part = path.part if path.part in texts else next(iter(texts), None)
-    text = _text(message, part)
+    text = "" if part is None else _text(subject.stored, row, part)
     schemas = tool_schemas(members_beside(context_of(subject.snapshot)))
     context = {
         "subject": subject,
@@ -92,9 +95,13 @@ def _message_path(chain: StoredChain, path: Path) -> Path:
     return Path(path.section, path.pair, message, path.part)
 
 
-def _text(message: Message, part: int | None) -> str:
-    found = message.parts[part] if part is not None else None
-    return found.text if isinstance(found, Text) else ""
+def _text(chain: StoredChain, row: StoredMessage, part: int) -> str:
+    """Of a message with very many calls the others are not read."""
+    (found,) = chain.bodies.parts(row, range(part, part + 1))
+    if isinstance(found, Text) and not isinstance(found.text, LongText):
+        return found.text
+    whole = chain.bodies.messages([row])[0].parts[part]
+    return whole.text if isinstance(whole, Text) else ""
 
 
 def _place(chain: StoredChain, path: Path, texts: list[int], part: int | None) -> MessagePlace:

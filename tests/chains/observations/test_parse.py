@@ -164,6 +164,15 @@ def test_odd_texts_get_a_page(text: str) -> None:
         assert "<h1>Parse</h1>" in paste(text, format=format, syntax="yaml")
 
 
+def test_of_a_message_with_very_many_calls_only_its_text_is_read() -> None:
+    calls = [(f"c{number}", "f", {}) for number in range(600)]
+    reply = "<answer>" + "long " * 250_000 + "</answer>"
+    chain = make_chain([human("Go"), ai("<answer>Yes</answer>", *calls), ai(reply, *calls)])
+    assert lines(panel(chain)) == {1: "section-3 answer"}
+    assert lines(panel(chain, "s1.p1.m0.c7")) == {1: "section-3 answer"}
+    assert re.findall(r"faint number.>([^<]*)<", panel(chain, "s1.p2"))[:1] == ["1.25 MB · 1 line"]
+
+
 def test_a_long_text_is_shown_in_windows() -> None:
     text = "<answer>\n" + "line\n" * 3_000 + "</answer>"
     html = paste(text)
