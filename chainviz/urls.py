@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from chainviz.accounts.permissions import requires
 from chainviz.purge import page as purge
+from chainviz.sessions import page as sessions
 from chainviz.web import health, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -13,6 +14,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("chainviz.drafts.urls")),
     path("", include("chainviz.review.urls")),
     path("c/<int:chain_id>/purge/", purge.purge_page, name="purge"),
+    path("c/<int:chain_id>/fix/", sessions.fix_page, name="fix_session"),
+    path("c/<int:chain_id>/fix/file", sessions.fixed_file, name="fixed_session"),
     path("", include("chainviz.accounts.urls")),
     path("healthz", requires("public")(health.healthz)),
     path("readyz", requires("public")(health.readyz)),

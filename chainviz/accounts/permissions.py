@@ -11,7 +11,7 @@ Permission = Literal[
     "read", "compare", "export",
     "comment", "label", "verdict",
     "upload", "draft", "save", "bin", "request review",
-    "members", "rules", "share", "purge", "delete", "audit", "backup",
+    "members", "rules", "share", "purge", "delete", "audit", "backup", "files",
 ]  # fmt: skip
 Access = Permission | Literal["public", "account"]
 """What an address asks for: a permission, or nothing (public), or only that a person is signed in (account)."""
@@ -29,7 +29,7 @@ class Role(models.TextChoices):
 VIEWER: frozenset[Permission] = frozenset({"read", "compare", "export"})
 COMMENTER: frozenset[Permission] = VIEWER | {"comment", "label", "verdict"}
 EDITOR: frozenset[Permission] = COMMENTER | {"upload", "draft", "save", "bin", "request review"}
-OWNER: frozenset[Permission] = EDITOR | {"members", "rules", "share", "purge", "delete", "audit", "backup"}
+OWNER: frozenset[Permission] = EDITOR | {"members", "rules", "share", "purge", "delete", "audit", "backup", "files"}
 PERMISSIONS = {Role.VIEWER: VIEWER, Role.COMMENTER: COMMENTER, Role.EDITOR: EDITOR, Role.OWNER: OWNER}
 
 

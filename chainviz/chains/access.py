@@ -11,7 +11,8 @@ from chainviz.chains.models import Arrival, Chain
 
 def chain_for(request: HttpRequest, chain_id: int) -> Chain:
     """A chain of the library; one in the bin must be restored before it can be looked at."""
-    return get_object_or_404(Chain.objects.visible_to(member_of(request)).in_library(), pk=chain_id)
+    chains = Chain.objects.visible_to(member_of(request)).in_library().select_related("local_file")
+    return get_object_or_404(chains, pk=chain_id)
 
 
 def binned_chain_for(request: HttpRequest, chain_id: int) -> Chain:

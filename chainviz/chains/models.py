@@ -88,6 +88,17 @@ class Chain(Checked):
         return self.trashed_at is not None
 
 
+class LocalFile(models.Model):
+    """Where the file of a chain lies on this machine, where it was named on the command line of the server."""
+
+    chain = models.OneToOneField(Chain, on_delete=models.CASCADE, primary_key=True, related_name="local_file")
+    path = models.TextField()
+    """Absolute."""
+
+    def __str__(self) -> str:
+        return self.path
+
+
 class ArrivalQuerySet(models.QuerySet["Arrival"]):
     def visible_to(self, member: Membership) -> ArrivalQuerySet:
         """A person's own: nobody else sees a file before it is a chain."""

@@ -79,6 +79,8 @@ ROWS: dict[str, str] = {
     "review:dismiss": "editor",
     "review:rules": "viewer owner",
     "purge": "owner",
+    "fix_session": "viewer owner",
+    "fixed_session": "viewer",
 }  # fmt: skip
 
 PERSONAL = {"draft_id", "run_id", "arrival_id", "token_id"}

@@ -52,6 +52,7 @@ EXEMPT = {
     "store.Purge": "empty except during a deletion for good, which fsck reports",
     "store.Tombstone": "digests of what was deleted for good; nothing stored depends on them",
     "chains.Arrival": "a file on its way into the library",
+    "chains.LocalFile": "where the file lies that a chain came from; nothing stored depends on it",
     "drafts.Preset": "named options of a form",
     "drafts.SummaryRun": "a job's work before it becomes a step",
     "drafts.SummaryPiece": "a job's work before it becomes a step",

@@ -44,6 +44,8 @@ ACTS = {
     "drafts:rebase": "Draft rebased",
     "drafts:restore": "Draft restored",
     "purge": "Purge",
+    "fix_session": "Session file fixed or restored",
+    "fixed_session": "Fixed session downloaded",
     "purged": "Purge carried out",
     "token": "API token made on the server",
     "createowner": "Owner made on the server",

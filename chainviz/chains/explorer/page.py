@@ -168,6 +168,9 @@ def _actions(subject: Subject, repair_url: str, problems: int) -> tuple[Action, 
     state_url = url_or_nothing("drafts:state", subject.chain.pk)
     if state_url:
         actions.append(Action("State", "panel", f"{state_url}?{subject.edit_query}"))
+    fix_url = url_or_nothing("fix_session", subject.chain.pk)
+    if fix_url and subject.version is not None and (problems or hasattr(subject.chain, "local_file")):
+        actions.append(Action("Fix for resuming", "repaired", fix_url))
     actions.append(Action("Export", "export", f"{subject.base_url}export"))
     return tuple(actions)
 

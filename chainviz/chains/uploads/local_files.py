@@ -9,7 +9,7 @@ from pathlib import Path
 from django.urls import reverse
 
 from chainviz.accounts.models import Membership
-from chainviz.chains.models import Chain
+from chainviz.chains.models import Chain, LocalFile
 from chainviz.chains.uploads.imports import import_offer, known_chain
 from chainviz.chains.uploads.offer_rows import folded
 from chainviz.core.documents.source import open_source
@@ -46,6 +46,8 @@ def take_file(member: Membership, path: Path, format: str = "") -> TakenFile:
             chains = tuple(import_offer(member, source, offer, file_name=path.name) for offer in offers)
     except DocumentError as error:
         raise _named(path, error) from None
+    for chain in chains:
+        LocalFile.objects.update_or_create(chain=chain, defaults={"path": str(path.absolute())})
     return TakenFile(chains, fresh)
 
 
