@@ -162,13 +162,24 @@ def _in_log(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _in_members(text: str) -> Iterator[tuple[str, str]]:
-    """Strings of a JSON document, or of JSON Lines, that spell an object."""
+    """Strings of a JSON document, or of JSON Lines, that spell an object. A request and the answer that an object holds
+    beside it, as the inputs and outputs of a traced span, are one document."""
     whole = _json(text)
     values = [whole] if whole is not None else [_json(line) for line in text.splitlines()]
     for number, value in enumerate(values, 1):
-        for key, inner in _strings(value):
-            if inner.lstrip()[:1] == "{" and isinstance(_json(inner), dict):
-                yield f"{f'line {number}, ' if len(values) > 1 else ''}{key}", inner
+        held = [(key, inner, _json(inner)) for key, inner in _strings(value) if inner.lstrip()[:1] == "{"]
+        answers = {key.rpartition(".")[0]: inner for key, inner, value in held if _is_answer(value)}
+        for key, inner, value in held:
+            where = f"{f'line {number}, ' if len(values) > 1 else ''}{key}"
+            answer = answers.get(key.rpartition(".")[0])
+            if isinstance(value, dict) and "messages" in value and answer:
+                yield where, f'{{"request": {inner}, "response": {answer}}}'
+            elif isinstance(value, dict) and inner not in answers.values():
+                yield where, inner
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, dict) and ("choices" in value or value.get("type") == "message")
 
 
 def _strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

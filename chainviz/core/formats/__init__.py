@@ -1,7 +1,8 @@
 """Every transcript format, in the order in which equal confidence is decided.
 
 One file a format, which is why the folder is wide. What they share, in reading order: `contract` (what a format is asked),
-`chat_format`, `block_format`, `leaf_format` and `mixed_format` (bases of formats), `reader`, `stylist` (new messages in the way of their
+`chat_format`, `block_format`, `leaf_format`, `mixed_format`, `read_only`, `read_only_units` and
+`flat_attributes` (bases of formats), `reader`, `stylist` (new messages in the way of their
 neighbours), `conversion`, `offers` (what a file can be read as), `unsupported`.
 """
 
@@ -48,10 +49,14 @@ from chainviz.core.formats.mistral import Mistral
 from chainviz.core.formats.neutral import Neutral
 from chainviz.core.formats.ollama import Ollama
 from chainviz.core.formats.openai_chat import OpenAIChat
+from chainviz.core.formats.openai_realtime import OpenAIRealtime
 from chainviz.core.formats.openai_responses import OpenAIResponses
+from chainviz.core.formats.openai_thread import OpenAIThread
 from chainviz.core.formats.opencode import Opencode
 from chainviz.core.formats.openhands import OpenHands
 from chainviz.core.formats.openinference import OpenInference
+from chainviz.core.formats.openllmetry import OpenLLMetry
+from chainviz.core.formats.otel_events import OTelEvents
 from chainviz.core.formats.otel_genai import OTelGenAI
 from chainviz.core.formats.pi_session import PiSession
 from chainviz.core.formats.pydantic_ai import PydanticAI
@@ -72,6 +77,8 @@ FORMATS: tuple[Format, ...] = (
     OpenAIChat(),
     Anthropic(),
     OpenAIResponses(),
+    OpenAIRealtime(),
+    OpenAIThread(),
     Gemini(),
     GeminiInteractions(),
     BedrockConverse(),
@@ -115,7 +122,9 @@ FORMATS: tuple[Format, ...] = (
     Langfuse(LangChain(), Anthropic(), OpenAIChat()),
     ShareGPT(),
     OTelGenAI(),
+    OTelEvents(),
     OpenInference(),
+    OpenLLMetry(),
     Stream(OpenAIChat(), CHAT),
     Stream(OpenAIResponses(), RESPONSES),
     Stream(Anthropic(), ANTHROPIC),

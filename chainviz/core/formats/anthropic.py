@@ -30,7 +30,7 @@ _BLOCKS = Blocks(("content",), read_blocks, patched_content)
 class Anthropic(BlockFormat):
     name = "anthropic"
     label = "Anthropic Messages"
-    tested_with = "anthropic 2.12"
+    tested_with = "anthropic 2.12, Cline and Roo Code 3"
     slot_key = "system"
     template = '{"messages": [\n]}\n'
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
@@ -64,6 +64,8 @@ class Anthropic(BlockFormat):
                 return 0.05
             if value.get("type") == "message" and "stop_reason" in value:
                 score = 0.97
+            if "ts" in value and blocks:
+                score = max(score, 0.7)  # Cline and Roo, whatever API they talk to
         return max(score, _rate_envelope(sample.beside)) if score or not sample.values else 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:

@@ -104,7 +104,7 @@ class Ollama(Format):
 
 
 def _rate(value: dict[str, Any]) -> float:
-    if isinstance(value.get("images"), list) or isinstance(value.get("tool_name"), str):
+    if isinstance(value.get("images"), list) or (isinstance(value.get("tool_name"), str) and "tool_call_id" not in value):
         return 0.97
     calls = value.get("tool_calls")
     first = calls[0] if isinstance(calls, list) and calls else None

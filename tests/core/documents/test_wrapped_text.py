@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
+from typing import Any
 
 import pytest
 
 import chainviz
+from chainviz.core.chain.messages import text_of
 from chainviz.core.documents.wrapped_text import unwrapped
 
 MESSAGES = [
@@ -76,3 +78,15 @@ def test_several_documents_are_chains_with_names() -> None:
 )
 def test_other_texts_are_what_they_seem(text: str) -> None:
     assert unwrapped(text) is None
+
+
+@pytest.mark.parametrize("answer", [
+    {"choices": [{"message": {"role": "assistant", "content": "hello"}}]},
+    {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hello"}]},
+])  # fmt: skip
+def test_a_request_and_its_answer_in_strings_are_one_chain(answer: dict[str, Any]) -> None:
+    """As the inputs and outputs of a span of MLflow."""
+    request = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    attributes = {"mlflow.spanInputs": json.dumps(request), "mlflow.spanOutputs": json.dumps(answer)}
+    (chain,) = chainviz.load(json.dumps({"data": {"spans": [{"name": "chat", "attributes": attributes}]}}).encode())
+    assert [text_of(message) for message in chain.messages] == ["hi", "hello"]

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from chainviz.core.chain.messages import Message, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import Message, Text, Thinking, ToolCall, ToolResult, text_of
 from chainviz.core.errors import DocumentError
 from chainviz.core.load import load_file
 from tests.shared_folder import SAMPLES
@@ -27,8 +27,13 @@ SAID = {
     "librechat/ok_tree.json": "human:Text ai:Text",
     "librechat/ok_steps.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
     "llamaindex/ok_chat_store.json": "human:Text ai:ToolCall tool:ToolResult",
+    "openai_realtime/ok_events.jsonl": "human:Text ai:ToolCall tool:ToolResult ai:Text",
+    "openai_thread/ok_newest_first.json": "human:Text ai:Text human:Text",
+    "openllmetry/ok_spans.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "opencode/ok_export.json": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:ToolCall tool:ToolResult ai:Text",
     "opencode/ok_run.jsonl": "ai:ToolCall tool:ToolResult ai:Text",
+    "otel_events/ok_log_records.json": "system:Text human:Text ai:Text",
+    "otel_events/ok_span_events.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "semantic_kernel/ok_python.json": "system:Text human:Text ai:ToolCall tool:ToolResult",
     "semantic_kernel/ok_dotnet.json": "human:Text ai:ToolCall tool:ToolResult",
     "smolagents/ok_steps.json": "system:Text human:Text ai:Text+ToolCall tool:ToolResult",
@@ -78,6 +83,14 @@ def test_what_a_call_returned_counts_once() -> None:
     (chain,) = load_file(json.dumps(content).encode())
     assert [each.role for each in chain.messages] == ["human", "ai", "tool", "ai"]
     assert chain.messages[3].parts == (Thinking("hm"),)
+
+
+def test_a_thread_is_told_from_its_beginning() -> None:
+    assert [text_of(each) for each in messages_of("openai_thread/ok_newest_first.json")] == ["What time is it?", "Ten.", "And now?"]
+
+
+def test_blocks_in_an_attribute_are_text() -> None:
+    assert messages_of("openllmetry/ok_spans.json")[0].parts == (Text("List the files."),)
 
 
 def test_the_last_answer_of_each_message_is_followed() -> None:
