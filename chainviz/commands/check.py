@@ -96,7 +96,7 @@ def _locate(arguments: argparse.Namespace) -> int:
         nonlocal found
         for chain in chosen(file, arguments.chain):
             place = located(chain, error)
-            found |= bool(place.problems)
+            found |= bool(place.problems or place.fixes)
             tell([json.dumps(located_object(chain, place))] if arguments.json else located_lines(chain, place))
         return 0
 

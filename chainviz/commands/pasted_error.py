@@ -46,14 +46,20 @@ def located_object(chain: Chain, found: LocatedError) -> dict[str, object]:
 def located_lines(chain: Chain, found: LocatedError) -> Iterator[str]:
     if not found.problems:
         known = "has no such problem" if found.provider else "has no error that is known by these words"
+        if found.fixes:
+            known = "does not show the cause"
         named = f"; the message names {found.path}" if found.path is not None else ""
         yield f"{chain.title}: the chain {known}{named}"
+        yield from (_fix_line(chain, name, f" --set since={found.path}") for name in found.fixes)
         return
     best = found.problems[0]
     yield f"{chain.title}: {found.path}: {visible(best.text)}"
-    for name in found.fixes:
-        yield f"  fix: chainviz apply repair {chain.file.name} --set only={name} ({CHOICES[name][0].lower()})"
+    yield from (_fix_line(chain, name) for name in found.fixes)
     if reason := reason_without_fix(best):
         yield f"  no automatic fix: {reason}"
     if len(found.problems) > 1:
         yield f"  {len(found.problems) - 1:,} more like it: {', '.join(str(each.path) for each in found.problems[1:6])}"
+
+
+def _fix_line(chain: Chain, name: str, more: str = "") -> str:
+    return f"  fix: chainviz apply repair {chain.file.name} --set only={name}{more} ({CHOICES[name][0].lower()})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -81,16 +82,26 @@ def test_reasoning_counts_in_its_own_section_and_signatures_in_the_last() -> Non
     found = told(chain)
     places = {rule: sorted(path for _, each, path in found if each == rule) for rule in ("reasoning-missing", "thought-signature-missing")}
     assert set(places["reasoning-missing"]) == {"s2.p2.m0"}
-    assert places["thought-signature-missing"] == ["s3.p1.m0.c0"]
+    assert places["thought-signature-missing"] == []
     assert ("anthropic", "thinking-missing", "s3.p1.m0") not in found
     row = {str(each.path): each for each in window(chain, count=99).rows}
     assert row["s2"].counts["deepseek-v3.2"][1] == row["s2.p2"].counts["deepseek-v3.2"][1] == 1
-    assert "gemini-3" not in row["s2"].counts or not row["s2"].counts["gemini-3"][0]
+
+
+def test_signatures_are_wanted_in_the_last_section_of_contents() -> None:
+    turn = [
+        {"role": "user", "parts": [{"text": "hi"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {}}}]},
+    ]
+    chain = stored(make_chain_of(json.dumps({"contents": [*turn, *turn]}).encode(), "contents.json"))
+    assert {path for _, rule, path in told(chain) if rule == "thought-signature-missing"} == {"s2.p1.m0.c0"}
+    row = {str(each.path): each for each in window(chain, count=99).rows}
+    assert "gemini-3" not in row["s1"].counts or not row["s1"].counts["gemini-3"][0]
 
 
 @pytest.mark.parametrize(("error", "path", "fix"), [
     ("The `reasoning_content` in the thinking mode must be passed back to the API.", "s1.p2.m0", "drop-thinking"),
-    ('{"error": {"message": "Function call is missing a thought_signature in functionCall parts."}}', "s1.p1.m0.c1", "sign-calls"),
 ])  # fmt: skip
 def test_a_pasted_error_of_a_section_finds_its_node(error: str, path: str, fix: str) -> None:
     chain = make_chain(HALF)

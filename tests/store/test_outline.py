@@ -103,7 +103,7 @@ def problems(outline: OutlineReader) -> Iterator[Any]:
         for packed in place.row.problems:
             if packed[5] != OPENING or outline.listing.section_count > 1:
                 yield unpack_problem(packed, place.row.kind, path, place.start)
-        yield from SectionRules(outline).of_row(outline.section_of_row(number), number, place)
+        yield from SectionRules(outline, "").of_row(outline.section_of_row(number), number, place)
 
 
 def in_order(problem: Any) -> tuple[str, int, str, str]:
@@ -170,7 +170,7 @@ def test_built_outline_is_the_parsed_chain(values: list[dict[str, Any]]) -> None
             assert (row.kind.pair_type, row.valid, row.size) == (pair.type, pair.is_valid, pair.size)
     found = list(problems(outline))
     expected = sorted([*tree_problems(tree), *provider_problems(tree)], key=in_order)
-    counts = add_counts(visible_problems(total, len(tree.sections)), SectionRules(outline).total())
+    counts = add_counts(visible_problems(total, len(tree.sections)), SectionRules(outline, "").total())
     assert sum(map(sum, counts.values())) == len(found)
     assert sorted(found, key=in_order) == expected
     assert sorted((p for p in found if not p.provider), key=in_order) == sorted(tree_problems(tree), key=in_order)

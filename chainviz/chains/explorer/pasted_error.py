@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import urlencode
@@ -13,7 +14,7 @@ from chainviz.core.chain.problems import Problem
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.error_messages import ErrorMessage, read_error
-from chainviz.core.providers.locate_error import providers_of, ranked, rules_of, sent_together
+from chainviz.core.providers.locate_error import providers_of, ranked, rules_of, sent_together, unseen_fixes
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.spans import unpack_spans
 from chainviz.store.query.find import find
@@ -66,13 +67,19 @@ def pasted_error(subject: Subject, text: str) -> PastedError:
         if found:
             return _told(subject, error, provider, found)
     path = subject.stored.outline.path_at(min(places)) if places else _path_of_id(error, subject.stored)
-    return PastedError(error.text, asked[0] if asked else None, None, path, _url(subject, path), 0, ())
+    fixes = tuple(_fix_links(subject, unseen_fixes(error, places), f"&since={path}"))
+    return PastedError(error.text, asked[0] if asked else None, None, path, _url(subject, path), 0, fixes)
 
 
 def _told(subject: Subject, error: ErrorMessage, provider: Provider, found: tuple[Problem, ...]) -> PastedError:
-    best, repair_url = found[0], repair_url_of(subject)
-    fixes = tuple(FixLink(*CHOICES[name], f"{repair_url}&kind={name}") for name in best.fixes if repair_url)
+    best = found[0]
+    fixes = tuple(_fix_links(subject, best.fixes))
     return PastedError(error.text, provider, best, best.path, _url(subject, best.path), len(found) - 1, fixes)
+
+
+def _fix_links(subject: Subject, names: Sequence[str], query: str = "") -> Iterator[FixLink]:
+    repair_url = repair_url_of(subject)
+    return (FixLink(*CHOICES[name], f"{repair_url}&kind={name}{query}") for name in names if repair_url)
 
 
 def _url(subject: Subject, path: Path | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -10,6 +10,7 @@ from typing import Protocol
 from chainviz.core.chain.messages import Message, Shape
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.reasoning import thinks_signed
 from chainviz.core.chain.surroundings import NO_SURROUNDINGS, Surroundings
 from chainviz.core.chain.tree import ChainAST, span
 
@@ -38,6 +39,9 @@ class Chain(Protocol):
     @property
     def tree(self) -> ChainAST[Shape]:
         """The tree over `shapes`; as long as the chain."""
+
+    def signed(self, start: int) -> Iterator[int]:
+        """Places, from `start` on, of the messages with reasoning that its provider signed. Must not read bodies of others."""
 
     def span(self, path: Path) -> range:
         """Places of the messages under `path`; PathError where there is no such node. Must not read the whole chain."""
@@ -69,6 +73,9 @@ class MemoryChain:
     @cached_property
     def tree(self) -> ChainAST[Message]:
         return parse(self.messages)
+
+    def signed(self, start: int) -> Iterator[int]:
+        return (place for place in range(start, len(self)) if thinks_signed(self.messages[place]))
 
     def span(self, path: Path) -> range:
         return span(self.tree, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from chainviz.core.chain.messages import AI, Message, Part, Text, Thinking, ToolCall
+from chainviz.core.chain.messages import AI, Message, Part, Reasoning, Text, Thinking, ToolCall
 
 FAKE_SIGNATURE = "skip_thought_signature_validator"
 """What Gemini accepts instead of the signature of a call that it did not make itself."""
@@ -19,6 +19,11 @@ def contains_tool_call_reasoning(messages: Iterable[Message]) -> bool:
 def thinks(message: Message) -> bool:
     """Whether reasoning is a part of its own."""
     return any(isinstance(part, Thinking) for part in message.parts)
+
+
+def thinks_signed(message: Message) -> bool:
+    """Whether its provider signed reasoning that is a part of its own."""
+    return any(isinstance(part, Thinking) and (part.signature or part.redacted) for part in message.parts)
 
 
 def acts_unthinking(message: Message) -> bool:
@@ -35,6 +40,16 @@ def acts_unsigned(message: Message) -> bool:
     assert isinstance(call, ToolCall)
     signed = call.reasoning is not None and bool(call.reasoning.signature)
     return not signed and not any(isinstance(part, Thinking) and part.signature for part in message.parts[:first])
+
+
+def with_signed_call(message: Message) -> Message:
+    """The message with FAKE_SIGNATURE on its first call."""
+    first = message.calls[0].part
+    call = message.parts[first]
+    assert isinstance(call, ToolCall)
+    content = call.reasoning.content if call.reasoning is not None else ""
+    signed = replace(call, reasoning=Reasoning(content, FAKE_SIGNATURE))
+    return replace(message, parts=(*message.parts[:first], signed, *message.parts[first + 1 :]))
 
 
 def is_unsigned(part: Part) -> bool:

@@ -7,26 +7,20 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.messages import Thinking
 
-NEARBY = 16
-"""Messages behind the first change that are looked at."""
 WARNING = (
     "Signed reasoning follows what changes. Anthropic's newer models refuse it once anything before it differs; "
-    "Convert with “Drop reasoning” removes it."
+    "Repair with “Drop the signed reasoning” removes it."
 )
 
 
 def keeps_signed_reasoning(chain: Chain, changes: Sequence[Splice]) -> bool:
-    """Whether a message that stays as it is, near behind the first change, holds reasoning that its provider signed."""
+    """Whether a message behind the first change stays as it is and holds reasoning that its provider signed."""
     if not changes:
         return False
-    first = changes[0].start + changes[0].removed
     ends = [(change.start, change.start + change.removed) for change in changes]
-    for place, message in enumerate(chain.slice(first, min(len(chain), first + NEARBY)), first):
+    for place in chain.signed(ends[0][1]):
         start, end = ends[bisect_right(ends, (place, len(chain))) - 1]
-        if not start <= place < end and any(
-            isinstance(part, Thinking) and (part.signature or part.redacted) for part in message.parts
-        ):
+        if not start <= place < end:
             return True
     return False

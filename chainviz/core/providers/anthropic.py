@@ -90,7 +90,7 @@ NO_OBJECT = Rule(
     "arguments-no-object", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("wrap-arguments",)
 )
 USER_CALL = Rule(
-    "call-by-user", "error", "`tool_use` blocks can only be in `assistant` messages", REFERENCE, ("call-to-text",)
+    "call-by-user", "error", "`tool_use` blocks can only be in `assistant` messages", REFERENCE, ("user-call-to-text",)
 )
 TEXT_FIRST = Rule(
     "result-after-text", "error",

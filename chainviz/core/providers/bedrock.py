@@ -87,7 +87,9 @@ ARGUMENTS = Rule(
     REFERENCE, ("mend-arguments",),
 )  # fmt: skip
 NO_OBJECT = Rule("arguments-no-object", "error", ARGUMENTS.says, REFERENCE, ("wrap-arguments",))
-USER_CALL = Rule("call-by-user", "error", "User messages cannot contain toolUse blocks.", REFERENCE, ("call-to-text",))
+USER_CALL = Rule(
+    "call-by-user", "error", "User messages cannot contain toolUse blocks.", REFERENCE, ("user-call-to-text",)
+)
 PREFILL = Rule(
     "last-role",
     "info",

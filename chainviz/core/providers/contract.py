@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import islice
 
 from chainviz.core.chain.message_paths import section_paths
-from chainviz.core.chain.messages import Message, Opaque, Role
+from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.tree import Section
@@ -177,12 +177,20 @@ class Provider:
         """All rules that one section and its neighbouring messages decide."""
         return [*self.check_rows(excerpt), *self._check_marks(excerpt)]
 
+    def rules_of_sections(self, format: str) -> tuple[SectionRule, ...]:
+        """Those of `section_rules` that count in a chain written in this format."""
+        return tuple(rule for rule in self.section_rules if not rule.in_own_form or format in self.formats)
+
     def _check_marks(self, excerpt: Excerpt) -> Iterator[Problem]:
         thinking = any(mark & Mark.THINKS for mark in excerpt.marks) if self.section_rules else False
-        for rule in self.section_rules:
+        for rule in self.rules_of_sections(excerpt.format):
             if rule.applies(thinking=thinking, is_last=excerpt.is_last):
                 ends = excerpt.last_pair if rule.at_end else 0
-                marked = (each for each, mark in list(zip(excerpt.messages, excerpt.marks, strict=True))[ends:] if mark & rule.mark)
+                marked = (
+                    each
+                    for each, mark in list(zip(excerpt.messages, excerpt.marks, strict=True))[ends:]
+                    if mark & rule.mark
+                )
                 for path, index, message in islice(marked, rule.most(excerpt.seen)):
                     yield self.marked(rule, path, index, message.calls[0].part if rule.of_call else None)
 
@@ -230,7 +238,8 @@ class Provider:
             choice = None if self._takes(excerpt, problem, is_sent) else NOT_UNDERSTOOD
         rule = choice if choice is None or isinstance(choice, Rule) else choice(excerpt, problem)
         if rule is not None:
-            said = self._problem(rule, problem.path, problem.message, problem.text, rule.fixes or problem.fixes)
+            fixes = rule.fixes or _fixes_of(excerpt, problem)
+            said = self._problem(rule, problem.path, problem.message, problem.text, fixes)
             yield replace(said, alike=problem.alike) if problem.alike else said
 
     def _takes(self, excerpt: Excerpt, problem: Problem, is_sent: bool) -> bool:
@@ -254,6 +263,13 @@ class Provider:
 
 OPAQUE = "opaque-part"
 """The finding that a part is of a kind the tree does not know."""
+
+
+def _fixes_of(excerpt: Excerpt, problem: Problem) -> tuple[str, ...]:
+    """A call whose result lies in another pair gets that one rather than a new one."""
+    part = None if problem.part is None else excerpt.message(problem).parts[problem.part]
+    is_late = problem.rule == "pending-call" and isinstance(part, ToolCall) and part.id in excerpt.paired
+    return ("move-result", *problem.fixes) if is_late else problem.fixes
 
 
 def repeated(calls: Iterable[Called]) -> Iterator[tuple[Called, Called]]:

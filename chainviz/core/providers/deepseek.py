@@ -47,7 +47,7 @@ NAME = Rule(
     ("respell-name",),
 )
 ARGUMENTS = Rule("arguments-no-json", "warning", "Invalid JSON in function arguments", REFERENCE, ("mend-arguments",))
-USER_CALL = Rule("call-by-user", "warning", "unknown field `tool_calls`", REFERENCE, ("call-to-text",))
+USER_CALL = Rule("call-by-user", "warning", "unknown field `tool_calls`", REFERENCE, ("user-call-to-text",))
 MEDIA = Rule("result-media", "error", "unknown variant `image_url`, expected `text`", REFERENCE, ("media-to-human",))
 NO_REASONING = Rule(
     "reasoning-missing", "warning", "The reasoning_content in the thinking mode must be passed back to the API.",

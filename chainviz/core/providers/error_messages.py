@@ -20,6 +20,8 @@ class ErrorClass:
     """Whose wording it is, the likeliest first."""
     rules: tuple[str, ...]
     """Ids of the rules that say the same."""
+    unseen: tuple[str, ...] = ()
+    """Fixes of the message that the error names, for a cause that no rule can see in the chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ CLASSES = (
     ErrorClass(r"tooluse blocks .*duplicate ids", ("bedrock",), ("call-id-shared",)),
     ErrorClass(r"roles must alternate", ("bedrock", "vllm", _CLAUDE), ("roles-alternate", "assistants-alternate")),
     ErrorClass(r"expected `?thinking`? or `?redacted_thinking`?, but found", (_CLAUDE,), ("thinking-missing",)),
-    ErrorClass(r"`?thinking`? .*blocks? .*cannot be modified", (_CLAUDE,), ("thinking-emptied", "thinking-unsigned")),
-    ErrorClass(r"invalid `?signature`? in `?thinking`?", (_CLAUDE,), ("thinking-unsigned", "thinking-emptied")),
+    ErrorClass(r"`?thinking`? .*blocks? .*cannot be modified", (_CLAUDE,), ("thinking-emptied", "thinking-unsigned"), ("drop-signed",)),
+    ErrorClass(r"invalid `?signature`? in `?thinking`?", (_CLAUDE,), ("thinking-unsigned", "thinking-emptied"), ("drop-signed",)),
     ErrorClass(r"final position cannot contain `?thinking`?", (_CLAUDE,), ("thinking-final",)),
     ErrorClass(r"final block in an assistant message cannot be `?thinking`?", (_CLAUDE,), ("thinking-last-block",)),
     ErrorClass(r"text content blocks must be non-empty", (_CLAUDE,), ("text-empty",)),

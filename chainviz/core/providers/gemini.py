@@ -67,7 +67,7 @@ UNSIGNED = Rule(
 )  # fmt: skip
 USER_CALL = Rule(
     "call-by-user", "error", "Please ensure that function call parts are in turns with the role model.", REFERENCE,
-    ("call-to-text",),
+    ("user-call-to-text",),
 )  # fmt: skip
 ENDS_WITH_MODEL = Rule(
     "last-role", "info", "accepted; most models answer only after a turn with the role user", REFERENCE
@@ -102,7 +102,7 @@ def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
 
 
 CURRENT_TURN = SectionRule(
-    UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_call=True
+    UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_call=True, in_own_form=True
 )
 """The current turn begins behind the last text of the user; the first call of each of its messages is checked."""
 GEMINI_2_5 = Provider(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chainviz.core.chain.message_paths import message_paths
@@ -25,10 +25,8 @@ class LocatedError:
     path: Path | None
     """Where to look: of the first problem, else of the message or the id that the error names."""
 
-    @property
-    def fixes(self) -> tuple[str, ...]:
-        """Names of the fixes of the best match, the smallest first."""
-        return self.problems[0].fixes if self.problems else ()
+    fixes: tuple[str, ...] = ()
+    """Names of the fixes, the smallest first."""
 
 
 def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str = "") -> LocatedError:
@@ -40,9 +38,9 @@ def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str =
     for provider in asked:
         best = ranked((problem for each, problem in found if each is provider), error, places)
         if best:
-            return LocatedError(provider, best, best[0].path)
+            return LocatedError(provider, best, best[0].path, best[0].fixes)
     path = list(message_paths(tree))[min(places)] if places else None
-    return LocatedError(asked[0] if asked else None, (), path)
+    return LocatedError(asked[0] if asked else None, (), path, unseen_fixes(error, places))
 
 
 def providers_of(error: ErrorMessage, format: str) -> tuple[Provider, ...]:
@@ -52,18 +50,28 @@ def providers_of(error: ErrorMessage, format: str) -> tuple[Provider, ...]:
     return tuple(sorted((known[name] for name in names), key=lambda provider: not provider.is_of(format)))
 
 
-def rules_of(error: ErrorMessage) -> Container[str]:
-    return {rule for each in error.classes for rule in each.rules}
+def rules_of(error: ErrorMessage) -> Sequence[str]:
+    """The likeliest first."""
+    return list(dict.fromkeys(rule for each in error.classes for rule in each.rules))
 
 
 def ranked(problems: Iterable[Problem], error: ErrorMessage, places: set[int]) -> tuple[Problem, ...]:
-    """Problems that name an id of the error come first, then those nearest to a message that it names (`places`)."""
+    """Problems that name an id of the error come first, then those nearest to a message that it names (`places`), then those of
+    the likeliest rule."""
+    rules = rules_of(error)
 
-    def distance(problem: Problem) -> tuple[bool, int]:
+    def distance(problem: Problem) -> tuple[bool, int, int]:
         nearest = min((abs(problem.message - place) for place in places), default=0)
-        return not any(f"“{id}”" in problem.text for id in error.ids), nearest
+        return not any(f"“{id}”" in problem.text for id in error.ids), nearest, rules.index(problem.rule)
 
-    return tuple(sorted(problems, key=distance))
+    found = sorted(problems, key=distance)
+    is_elsewhere = found and places and found[0].message not in places
+    return () if is_elsewhere and unseen_fixes(error, places) else tuple(found)
+
+
+def unseen_fixes(error: ErrorMessage, places: Collection[int]) -> tuple[str, ...]:
+    """Fixes of the places that the error names, where no rule can see what is wrong there."""
+    return tuple(dict.fromkeys(fix for each in error.classes for fix in each.unseen)) if places else ()
 
 
 def _named(error: ErrorMessage, messages: Sequence[Message]) -> Iterator[int]:

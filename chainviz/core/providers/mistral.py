@@ -57,7 +57,7 @@ SHARED = Rule("call-id-shared", "error", "Duplicate tool call id in assistant me
 ARGUMENTS = Rule(
     "arguments-no-json", "warning", "Invalid function arguments: not valid JSON", COMMON, ("mend-arguments",)
 )
-USER_CALL = Rule("call-by-user", "error", "Extra inputs are not permitted: tool_calls", COMMON, ("call-to-text",))
+USER_CALL = Rule("call-by-user", "error", "Extra inputs are not permitted: tool_calls", COMMON, ("user-call-to-text",))
 LAST_ROLE = Rule(
     "last-role", "warning",
     "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant", COMMON,

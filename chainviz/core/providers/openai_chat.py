@@ -73,7 +73,7 @@ MEDIA = Rule(
 )  # fmt: skip
 USER_CALL = Rule(
     "call-by-user", "warning", "Additional properties are not allowed ('tool_calls' was unexpected)", REFERENCE,
-    ("call-to-text",),
+    ("user-call-to-text",),
 )  # fmt: skip
 REUSED = Rule("call-id-reused", "info", "accepted: an id has to be unique within its turn only", REFERENCE)
 

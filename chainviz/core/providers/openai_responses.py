@@ -40,7 +40,7 @@ NAME = Rule(
     "that matches the pattern '^[a-zA-Z0-9_-]+$'.",
     REFERENCE, ("respell-name",),
 )  # fmt: skip
-USER_CALL = Rule("call-by-user", "warning", "Invalid value: 'function_call'", REFERENCE, ("call-to-text",))
+USER_CALL = Rule("call-by-user", "warning", "Invalid value: 'function_call'", REFERENCE, ("user-call-to-text",))
 
 RULES: dict[str, Choice] = {
     "pending-call": unless_elsewhere(MISSING),

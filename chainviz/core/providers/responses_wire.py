@@ -14,15 +14,20 @@ from chainviz.core.providers.wire import kind_name
 REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
 ID_PREFIX = Rule(
     "item-id", "error", "Invalid 'input.id'. Expected an ID that begins with 'fc', 'rs' or 'msg', as its type says.",
-    "github.com/continuedev/continue/pull/11785",
+    "github.com/continuedev/continue/pull/11785", ("respell-item",),
 )  # fmt: skip
 NO_SUMMARY = Rule(
     "member-missing",
     "error",
     "Missing required parameter: 'input.summary'.",
     "github.com/continuedev/continue/pull/11785",
+    ("respell-item",),
 )
 MEMBER = Rule("member-missing", "error", "Missing required parameter", REFERENCE)
+ROLE = Rule(
+    "role-unknown", "error", "Invalid value. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
+    ("respell-item",),
+)  # fmt: skip
 TYPE = Rule("part-type", "error", "Invalid value for 'input.type'", REFERENCE)
 LONELY_REASONING = Rule(
     "reasoning-without-item", "warning", "Item of type 'reasoning' was provided without its required following item.",
@@ -30,9 +35,10 @@ LONELY_REASONING = Rule(
 )  # fmt: skip
 LONELY_ITEM = Rule(
     "item-without-reasoning", "info", "accepted; some models refuse an item with its id that was provided without its 'reasoning' item",
-    "github.com/continuedev/continue/issues/12620",
+    "github.com/continuedev/continue/issues/12620", ("respell-item",),
 )  # fmt: skip
 
+_ROLES = frozenset(("user", "assistant", "system", "developer"))
 _PREFIXES = {"function_call": "fc", "reasoning": "rs"}
 _MEMBERS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "function_call": {"call_id": str, "name": str, "arguments": str},
@@ -82,9 +88,26 @@ def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
         if not isinstance(item.get(key), types):
             rule = NO_SUMMARY if key == "summary" else MEMBER
             yield rule, f"is a {kind} item without a proper “{key}”"
+    if kind == "message" and item.get("role") not in _ROLES:
+        yield ROLE, f"is an item of the role “{str(item.get('role'))[:40]}”"
+    if _has_wrong_id(item, kind):
+        yield ID_PREFIX, f"is a {kind} item with the id “{item['id'][:80]}”"
+
+
+def _has_wrong_id(item: dict[str, Any], kind: str) -> bool:
     prefix, id = _PREFIXES.get(kind), item.get("id")
-    if prefix and isinstance(id, str) and not id.startswith(prefix):
-        yield ID_PREFIX, f"is a {kind} item with the id “{id[:80]}”"
+    return prefix is not None and isinstance(id, str) and not id.startswith(prefix)
+
+
+def refused_members(item: dict[str, Any], *, is_first: bool) -> tuple[str, ...]:
+    """Members that are spelled wrong or missing; `is_first`: of its message, so that no reasoning comes before it."""
+    kind = _kind(item)
+    found = ("id",) if _has_wrong_id(item, str(kind)) or (is_first and _needs_reasoning(item)) else ()
+    return (*found, "summary") if kind == "reasoning" and not isinstance(item.get("summary"), list) else found
+
+
+def _needs_reasoning(item: dict[str, Any]) -> bool:
+    return str(item.get("id")).startswith(("fc_", "msg_"))
 
 
 def _reasoning_faults(before: Sequence[Any], item: Any, after: Sequence[Any]) -> Iterator[tuple[Rule, str]]:
@@ -93,5 +116,5 @@ def _reasoning_faults(before: Sequence[Any], item: Any, after: Sequence[Any]) ->
         return
     if _kind(item) == "reasoning" and not after:
         yield LONELY_REASONING, "is reasoning that nothing of the model follows"
-    elif str(item.get("id")).startswith(("fc_", "msg_")) and not before:
+    elif _needs_reasoning(item) and not before:
         yield LONELY_ITEM, "has its id, and no reasoning before it"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 
 from chainviz.core.chain.messages import AI, Message
-from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks
+from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks, thinks_signed
 from chainviz.core.providers.rule import Rule
 
 _NINE = re.compile(r"[a-zA-Z0-9]{9}")
@@ -26,6 +26,8 @@ class Mark(IntFlag):
     """Calls tools, and neither its first call nor a thought before it is signed."""
     ODD_ID = 16
     """Calls a tool with an id that is not nine letters and digits."""
+    SIGNED = 32
+    """Holds reasoning that its provider signed."""
 
 
 NO_MARK = Mark(0)
@@ -35,8 +37,9 @@ def marks_of(message: Message) -> Mark:
     if message.role != AI:
         return NO_MARK
     found = Mark.THINKS if thinks(message) else NO_MARK
+    found |= Mark.SIGNED if found and thinks_signed(message) else NO_MARK
     if message.calls:
-        found |= NO_MARK if found else Mark.UNTHINKING
+        found |= NO_MARK if found & Mark.THINKS else Mark.UNTHINKING
         found |= Mark.NOT_FIRST if acts_unthinking(message) else NO_MARK
         found |= Mark.UNSIGNED if acts_unsigned(message) else NO_MARK
         found |= NO_MARK if all(_NINE.fullmatch(call.id) for call in message.calls) else Mark.ODD_ID
@@ -59,6 +62,8 @@ class SectionRule:
     """It is about the first call of the message."""
     once: bool = False
     """Only the first marked message of the chain."""
+    in_own_form: bool = False
+    """Only in the API's own JSON: programs that write it from another form add what is wanted."""
 
     def applies(self, *, thinking: bool, is_last: bool) -> bool:
         """Whether messages of such a section can break it."""

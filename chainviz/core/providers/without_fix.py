@@ -8,7 +8,6 @@ from chainviz.core.chain.problems import Problem
 
 _JSON = "edit the message in its source"
 _FORM = f"Nobody can tell what was meant: {_JSON}, or convert the chain to this API's format."
-_ID = "The id belongs to the item alone: remove it in the source, or restore the reasoning before it."
 
 WITHOUT_FIX: Mapping[str, str] = {
     "arguments-type": "The arguments have the type of another API: convert the chain to this API's format.",
@@ -18,8 +17,6 @@ WITHOUT_FIX: Mapping[str, str] = {
     "content-type": _FORM,
     "field-type": _FORM,
     "image-large": "Only requests with many images refuse it: replace it where yours has more than 20.",
-    "item-id": _ID,
-    "item-without-reasoning": _ID,
     "last-role": "It depends on what is asked next: append a human message before you send the chain.",
     "member-missing": f"What is missing is not in the chain: {_JSON}.",
     "part-empty": _FORM,

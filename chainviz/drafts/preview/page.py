@@ -21,6 +21,9 @@ from chainviz.drafts.preview.steps import ChangeGroup, StepRow, change_groups, s
 from chainviz.drafts.stored_draft import snapshot_of, steps_of, stored_draft
 from chainviz.drafts.target import version_of
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import pieces_of
+from chainviz.store.content.pieces import same_beginning
+from chainviz.store.models import Snapshot
 from chainviz.store.outline.build import outline_of
 
 
@@ -76,6 +79,10 @@ class DraftPage:
     can_redo: bool
     problems: Problems
     verdicts: tuple[VerdictRow, ...]
+    signed: Path | None
+    """The first message behind a change with reasoning that its provider signed."""
+    seen: str
+    """Names the content, as Target.seen does."""
     menu: tuple[MenuEntry, ...]
     note: str
     keep_key: str
@@ -120,10 +127,21 @@ def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
         can_redo=steps.can_redo,
         problems=problems_of(outline_of(before), outline_of(after), compared, f"{explorer}problems"),
         verdicts=verdicts_of(outline_of(before), outline_of(after)),
+        signed=signed_behind(before, after),
+        seen=bytes(after.digest).hex(),
         menu=menu_of(draft, steps.cursor),
         note=stored_draft(draft).note,
         keep_key=f"{draft.chain_id}:note:{draft.pk}",
     )
+
+
+def signed_behind(before: Snapshot, after: Snapshot) -> Path | None:
+    """Where signed reasoning begins that follows the first change; providers that bind it to what was before refuse it."""
+    if before.format != after.format:
+        return None
+    chain = StoredChain(after)
+    place = next(chain.signed(same_beginning(pieces_of(before), pieces_of(after))), None)
+    return None if place is None else chain.outline.path_at(place)
 
 
 def menu_of(draft: Draft, cursor: int) -> tuple[MenuEntry, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from chainviz.core.chain.messages import Message
@@ -10,6 +10,7 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import ChainAST
 from chainviz.core.documents.document_context import DocumentContext
+from chainviz.core.providers.section_rules import Mark
 from chainviz.store.content.message_reader import (
     AT_HAND,
     BodyReader,
@@ -90,6 +91,9 @@ class StoredChain:
                 AT_HAND.clear()
                 AT_HAND[key] = tree
         return tree
+
+    def signed(self, start: int) -> Iterator[int]:
+        return self.outline.marked(Mark.SIGNED, start)
 
     def span(self, path: Path) -> range:
         return self.outline.span(path)

@@ -71,6 +71,18 @@ def join(pieces: Iterable[Piece]) -> list[Piece]:
     return joined
 
 
+def same_beginning(one: Iterable[Piece], other: Iterable[Piece]) -> int:
+    """How many messages at the beginning of two lists are the same ones."""
+    same = 0
+    for (run, start, length), (other_run, other_start, other_length) in zip(join(one), join(other), strict=False):
+        if (run, start) != (other_run, other_start):
+            break
+        same += min(length, other_length)
+        if length != other_length:
+            break
+    return same
+
+
 def spliced(pieces: Iterable[Piece], changes: Iterable[PlacedSplice]) -> Iterator[list[Piece] | PlacedMessage]:
     """Yields the changed chain in order: the pieces that stay, and each message put in."""
     cursor = Cursor(pieces)

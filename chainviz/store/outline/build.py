@@ -171,7 +171,7 @@ def _is_large(snapshot: Snapshot) -> bool:
 
 
 def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
-    by_section = SectionRules(OutlineReader(listing, BlockReader(snapshot.history_id))).total()
+    by_section = SectionRules(OutlineReader(listing, BlockReader(snapshot.history_id)), snapshot.format).total()
     problems = add_counts(visible_problems(listing.total, listing.section_count), by_section)
     problems = add_counts(problems, _unread(snapshot))
     errors, warnings, *_ = problems.get("", NONE)

@@ -35,9 +35,10 @@ class Measure(NamedTuple):
     not_first: int = 0
     unsigned: int = 0
     odd_ids: int = 0
+    signed: int = 0
 
     def marked(self, mark: Mark) -> int:
-        numbers = (self.thinking, self.unthinking, self.not_first, self.unsigned, self.odd_ids)
+        numbers = (self.thinking, self.unthinking, self.not_first, self.unsigned, self.odd_ids, self.signed)
         return numbers[mark.bit_length() - 1]
 
     @property
@@ -59,6 +60,7 @@ class Measure(NamedTuple):
             self.not_first + other.not_first,
             self.unsigned + other.unsigned,
             self.odd_ids + other.odd_ids,
+            self.signed + other.signed,
         )
 
 

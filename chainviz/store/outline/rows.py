@@ -57,7 +57,7 @@ class Row(NamedTuple):
     usage: Counts = {}
     """Recorded tokens by model."""
     marks: int = 0
-    """Core's marks of its AI message (providers/section_rules.py) in the lowest five bits, above them the part of the first call."""
+    """Core's marks of its AI message (providers/section_rules.py) in the lowest bits, above them the part of the first call."""
 
     @property
     def measure(self) -> Measure:

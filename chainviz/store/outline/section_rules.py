@@ -15,17 +15,17 @@ from chainviz.store.outline.measures import Counts, add_counts
 from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
 from chainviz.store.outline.rows import Row
 
-_ALL_RULES = tuple((each, rule) for each in PROVIDERS for rule in each.section_rules)
-RULES: tuple[tuple[Provider, SectionRule], ...] = tuple(each for each in _ALL_RULES if not each[1].once)
-ONCE: tuple[tuple[Provider, SectionRule], ...] = tuple(each for each in _ALL_RULES if each[1].once)
-"""The rules that only the first marked message of a chain breaks."""
-
 _ALL = (1 << len(Mark)) - 1
 
 
 class SectionRules:
-    def __init__(self, outline: OutlineReader) -> None:
+    """`format`: in which the chain is written."""
+
+    def __init__(self, outline: OutlineReader, format: str) -> None:
         self._outline = outline
+        every = [(each, rule) for each in PROVIDERS for rule in each.rules_of_sections(format)]
+        self._rules = [each for each in every if not each[1].once]
+        self._once = [each for each in every if each[1].once]
         self._rows = outline.listing.total.rows
         self._first_rows: dict[Mark, int] = {}
         self._sections = outline.listing.section_count
@@ -36,7 +36,7 @@ class SectionRules:
         first = 1 if self._thinking else self._sections
         for section in self._outline.sections(max(1, first), self._sections + 1):
             found = add_counts(found, self._in_section(section))
-        for provider, rule in ONCE:
+        for provider, rule in self._once:
             if self._outline.listing.total.marked(rule.mark):
                 found = add_counts(found, _count(provider, rule, 1))
         return found
@@ -44,7 +44,7 @@ class SectionRules:
     def counts(self, section: SectionPlace) -> Counts:
         """The same of one section."""
         found = self._in_section(section)
-        for provider, rule in ONCE:
+        for provider, rule in self._once:
             if section.measure.marked(rule.mark) and not section.before.marked(rule.mark):
                 found = add_counts(found, _count(provider, rule, 1))
         return found
@@ -66,7 +66,7 @@ class SectionRules:
         if not marks:
             return
         path = section.path_of(number)
-        once = ((provider, rule) for provider, rule in ONCE if number == self.first_row(rule.mark))
+        once = ((provider, rule) for provider, rule in self._once if number == self.first_row(rule.mark))
         for provider, rule in (*self._applying(section), *once):
             if marks & rule.mark and (not rule.at_end or number == self._rows - 1):
                 yield provider.marked(
@@ -89,12 +89,12 @@ class SectionRules:
 
     def rows_once(self, provider: str | None) -> frozenset[int]:
         """The rows that break a rule of the provider (None: of any) which only one message of a chain breaks."""
-        return frozenset(self.first_row(rule.mark) for each, rule in ONCE if provider in (None, each.name))
+        return frozenset(self.first_row(rule.mark) for each, rule in self._once if provider in (None, each.name))
 
     def marks_from(self, provider: str | None) -> tuple[Mark, Mark]:
         """The marks that may break a rule of the provider (None: of any) anywhere, and those in the last section only."""
         anywhere = last = Mark(0)
-        for each, rule in RULES:
+        for each, rule in self._rules:
             if provider not in (None, each.name) or (rule.where_thinking and not self._thinking):
                 continue
             if rule.applies(thinking=True, is_last=False):
@@ -114,7 +114,7 @@ class SectionRules:
 
     def _applying(self, section: SectionPlace) -> Iterator[tuple[Provider, SectionRule]]:
         thinking, is_last = bool(section.measure.marked(Mark.THINKS)), section.number == self._sections
-        return ((each, rule) for each, rule in RULES if rule.applies(thinking=thinking, is_last=is_last))
+        return ((each, rule) for each, rule in self._rules if rule.applies(thinking=thinking, is_last=is_last))
 
     @property
     def _last_row(self) -> Row:

@@ -56,12 +56,13 @@ def problems(chain: StoredChain, start: Path | None = None, count: int = 50, wan
     outline = chain.outline
     found: list[Problem] = []
     following: Path | None = None
-    for path, own in _rows_with(outline, _row_of(outline, start), wanted):
+    for path, own in _rows_with(chain, _row_of(outline, start), wanted):
         if len(found) >= count:
             following = path
             break
         found += own
-    counts = add_counts(outline.listing.total.problems, SectionRules(outline).total() if wanted.provider != "" else {})
+    by_section = SectionRules(outline, chain.format)
+    counts = add_counts(outline.listing.total.problems, by_section.total() if wanted.provider != "" else {})
     total = wanted.number(counts, outline.listing.section_count > 1)
     return ProblemPage(tuple(found), following, total)
 
@@ -77,15 +78,14 @@ def next_problem(chain: StoredChain, path: Path | None, wanted: Wanted = ALL) ->
     """The first problem in a row after that of `path` (None: from the top)."""
     outline = chain.outline
     first = 0 if path is None else _row_of(outline, path) + (path.pair is not None)
-    for _, found in islice(_rows_with(outline, first, wanted), 1):
+    for _, found in islice(_rows_with(chain, first, wanted), 1):
         return found[0]
     return None
 
 
 def previous_problem(chain: StoredChain, path: Path, wanted: Wanted = ALL) -> Problem | None:
     """The first problem of the nearest row before that of `path`."""
-    outline = chain.outline
-    for _, found in islice(_rows_with(outline, _row_of(outline, path) - 1, wanted, step=-1), 1):
+    for _, found in islice(_rows_with(chain, _row_of(chain.outline, path) - 1, wanted, step=-1), 1):
         return found[0]
     return None
 
@@ -97,10 +97,9 @@ def _row_of(outline: OutlineReader, path: Path | None) -> int:
     return section.before.rows if path.pair is None else section.row_of(path)
 
 
-def _rows_with(
-    outline: OutlineReader, first: int, wanted: Wanted, step: int = 1
-) -> Iterator[tuple[Path, list[Problem]]]:
-    listing, rows = outline.listing, _Rows(outline, wanted)
+def _rows_with(chain: StoredChain, first: int, wanted: Wanted, step: int = 1) -> Iterator[tuple[Path, list[Problem]]]:
+    outline = chain.outline
+    listing, rows = outline.listing, _Rows(chain, wanted)
     indexes = range(len(listing.rows))
     for index in indexes if step > 0 else reversed(indexes):
         start = listing.rows_before(index).rows
@@ -116,13 +115,15 @@ def _rows_with(
 class _Rows:
     """The wanted problems of rows."""
 
-    def __init__(self, outline: OutlineReader, wanted: Wanted) -> None:
-        self._outline = outline
+    def __init__(self, chain: StoredChain, wanted: Wanted) -> None:
+        self._outline = chain.outline
         self._wanted = wanted
-        self._several = outline.listing.section_count > 1
-        self._by_section = SectionRules(outline)
+        self._several = chain.outline.listing.section_count > 1
+        self._by_section = SectionRules(chain.outline, chain.format)
         self._once = self._by_section.rows_once(wanted.provider)
-        self._anywhere, self._in_last = (Mark(0), Mark(0)) if wanted.provider == "" else self._by_section.marks_from(wanted.provider)
+        self._anywhere, self._in_last = (
+            (Mark(0), Mark(0)) if wanted.provider == "" else self._by_section.marks_from(wanted.provider)
+        )
 
     def may_be_in(self, measure: Measure, end: int) -> bool:
         """Whether a block with these sums, which ends before row `end`, may have any."""

@@ -179,7 +179,7 @@ def _rows(chain: StoredChain, spots: list[_Spot], folds: Folds) -> tuple[WindowR
     ahead = [spots[0].section.section.first] if len(spots) > 1 else []
     rows = iter(chain.read([*ahead, *(piece for pieces in wanted for piece in pieces)])[len(ahead) :])
     sections = outline.listing.section_count
-    by_section = SectionRules(outline)
+    by_section = SectionRules(outline, chain.format)
     shown = []
     for spot, pieces in zip(spots, wanted, strict=True):
         shapes = tuple(next(rows).shape for piece in pieces for _ in range(piece.length))
@@ -243,5 +243,3 @@ def row_problems(path: Path, place: RowPlace, sections: int) -> tuple[Problem, .
         for packed in place.row.problems
         if sections > 1 or packed[5] != OPENING
     )
-
-

@@ -36,8 +36,7 @@ def repaired(messages: list[dict[str, Any]], goal: str) -> tuple[list[str], list
 @pytest.mark.parametrize("messages", [ORPHAN, DANGLING, [*DANGLING, {"role": "user", "content": "Well?"}]])
 @pytest.mark.parametrize("provider", [provider.name for provider in PROVIDERS])
 def test_the_provider_accepts_what_is_left(messages: list[dict[str, Any]], provider: str) -> None:
-    unsigned = provider == "gemini-3" and messages is DANGLING  # this format has no place for the signature of a call
-    assert repaired(messages, provider)[1] == (["thought-signature-missing"] if unsigned else [])
+    assert repaired(messages, provider)[1] == []
 
 
 def test_what_the_provider_accepts_stays() -> None:
@@ -94,14 +93,17 @@ CONTENTS = [
 ]
 
 
-def test_a_signature_is_offered_only_where_the_format_holds_it() -> None:
+def test_a_signature_is_wanted_in_the_form_of_the_api_and_put_there_by_convert() -> None:
     lines = "\n".join(json.dumps({"uuid": f"u{i}", "sessionId": "s", **line}) for i, line in enumerate(SESSION))
     (session,) = chainviz.load(lines.encode(), "claude_code")
-    refused = session.apply("repair", goal="gemini-3")
-    assert not refused.chain.is_changed and "no place for the signature" in refused.warnings[-1]
-    assert session.apply("repair", only=["sign-calls"]).warnings == (refused.warnings[-1],)
+    assert session.verdict("gemini-3").state == "accepted"
+    assert "no place for the signature" in session.apply("repair", only=["sign-calls"]).warnings[-1]
+    moved = session.apply("convert", to="gemini", provider="gemini-3")
+    assert moved.warnings[1] == "1 call gets the mark skip_thought_signature_validator in place of a signature."
+    assert moved.chain.verdict("gemini-3").state == "accepted"
 
     (contents,) = chainviz.load(json.dumps({"contents": CONTENTS}).encode(), "gemini")
+    assert contents.verdict("gemini-3").state == "rejected"
     signed = contents.apply("repair", goal="gemini-3")
     again = chainviz.load(b"".join(document_of([signed.chain])))[0]
     assert signed.warnings == () and again.verdict("gemini-3").state == "accepted"

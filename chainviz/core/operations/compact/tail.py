@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,6 +47,9 @@ class Tail:
     @cached_property
     def tree(self) -> ChainAST[Shape]:
         return parse(self.shapes())
+
+    def signed(self, start: int) -> Iterator[int]:
+        return (place - self.start for place in self.chain.signed(self.start + start))
 
     def span(self, path: Path) -> range:
         return span(self.tree, path)

@@ -13,7 +13,7 @@ from pydantic import Field, field_validator
 from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
-from chainviz.core.chain.reasoning import clear_reasoning
+from chainviz.core.chain.reasoning import FAKE_SIGNATURE, acts_unsigned, clear_reasoning
 from chainviz.core.dialects.attachments import filled_in
 from chainviz.core.dialects.patching import reasoning_of
 from chainviz.core.errors import DocumentError, OptionsError
@@ -23,6 +23,7 @@ from chainviz.core.formats.conversion import Losses, moved
 from chainviz.core.operations.contract import Badge, Context, Decision, Options, Outcome
 from chainviz.core.operations.convert.call_ids import ids_of, with_accepted_ids, with_ids_of_template
 from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
+from chainviz.core.operations.convert.signatures import wants_signatures, with_signed_calls
 from chainviz.core.progress import counted
 from chainviz.core.providers import PROVIDERS, get_provider
 
@@ -42,7 +43,8 @@ class ConvertOptions(Options):
     provider: str = Field(
         default="",
         title="Switch to provider",
-        description="Call ids follow the provider's template, and reasoning of another one is dropped.",
+        description="Call ids follow the provider's template, reasoning of another one is dropped, and calls are marked where the "
+        "provider wants its signature on them.",
         json_schema_extra={"choices": {"": "no switch", **{provider.name: provider.label for provider in PROVIDERS}}},
     )
     tool_call_id_template: str = Field(
@@ -99,6 +101,8 @@ def _cleaned(messages: Sequence[Message], options: ConvertOptions, format: Forma
     clears = options.drop_reasoning or provider is not None
     new = [clear_reasoning(message) for message in messages] if clears else list(messages)
     template = options.tool_call_id_template or (provider.call_ids.template if provider else "")
+    if provider is not None and format is not None and wants_signatures(provider, format.name):
+        new = with_signed_calls(new)
     if template:
         return with_ids_of_template(new, template)
     return with_accepted_ids(new, ids_of(format)) if format is not None else new
@@ -143,16 +147,19 @@ def _has_lost_reasoning(old: Message, new: Message) -> bool:
 
 def _losses(format: Format, chain: Chain, old: Sequence[Message], new: Sequence[Message]) -> Iterator[str]:
     losses, left_out = Losses(format), FieldsLeftOut(get_format(chain.format))
-    renamed = dropped = 0
+    renamed = dropped = signed = 0
     for before, after in zip(old, new, strict=True):
         losses.add(after)
         left_out.add(before)
         renamed += sum(1 for _ in _renamed(before, after) if after.calls)
         dropped += _has_lost_reasoning(before, after)
+        signed += acts_unsigned(before) and not acts_unsigned(after)
     if renamed:
         yield f"{renamed:,} call {'id becomes a new one' if renamed == 1 else 'ids become new ones'}, with their results."
     if dropped:
         yield f"Reasoning is dropped from {dropped:,} {'message' if dropped == 1 else 'messages'}."
+    if signed:
+        yield f"{signed:,} {'call gets' if signed == 1 else 'calls get'} the mark {FAKE_SIGNATURE} in place of a signature."
     yield from losses.sentences()
     yield from left_out.sentences()
     yield from document_left_out(chain)

@@ -59,6 +59,9 @@ CHOICES: dict[str, tuple[str, str]] = {
         "A result is added that says the call was not handled; it does not claim that anything was executed.",
     ),
     "call-to-text": ("Turn the call into text", "The call becomes text in the same AI message, which says that it was never answered."),
+    "user-call-to-text": (
+        "Turn the user's call into text", "The call, or its result, becomes text of the same message; nothing is lost.",
+    ),
     "pack-results": ("Pack the results", "The tool messages of the summary become one; nothing is lost."),
     "drop-empty": (
         "Drop empty texts",
@@ -67,6 +70,10 @@ CHOICES: dict[str, tuple[str, str]] = {
     "drop-thinking": (
         "Drop the reasoning",
         "The message loses its reasoning; where no message of the turn has any, APIs take it with thinking switched off.",
+    ),
+    "drop-signed": (
+        "Drop the signed reasoning",
+        "The message loses the reasoning that its provider signed; nothing else of it changes.",
     ),
     "sign-calls": (
         "Mark the call as not signed",
@@ -93,6 +100,11 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Spell the id as every API takes it",
         "Other characters than letters, digits, _ and - become _, and 40 are kept; its results follow, and no other call has that id.",
     ),
+    "respell-item": (
+        "Spell the item as the API takes it",
+        "An id that does not fit is dropped, a missing summary is added empty, a tool message of the Chat API becomes an output; "
+        "nothing else of the item changes.",
+    ),
     "rewrite-message": (
         "Rewrite the message",
         "The message is written as its format usually spells one; members that no part was read from go with that.",
@@ -103,6 +115,10 @@ CHOICES: dict[str, tuple[str, str]] = {
     ),
 }  # fmt: skip
 """Label and explanation of every choice."""
+
+DROP_SIGNED = "drop-signed"
+ON_DEMAND = frozenset({DROP_SIGNED, "sign-calls", "respell-item"})
+"""Fixes that fit one provider only: they are offered where they are asked for by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ The provider's errors alone choose the fixes, opt-in ones included. What the pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chainviz.core.chain.chain import MemoryChain, apply_splices
@@ -66,18 +66,22 @@ def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:
             break
         fixes += [fix for fix in worked.fixes if fix.accepted]
         messages = tuple(apply_splices(messages, changes))
-        # a changed message has no text yet: what it would be written as is checked, not what it was
-        judged = tuple(message if id(message) in known else replace(message, source=()) for message in messages)
-        left = goal.errors(MemoryChain(judged, chain.format))
+        left = goal.errors(MemoryChain(_judged(messages, known), chain.format))
         if not left:
             break
     if left:
         rewritten = _rewritten(messages, left, chain.format)
-        still = goal.errors(MemoryChain(rewritten, chain.format))
+        known |= {id(message) for message in rewritten} - {id(message) for message in messages}
+        still = goal.errors(MemoryChain(_judged(rewritten, known), chain.format))
         if len(still) < len(left):
             fixes += _rewrites(messages, rewritten, left)
             messages, left = rewritten, still
     return Reached(messages, tuple(fixes), left)
+
+
+def _judged(messages: Sequence[Message], known: Container[int]) -> tuple[Message, ...]:
+    """A changed message has no text yet: what it would be written as is checked, not what it was."""
+    return tuple(message if id(message) in known else replace(message, source=()) for message in messages)
 
 
 def _rewritten(messages: Sequence[Message], errors: Sequence[Problem], name: str) -> tuple[Message, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from chainviz.core.chain.chain import Chain, MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking
+from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks_signed
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 from chainviz.core.operations.repair.goal import Goal, reach
@@ -20,6 +20,7 @@ from chainviz.core.operations.repair.passes.calls import (
     fix_summaries,
     fix_user_calls,
 )
+from chainviz.core.operations.repair.passes.items import fix_items, has_items
 from chainviz.core.operations.repair.passes.media import (
     fix_large_pictures,
     fix_result_media,
@@ -40,29 +41,35 @@ from chainviz.core.operations.repair.passes.roles import fix_mid_systems, fix_tr
 from chainviz.core.operations.repair.passes.sections import fix_double_humans, fix_opening
 from chainviz.core.operations.repair.passes.server_results import fix_server_results, has_lone_results
 from chainviz.core.operations.repair.passes.spelling import fix_ids, fix_names
-from chainviz.core.operations.repair.passes.thinking import UNSIGNABLE, fix_thinking, fix_unsigned_calls, reasons
+from chainviz.core.operations.repair.passes.thinking import (
+    UNSIGNABLE,
+    fix_signed,
+    fix_thinking,
+    fix_unsigned_calls,
+    reasons,
+)
 from chainviz.core.operations.repair.session import MOVED, Progress, Worklist, splices
 from chainviz.core.operations.repair.tree_index import Places
 from chainviz.core.providers import get_provider
 from chainviz.core.reference import parsed_by_reference
 
 PASSES = (
-    fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
+    fix_items, fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
     fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_large_pictures,
-    fix_result_media, fix_thinking, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
+    fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
     fix_names, fix_arguments, fix_end,
 )  # fmt: skip
 """No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (
-    fix_user_calls, fix_server_results, fix_empty, fix_texts_in_results, fix_large_pictures, fix_result_media, fix_thinking,
-    fix_unsigned_calls, fix_arguments, fix_end,
+    fix_items, fix_user_calls, fix_server_results, fix_empty, fix_texts_in_results, fix_large_pictures, fix_result_media, fix_thinking,
+    fix_signed, fix_unsigned_calls, fix_arguments, fix_end,
 )  # fmt: skip
 """Those that read messages whose shape tells nothing."""
 
 
 LOOKS = (
     calls_by_user, has_lone_results, says_nothing, has_texts_in_results, has_pictures, has_result_media, reasons,
-    acts_unthinking, acts_unsigned, has_odd_arguments,
+    acts_unthinking, acts_unsigned, has_odd_arguments, thinks_signed, has_items,
 )  # fmt: skip
 """What these look for."""
 READING = 0.7

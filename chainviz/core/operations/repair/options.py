@@ -41,6 +41,11 @@ class RepairOptions(Options):
         title="Choices",
         description="Another choice for a fix, written fix=choice, such as pending-call=call-to-text.",
     )
+    since: str = Field(
+        default="",
+        title="From here on",
+        description="Path of a node, such as s2.p1: only fixes of it and of what follows are made.",
+    )
     content: bool = Field(
         default=True,
         title="Check contents too",

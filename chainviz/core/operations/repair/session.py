@@ -14,6 +14,7 @@ from functools import cached_property
 from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.messages import Message, Part, Shape
 from chainviz.core.chain.parse import parse
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.chain.tree import ChainAST
 from chainviz.core.operations.repair.fixes import Fix, Proposal
 from chainviz.core.operations.repair.options import RepairOptions
@@ -75,6 +76,7 @@ class Worklist:
         self._places = Places(chain)
         self._edits: dict[int, Edit] = {}
         self._chosen = options.chosen()
+        self._since = chain.span(parse_path(options.since)).start if options.since else 0
         self._ids: dict[str, int] = {}
         self._found: dict[Look, set[int]] = {look: set() for look in looks}
         if self._found:
@@ -149,7 +151,7 @@ class Worklist:
         fix = Fix(
             id, proposal.rule, path, proposal.about, proposal.problem, choices, choice, True, proposal.default, *sizes
         )
-        fix = replace(fix, accepted=self.options.accepts(fix))
+        fix = replace(fix, accepted=self.options.accepts(fix) and fix.message >= self._since)
         self.fixes.append(fix)
         return choice if fix.accepted else None
 

@@ -36,6 +36,13 @@ def call_text(call: ToolCall) -> str:
     return f"[Call {called(call.name, call.id)} with {call.arguments or 'no arguments'}: never answered]"
 
 
+def said_by_user(part: ToolCall | ToolResult) -> tuple[Part, ...]:
+    """A call that the user made, or its result; nothing is said about an answer, which may follow."""
+    if isinstance(part, ToolCall):
+        return (Text(f"[Call {called(part.name, part.id)} by the user with {part.arguments or 'no arguments'}]"),)
+    return (Text(f"[Result of the user's call {called(part.name, part.call_id)}]\n{part.content}"), *part.media)
+
+
 def called(name: str, id: str) -> str:
     return f"of {name} ({id})" if name else f"({id})"
 

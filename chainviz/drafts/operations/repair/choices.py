@@ -17,6 +17,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.repair import CHOICES, Fix, RepairOptions, propose
+from chainviz.core.operations.repair.fixes import DROP_SIGNED, ON_DEMAND
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.contract import Provider
 from chainviz.drafts.operations.choices import Choices
@@ -69,6 +70,8 @@ class RepairChoices(Choices):
     def options(self) -> RepairOptions:
         if self.request.POST.get("act") == "goal":
             return RepairOptions(goal=get_provider(self.request.POST.get("goal", "")).name)
+        if self.request.POST.get("act") == DROP_SIGNED:
+            return RepairOptions(only=(DROP_SIGNED,), since=self.request.POST.get("since", ""))
         # what a form offered is what it answers, also where the messages were read in the meantime
         if "content" in self.request.POST and not self._has_content:
             raise Refused(moved_on(self.target))
@@ -82,7 +85,7 @@ class RepairChoices(Choices):
         content = self._has_content and (self.sent is None or "content" in self.request.POST)
         start = small_number(self.request.GET.get("from", "")) or 0
         window = "".join(
-            f"&{name}={self.request.GET[name]}" for name in ("kind", "from") if self._kind and name in self.request.GET
+            f"&{name}={self.request.GET[name]}" for name in ("kind", "from", "since") if self._kind and name in self.request.GET
         )
         return {
             **self._of_reading(),
@@ -124,4 +127,6 @@ class RepairChoices(Choices):
         if job is not None and job.state == Job.State.DONE:
             return kept(self.target.stored, (job.pk, self.chosen), lambda: fixes_of(job, self.chosen))
         options = self.chosen.model_copy(update={"content": content})
+        if self._kind in ON_DEMAND:
+            options = options.model_copy(update={"only": (self._kind,), "since": self.request.GET.get("since", "")})
         return kept(self.target.stored, options, lambda: propose(self.target.stored, options))

@@ -15,7 +15,7 @@ from chainviz.core.formats import get_format
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.pairs import Turn
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.operations.repair.text_fallback import call_text, detached
+from chainviz.core.operations.repair.text_fallback import call_text, detached, said_by_user
 
 
 def fix_shared_ids(work: Worklist) -> None:
@@ -147,19 +147,24 @@ def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) ->
 
 
 def calls_by_user(message: Message) -> bool:
-    return message.role in (SYSTEM, HUMAN) and any(isinstance(part, ToolCall) for part in message.parts)
+    return message.role in (SYSTEM, HUMAN) and any(isinstance(part, ToolCall | ToolResult) for part in message.parts)
 
 
 def fix_user_calls(work: Worklist) -> None:
-    """Only on demand: calls that are not the model's are matched with nothing, and refused by most APIs."""
+    """Only on demand: calls that are not the model's, and their results, are matched with nothing, and refused by most APIs."""
     for place, message in work.read(calls_by_user):
         for i, part in enumerate(message.parts):
-            if not isinstance(part, ToolCall):
+            if not isinstance(part, ToolCall | ToolResult):
                 continue
             about = work.about[place]
-            problem = f"{work.where(about)} is of the role {message.role} and calls {part.name or 'a tool'}."
-            told: tuple[Part, ...] = (Text(call_text(part)),)
-            proposal = Proposal("call-by-user", about, i, part.id, problem, (part,), {"call-to-text": told}, False)
+            id, does = (
+                (part.id, f"calls {part.name or 'a tool'}")
+                if isinstance(part, ToolCall)
+                else (part.call_id, "holds the result of a tool")
+            )
+            problem = f"{work.where(about)} is of the role {message.role} and {does}."
+            told = said_by_user(part)
+            proposal = Proposal("call-by-user", about, i, id, problem, (part,), {"user-call-to-text": told}, False)
             if work.offer(proposal):
                 work.edit(place).parts[i] = told
     work.settle()

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import replace
 from itertools import accumulate, groupby
+from typing import NamedTuple
 
-from chainviz.core.chain.messages import AI, Message, Part, Reasoning, Role, Thinking, ToolCall
+from chainviz.core.chain.messages import AI, Message, Part, Role, Thinking, ToolCall
 from chainviz.core.chain.reasoning import (
-    FAKE_SIGNATURE,
     acts_unsigned,
     acts_unthinking,
     is_emptied,
     is_unsigned,
     thinks,
+    thinks_signed,
+    with_signed_call,
 )
 from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.contract import Style
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 
-UNSIGNABLE = (
-    "The format of this chain has no place for the signature of a call: convert the chain to Gemini, and sign its calls there."
-)
+UNSIGNABLE = "The format of this chain has no place for the signature of a call: convert the chain to Gemini, and sign its calls there."
 
 
 def reasons(message: Message) -> bool:
@@ -39,26 +38,41 @@ def fix_thinking(work: Worklist) -> None:
         incomplete = number in unthinking or any(message.calls and fault for _, message, fault in section)
         for place, message, fault in section:
             if fault is None and incomplete:
-                fault = "thinking-missing", "reasons, while another message of its section calls tools without"
+                fault = Flaw("thinking-missing", "reasons, while another message of its section calls tools without")
             if fault is not None:
-                _offer(work, place, message, *fault)
+                _offer(work, place, message, fault)
     work.settle()
+
+
+def fix_signed(work: Worklist) -> None:
+    """Only on demand: nobody can tell from signed reasoning whether it, or something before it, was changed."""
+    if work.options.asks_for("drop-signed"):
+        for place, message in work.read(thinks_signed):
+            _offer(work, place, message, Flaw("thinking-signed", "holds signed reasoning", "drop-signed"))
+        work.settle()
+
+
+class Flaw(NamedTuple):
+    rule: str
+    what: str
+    """What the message does."""
+    fix: str = "drop-thinking"
 
 
 def _role_at(work: Worklist, place: int) -> Role | None:
     return work.shapes[place].role if place < len(work.shapes) else None
 
 
-def _fault(message: Message, after: Role | None) -> tuple[str, str] | None:
-    """What is wrong with the reasoning of the message itself: rule and words. `after`: the role behind it, None at the end."""
+def _fault(message: Message, after: Role | None) -> Flaw | None:
+    """What is wrong with the reasoning of the message itself. `after`: the role behind it, None at the end."""
     if any(map(is_unsigned, message.parts)):
-        return "thinking-unsigned", "has reasoning without a signature"
+        return Flaw("thinking-unsigned", "has reasoning without a signature")
     if any(map(is_emptied, message.parts)):
-        return "thinking-emptied", "has signed reasoning without text"
+        return Flaw("thinking-emptied", "has signed reasoning without text")
     if isinstance(message.parts[-1], Thinking) and after != AI:
-        return "thinking-last-block", "ends with reasoning"
+        return Flaw("thinking-last-block", "ends with reasoning")
     if after is None and thinks(message):
-        return "thinking-final", "ends the chain with its reasoning"
+        return Flaw("thinking-final", "ends the chain with its reasoning")
     return None
 
 
@@ -77,18 +91,17 @@ def fix_unsigned_calls(work: Worklist) -> None:
 def _offer_signature(work: Worklist, place: int, message: Message) -> bool:
     """False where the format of the chain has no place for it."""
     about, part = work.about[place], message.calls[0].part
-    call = message.parts[part]
-    assert isinstance(call, ToolCall)
-    content = call.reasoning.content if call.reasoning is not None else ""
-    signed: tuple[Part, ...] = (replace(call, reasoning=Reasoning(content, FAKE_SIGNATURE)),)
-    if not _holds_signature(work.chain.format, replace(message, parts=(*message.parts[:part], *signed, *message.parts[part + 1 :]))):
+    signed = with_signed_call(message)
+    if not _holds_signature(work.chain.format, signed):
         return False
     problem = f"{work.where(about)} calls a tool without a thought signature."
-    proposal = Proposal(
-        "thought-signature-missing", about, part, call.id, problem, (call,), {"sign-calls": signed}, default=False
-    )
-    if work.offer(proposal):
-        work.edit(place).parts[part] = signed
+    before, outcomes = (message.parts[part],), {"sign-calls": (signed.parts[part],)}
+    if work.offer(
+        Proposal(
+            "thought-signature-missing", about, part, message.calls[0].id, problem, before, outcomes, default=False
+        )
+    ):
+        work.edit(place).parts[part] = outcomes["sign-calls"]
     return True
 
 
@@ -101,11 +114,11 @@ def _holds_signature(format: str, message: Message) -> bool:
     return any(isinstance(part, ToolCall) and part.reasoning is not None and part.reasoning.signature for part in parts)
 
 
-def _offer(work: Worklist, place: int, message: Message, rule: str, what: str) -> None:
+def _offer(work: Worklist, place: int, message: Message, flaw: Flaw) -> None:
     about = work.about[place]
     thoughts = {i: part for i, part in enumerate(message.parts) if isinstance(part, Thinking)}
-    problem = f"{work.where(about)} {what}."
+    problem = f"{work.where(about)} {flaw.what}."
     nothing: tuple[Part, ...] = ()
-    outcomes = {"drop-thinking": nothing}
-    if work.offer(Proposal(rule, about, None, "", problem, tuple(thoughts.values()), outcomes, default=False)):
+    outcomes = {flaw.fix: nothing}
+    if work.offer(Proposal(flaw.rule, about, None, "", problem, tuple(thoughts.values()), outcomes, default=False)):
         work.edit(place).parts.update(dict.fromkeys(thoughts, nothing))
