@@ -23,7 +23,11 @@ def thinks(message: Message) -> bool:
 
 def thinks_signed(message: Message) -> bool:
     """Whether its provider signed reasoning that is a part of its own."""
-    return any(isinstance(part, Thinking) and (part.signature or part.redacted) for part in message.parts)
+    return any(map(is_signed_thought, message.parts))
+
+
+def is_signed_thought(part: Part) -> bool:
+    return isinstance(part, Thinking) and bool(part.signature or part.redacted)
 
 
 def acts_unthinking(message: Message) -> bool:

@@ -10,7 +10,7 @@ from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import Message, Thinking
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.execute import execute
-from chainviz.core.operations.signed_reasoning import NEARBY, WARNING, keeps_signed_reasoning
+from chainviz.core.operations.signed_reasoning import WARNING, keeps_signed_reasoning
 from tests.core.pictures import ai, call, h, tool
 
 THOUGHT = Thinking("hm", "sig")
@@ -28,10 +28,14 @@ def test_an_operation_warns_where_signed_reasoning_follows(operation: str, optio
     assert outcome.changes and (WARNING in outcome.warnings) is warns
 
 
-def test_what_the_warning_offers_removes_the_reasoning() -> None:
-    outcome = execute("convert", {"to": "anthropic", "drop_reasoning": True}, SIGNED, Context())
-    after = apply_splices(SIGNED.messages, outcome.changes)
-    assert not any(isinstance(part, Thinking) for message in after for part in message.parts)
+def test_what_the_warning_offers_removes_exactly_what_is_refused() -> None:
+    kept, asked = ai(THOUGHT, call("a")), h("new")
+    chain = MemoryChain((h(), kept, tool("a"), asked, ai(THOUGHT, Thinking("own"), "x"), h(), ai(THOUGHT)), "anthropic")
+    outcome = execute("repair", {"only": ["drop-signed"], "since": "s2"}, chain, Context())
+    after = apply_splices(chain.messages, outcome.changes)
+    assert after == (h(), kept, tool("a"), asked, ai(Thinking("own"), "x"), h())
+    assert WARNING not in outcome.warnings
+    assert not execute("repair", {}, chain, Context()).changes
 
 
 @pytest.mark.parametrize(("message", "follows"), [
@@ -41,9 +45,9 @@ def test_only_signed_reasoning_counts(message: Message, follows: bool) -> None:
     assert keeps_signed_reasoning(MemoryChain((h(), h(), message)), [Splice(0, 1, (h("new"),))]) is follows
 
 
-def test_what_changes_too_and_what_is_far_away_is_not_looked_at() -> None:
+def test_what_changes_too_does_not_count_and_distance_does_not_matter() -> None:
     chain = MemoryChain((h(), ai(THOUGHT, "x"), h()))
     assert not keeps_signed_reasoning(chain, [Splice(0, 1, ()), Splice(1, 1, (ai("x"),))])
     assert keeps_signed_reasoning(chain, [Splice(0, 1, ()), Splice(2, 1, ())])
-    assert not keeps_signed_reasoning(MemoryChain((*[h()] * (NEARBY + 1), ai(THOUGHT, "x"))), [Splice(0, 1, ())])
+    assert keeps_signed_reasoning(MemoryChain((*[h()] * 999, ai(THOUGHT, "x"))), [Splice(0, 1, ())])
     assert not keeps_signed_reasoning(chain, [])

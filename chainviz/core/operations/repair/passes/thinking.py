@@ -11,6 +11,7 @@ from chainviz.core.chain.reasoning import (
     acts_unsigned,
     acts_unthinking,
     is_emptied,
+    is_signed_thought,
     is_unsigned,
     thinks,
     thinks_signed,
@@ -18,10 +19,14 @@ from chainviz.core.chain.reasoning import (
 )
 from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.contract import Style
-from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.fixes import DROP_SIGNED, Proposal
 from chainviz.core.operations.repair.session import Worklist
 
 UNSIGNABLE = "The format of this chain has no place for the signature of a call: convert the chain to Gemini, and sign its calls there."
+
+
+def is_thought(part: Part) -> bool:
+    return isinstance(part, Thinking)
 
 
 def reasons(message: Message) -> bool:
@@ -46,9 +51,9 @@ def fix_thinking(work: Worklist) -> None:
 
 def fix_signed(work: Worklist) -> None:
     """Only on demand: nobody can tell from signed reasoning whether it, or something before it, was changed."""
-    if work.options.asks_for("drop-signed"):
+    if work.options.asks_for(DROP_SIGNED):
         for place, message in work.read(thinks_signed):
-            _offer(work, place, message, Flaw("thinking-signed", "holds signed reasoning", "drop-signed"))
+            _offer(work, place, message, Flaw("thinking-signed", "holds signed reasoning", DROP_SIGNED))
         work.settle()
 
 
@@ -116,7 +121,8 @@ def _holds_signature(format: str, message: Message) -> bool:
 
 def _offer(work: Worklist, place: int, message: Message, flaw: Flaw) -> None:
     about = work.about[place]
-    thoughts = {i: part for i, part in enumerate(message.parts) if isinstance(part, Thinking)}
+    is_meant = is_signed_thought if flaw.fix == DROP_SIGNED else is_thought
+    thoughts = {i: part for i, part in enumerate(message.parts) if is_meant(part)}
     problem = f"{work.where(about)} {flaw.what}."
     nothing: tuple[Part, ...] = ()
     outcomes = {flaw.fix: nothing}

@@ -1,0 +1,60 @@
+"""A draft that changes something before signed reasoning offers to drop exactly that, however far behind the change it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.models import Chain
+from chainviz.core.chain.messages import Thinking
+from chainviz.drafts.models import Draft
+from chainviz.drafts.stored_draft import snapshot_of
+from chainviz.store.content.chain import StoredChain
+from tests.chains.files import send
+from tests.drafts.pages import send_form
+
+pytestmark = pytest.mark.django_db
+OFFER = 'value="drop-signed"'
+
+
+def answer(words: str, signature: str = "") -> dict[str, Any]:
+    thought = [{"type": "thinking", "thinking": "hm", "signature": signature}] if signature else []
+    return {"role": "assistant", "content": [*thought, {"type": "text", "text": words}]}
+
+
+def conversation(client: Client) -> Chain:
+    messages: list[dict[str, Any]] = []
+    for i in range(60):
+        messages += [{"role": "user", "content": f"question {i}"}, answer(f"answer {i}", "sig" if i in (0, 50, 55) else "")]
+    send(client, ("long.json", json.dumps({"model": "claude", "messages": messages}).encode()))
+    return Chain.objects.get()
+
+
+def signed_in(draft: Draft) -> list[int]:
+    chain = StoredChain(snapshot_of(draft))
+    found = [i for i, message in enumerate(chain.slice(0, len(chain))) if any(isinstance(part, Thinking) for part in message.parts)]
+    assert list(chain.signed(0)) == found
+    return found
+
+
+def test_what_a_change_makes_refused_goes_with_one_click(client: Client) -> None:
+    chain = conversation(client)
+    page = send_form(client, f"/c/{chain.pk}/edit/s3.h.m0?v=1", s3__h__m0__c0__text="Another question").url
+    draft = Draft.objects.get()
+    shown = client.get(page).content.decode()
+    assert OFFER in shown and "from 51.1 on" in shown
+    form = shown[shown.index('name="seen"') - 400 :]
+    seen, since = (form.split(f'name="{name}" value="')[1].split('"')[0] for name in ("seen", "since"))
+    sent = {"act": "drop-signed", "seen": seen, "since": since}
+    assert client.post(f"/c/{chain.pk}/repair/?draft={draft.pk}", sent).status_code == 303
+    assert signed_in(draft) == [1]
+    assert OFFER not in client.get(page).content.decode()
+
+
+def test_a_change_behind_all_signed_reasoning_offers_nothing(client: Client) -> None:
+    chain = conversation(client)
+    page = send_form(client, f"/c/{chain.pk}/edit/s58.h.m0?v=1", s58__h__m0__c0__text="Another question").url
+    assert OFFER not in client.get(page).content.decode()
