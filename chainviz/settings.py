@@ -150,11 +150,11 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "chainviz.web.middleware.trusted_proxy.TrustedProxyMiddleware",
-    "chainviz.web.middleware.request_log.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "chainviz.web.middleware.request_log.RequestLogMiddleware",
     "chainviz.web.middleware.no_store.NoStoreMiddleware",
     "chainviz.web.middleware.upload_limit.UploadLimitMiddleware",
     "chainviz.web.middleware.method_page.MethodPageMiddleware",

@@ -21,7 +21,7 @@ ACCEPTED = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 class RequestLogMiddleware:
-    """Stands behind TrustedProxyMiddleware: the id that a trusted proxy gave is kept."""
+    """Stands behind TrustedProxyMiddleware, so that the id of a trusted proxy is kept, and behind static files."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
