@@ -19,7 +19,7 @@ _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 def _nested(levels: int) -> bytes:
     pattern = rb"(?!)"
     for _ in range(levels):
-        pattern = rb'[\[{](?:[^"\[\]{}]++|%s|%s)*+[\]}]' % (_STRING, pattern)
+        pattern = rb'[\[{](?:[^"\[\]{}]++|%s|%s|(?!))*+[\]}]' % (_STRING, pattern)  # (?!): see scan.py
     return pattern
 
 

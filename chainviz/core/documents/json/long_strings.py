@@ -18,10 +18,10 @@ STEP = 1 << 20
 
 _HIGH, _LOW = rb"[dD][89abAB]..", rb"[dD][c-fC-F].."
 _ESCAPE = rb"\\(?:[^u]|u(?![dD][89abAB])....|u" + _HIGH + rb"(?:\\u" + _LOW + rb"|(?=[^\\]|\\[^u]|.{6})))"
-_INSIDE = rb'[^"\\]*+(?:' + _ESCAPE + rb'[^"\\]*+)*+'
+_INSIDE = rb'[^"\\]*+(?:' + _ESCAPE + rb'[^"\\]*+|(?!))*+'  # (?!): see scan.py
 """Whole characters of a string: ends before a quote, and before an escape or a pair of surrogates that is cut off."""
 _WHOLE = re.compile(_INSIDE, re.DOTALL)
-_STRINGS = re.compile(rb'(?:[^"]*+"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+_STRINGS = re.compile(rb'(?:[^"]*+"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?!))*+', re.DOTALL)
 """Complete strings and the text before them."""
 _CUT_CHARACTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,2}\Z")
 _LOOK_BACK = 100

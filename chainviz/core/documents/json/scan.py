@@ -20,7 +20,9 @@ TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep"
 
 SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
-FLAT = re.compile(rf'(?:[^"\[\]{{}}]++|({_STRING}))*+', re.DOTALL)
+# `|(?!)`: before 3.11.5 Python goes on behind what the last alternative of a possessive repetition began and did not match
+# (python/cpython#106052). This one begins nothing.
+FLAT = re.compile(rf'(?:[^"\[\]{{}}]++|({_STRING})|(?!))*+', re.DOTALL)
 """Everything up to the next bracket; group 1 is the last string."""
 _STRING_PART = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
@@ -28,13 +30,13 @@ _STRING_PART = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 def _balanced(levels: int) -> str:
     pattern = r"(?!)"
     for _ in range(levels):
-        pattern = rf'[\[{{](?:[^"\[\]{{}}]++|{_STRING}|{pattern})*+[\]}}]'
+        pattern = rf'[\[{{](?:[^"\[\]{{}}]++|{_STRING}|{pattern}|(?!))*+[\]}}]'
     return pattern
 
 
 NESTED = re.compile(_balanced(4), re.DOTALL)
 """A whole list or object that is nested up to four deep."""
-SHALLOW = re.compile(rf'(?:[^"\[\]{{}}]++|{_STRING}|{_balanced(4)})*+', re.DOTALL)
+SHALLOW = re.compile(rf'(?:[^"\[\]{{}}]++|{_STRING}|{_balanced(4)}|(?!))*+', re.DOTALL)
 """Like FLAT, but whole values nested up to four deep are passed over too: the bulk of every transcript, at C speed."""
 
 
