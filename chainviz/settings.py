@@ -156,6 +156,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "chainviz.web.middleware.request_log.RequestLogMiddleware",
     "chainviz.web.middleware.no_store.NoStoreMiddleware",
+    "chainviz.web.middleware.json_errors.JsonErrorsMiddleware",
     "chainviz.web.middleware.upload_limit.UploadLimitMiddleware",
     "chainviz.web.middleware.method_page.MethodPageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

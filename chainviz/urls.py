@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("c/<int:chain_id>/fix/", sessions.fix_page, name="fix_session"),
     path("c/<int:chain_id>/fix/file", sessions.fixed_file, name="fixed_session"),
     path("", include("chainviz.accounts.urls")),
+    path("api/v1/", include("chainviz.http_api.api")),
     path("healthz", requires("public")(health.healthz)),
     path("readyz", requires("public")(health.readyz)),
     path("favicon.ico", requires("public")(views.favicon)),

@@ -1,6 +1,7 @@
 """Who sends the request, and whether their role allows what they ask for.
 
-In local mode that is always the owner; no session is written, so reading a page writes nothing.
+In local mode that is always the owner; no session is written, so reading a page writes nothing. The API takes a token
+instead; without one it is asked by a page, and checks as any form does that the page is ours.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
 
 from chainviz.accounts.models import Membership, local_member
-from chainviz.accounts.permissions import Permission, access_of, lowest_role
+from chainviz.accounts.permissions import Access, Permission, access_of, lowest_role, may, scope_of
+from chainviz.accounts.tokens import find_token
 from chainviz.web.htmx import wants_fragment
+from chainviz.web.middleware.json_errors import json_error
 
 CURRENT_TEAM = "team"
 """Key of the session: the team whose pages a person looks at."""
@@ -38,14 +42,47 @@ class MemberMiddleware:
             raise Http404
         if access == "public":
             return None
+        if getattr(view, "takes_tokens", False):
+            scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+            if scheme.lower() == "bearer":
+                return _by_token(request, token.strip(), access)
+            refused = _forged(request)
+            if refused is not None:
+                return refused
         if is_local:
             member = local_member()
             request.member, request.user = member, member.user  # type: ignore[attr-defined]
             return None
         if not request.user.is_authenticated:
-            return _to_sign_in(request)
+            return json_error(401) if getattr(view, "takes_tokens", False) else _to_sign_in(request)
         request.member = current_membership(request)  # type: ignore[attr-defined]
         return None if access == "account" else _checked(request, access)
+
+
+def _by_token(request: HttpRequest, text: str, access: Access) -> HttpResponse | None:
+    token = find_token(text)
+    if token is None:
+        return json_error(401, "This token is unknown, expired or revoked.")
+    member = token.membership
+    member.token = token
+    request.member, request.user = member, member.user  # type: ignore[attr-defined]
+    if access == "account" or access == "public" or member.may(access):
+        return None
+    if may(member.role, access):
+        return json_error(403, f"The token does not have the scope “{scope_of(access)}”.")
+    return json_error(403, f"Your role is {member.role}; this needs {lowest_role(access)}.")
+
+
+def _forged(request: HttpRequest) -> HttpResponse | None:
+    """Returns a refusal where the request may come from another site's page."""
+    check = CsrfViewMiddleware(_answer)
+    check.process_request(request)
+    return check.process_view(request, _answer, (), {})
+
+
+def _answer(request: HttpRequest) -> HttpResponse:
+    """A view that is not exempt from the check, as those of the API are."""
+    return HttpResponse()
 
 
 def current_membership(request: HttpRequest) -> Membership | None:

@@ -6,12 +6,12 @@ import argparse
 import json
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import Any
 
 from chainviz.api.file import ChainFile
 from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened, tell
+from chainviz.commands.io.reports import diff_object
 from chainviz.core.chain.chain import MemoryChain
-from chainviz.core.diff import ChainDiff, Group, Measure, Side, diff_chains
+from chainviz.core.diff import ChainDiff, diff_chains
 from chainviz.core.diff.text import render
 from chainviz.core.formats import get_format
 
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         several = max(len(chosen(old, arguments.chain)), len(chosen(new, arguments.chain))) > 1
         for number, diff in enumerate(_diffs(old, new, arguments.chain), 1):
             if arguments.json:
-                tell([json.dumps(_object(diff))])
+                tell([json.dumps(diff_object(diff))])
                 continue
             tell([f"chain {number}"] if several else [])
             tell(render(diff))
@@ -42,32 +42,3 @@ def _diffs(old: ChainFile, new: ChainFile, number: int | None) -> Iterator[Chain
     """Chains of the same number are compared; one without a counterpart is compared with nothing."""
     for before, after in zip_longest(chosen(old, number), chosen(new, number)):
         yield diff_chains(before.core if before else MemoryChain(()), after.core if after else MemoryChain(()))
-
-
-def _object(diff: ChainDiff) -> dict[str, Any]:
-    return {
-        "before": _measure(diff.before),
-        "after": _measure(diff.after),
-        "counts": diff.counts,
-        "changes": [_change(group) for group in diff.changes],
-        "notes": list(diff.notes),
-    }
-
-
-def _change(group: Group) -> dict[str, Any]:
-    return {
-        "kind": group.kind,
-        "old": _side(group.old),
-        "new": _side(group.new),
-        "other": str(group.other) if group.other else None,
-    }
-
-
-def _side(side: Side) -> dict[str, Any] | None:
-    if side.is_empty:
-        return None
-    return {"first": str(side.first), "last": str(side.last), "start": side.start, **_measure(side.measure)}
-
-
-def _measure(measure: Measure) -> dict[str, int]:
-    return {"size": measure.size, "messages": measure.messages, "pairs": measure.pairs}

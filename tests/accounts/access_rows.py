@@ -35,9 +35,17 @@ EXPLORER = [
 DRAFT_PAGES = "draft undo redo discard restore save conflict rebase branch"
 SUMMARY_PAGES = "summaries summaries_status summaries_do summary summary_do summary_prompt"
 
+API = {
+    "viewer": "chains chain versions tree chain_problems diff export operations",
+    "editor": "upload upload_state run_operation drafts draft save_draft undo_step discard_draft job",
+}
+
 ROWS: dict[str, str] = {
     "healthz": "public",
     "readyz": "public",
+    "api:page": "public",
+    "api:openapi": "public",
+    **{f"api:{name}": role for role, names in API.items() for name in names.split()},
     "favicon.ico": "public",
     "accounts:sign_in": "public",
     "accounts:join": "public",
@@ -83,7 +91,7 @@ ROWS: dict[str, str] = {
     "fixed_session": "viewer",
 }  # fmt: skip
 
-PERSONAL = {"draft_id", "run_id", "arrival_id", "token_id"}
+PERSONAL = {"draft_id", "run_id", "arrival_id", "token_id", "job_id"}
 """Parts of an address that name something only its author sees."""
 
 

@@ -132,7 +132,7 @@ def _fault(person: str, lowest: str, holes: set[str], answer: Any) -> str:
     if lowest == "public":
         return "is for everybody" if asks_to_sign_in or status == 403 else ""
     if person == "anonymous":
-        return "" if asks_to_sign_in else "must ask to sign in"
+        return "" if asks_to_sign_in or status == 401 else "must ask to sign in"
     if lowest == "account":
         return "is for whoever is signed in" if asks_to_sign_in or status == 403 else ""
     if person == "removed" or (person == "other team" and holes - {"kind"}):

@@ -43,12 +43,10 @@ def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
         chosen = Export.to(subject, request.GET.get("to", ""))
         if scope == "file" and not chosen.is_part:
             scope = "chain"  # the chain's document is all there is
+        if scope in ("chain", "file"):
+            return written(chosen, scope)
         if scope:
             _require_unlocked(chosen, scope)
-        if scope == "chain":
-            return _download(chosen.chain(), chosen.file_name(subject.title))
-        if scope == "file":
-            return _download(chosen.whole_file(), chosen.file_name("file"))
     except Refused as error:
         return _page(request, Export.to(subject, ""), str(error))
     form = next((form for form in FORMS if form.scope == scope), None)
@@ -96,6 +94,14 @@ def _to_scan(chosen: Export) -> Upload | None:
     """The upload, unless it is no more than this content and a little around it."""
     is_same = chosen.subject.version == 1 and not chosen.is_part
     return None if is_same else chosen.upload
+
+
+def written(chosen: Export, scope: str) -> HttpResponseBase:
+    """The chain or the whole file, as a download. Raises Refused, and ExportLocked."""
+    _require_unlocked(chosen, scope)
+    if scope == "file":
+        return _download(chosen.whole_file(), chosen.file_name("file"))
+    return _download(chosen.chain(), chosen.file_name(chosen.subject.title))
 
 
 def _download(content: Iterator[bytes], name: str) -> StreamingHttpResponse:

@@ -37,10 +37,12 @@ How = dict[str, Any]
 State = Arrival.State
 
 
-def receive(member: Membership, upload: UploadedFile[bytes], *, format: str = "") -> Arrival:
+def receive(
+    member: Membership, upload: UploadedFile[bytes], *, format: str = "", how: How | None = None
+) -> Arrival:
     """Takes a file in as far as it goes at once; the arrival's state says what is left to do."""
     arrival = _arrived(member, upload, format)
-    take_in(arrival, {})
+    take_in(arrival, how or {})
     return arrival
 
 
@@ -67,8 +69,8 @@ def _arrived(member: Membership, upload: UploadedFile[bytes], format: str) -> Ar
 
 
 def take_in(arrival: Arrival, how: How) -> None:
-    """Imports now, or by a job where that takes long. `how` says what a person decided: picks, versions, text, salvage or
-    state."""
+    """Imports now, or by a job where that takes long. `how` says what a person decided: picks, versions, text, salvage,
+    state, or all chains without being asked."""
     arrival.state = State.IMPORTING
     arrival.failure = {}
     if not _is_long(arrival):
@@ -189,8 +191,11 @@ def _wanted(arrival: Arrival, source: Source, how: How) -> list[Offer]:
     state_files.check_state(source, offers)
     if len(offers) == 1 and offers[0].is_certain:
         return offers
-    arrival.state = State.CHOOSING
     arrival.found = rows_of(source, offers, known, arrival.name)
+    if how.get("as") == "all":
+        finals = {row["key"] for row in arrival.found if not row["final"]}
+        return [offer for offer in with_earlier_states(offers, arrival.found) if key_of(offer) in finals]
+    arrival.state = State.CHOOSING
     return []
 
 

@@ -1,4 +1,4 @@
-"""The JSON objects that the command line prints about a chain."""
+"""The JSON objects that the command line and the HTTP API give about a chain."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from chainviz.core.chain.messages import HUMAN, SYSTEM, Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, strict_error
 from chainviz.core.chain.tree import BodyPair, Section
+from chainviz.core.diff import ChainDiff, Group, Measure, Side
 from chainviz.core.operations.contract import Decision
 from chainviz.core.providers.without_fix import reason_without_fix
 from chainviz.core.terminal import visible
@@ -105,3 +106,32 @@ def problem_object(problem: Problem) -> dict[str, Any]:
         "fixes": list(problem.fixes),
         "without_fix": reason_without_fix(problem),
     }
+
+
+def diff_object(diff: ChainDiff) -> dict[str, Any]:
+    return {
+        "before": _measure(diff.before),
+        "after": _measure(diff.after),
+        "counts": diff.counts,
+        "changes": [change_object(group) for group in diff.changes],
+        "notes": list(diff.notes),
+    }
+
+
+def change_object(group: Group) -> dict[str, Any]:
+    return {
+        "kind": group.kind,
+        "old": _side(group.old),
+        "new": _side(group.new),
+        "other": str(group.other) if group.other else None,
+    }
+
+
+def _side(side: Side) -> dict[str, Any] | None:
+    if side.is_empty:
+        return None
+    return {"first": str(side.first), "last": str(side.last), "start": side.start, **_measure(side.measure)}
+
+
+def _measure(measure: Measure) -> dict[str, int]:
+    return {"size": measure.size, "messages": measure.messages, "pairs": measure.pairs}

@@ -1,0 +1,78 @@
+"""The addresses below /api/v1/ and who may use each: what `@requires` of its function says."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_safe
+from ninja import NinjaAPI
+from ninja.operation import Operation
+
+from chainviz.accounts.permissions import requires
+from chainviz.http_api import chains, drafts, uploads
+from chainviz.http_api.errors import add_handlers
+from chainviz.http_api.page import calls
+
+ROUTERS = (uploads.router, chains.router, drafts.router)
+BASE = "/api/v1"
+
+
+class ChainvizAPI(NinjaAPI):
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
+
+
+def make_api() -> NinjaAPI:
+    api = ChainvizAPI(title="chainviz", version="1", urls_namespace="api", docs_url=None, openapi_url=None)
+    add_handlers(api)
+    for router in ROUTERS:
+        api.add_router("", router)
+    return api
+
+
+API = make_api()
+
+
+def _urls() -> list[URLPattern]:
+    permissions = {
+        operation.view_func.__name__: operation.view_func.access  # type: ignore[attr-defined]
+        for router in ROUTERS
+        for view in router.path_operations.values()
+        for operation in view.operations
+    }
+    found = [each for each in API.urls[0] if isinstance(each, URLPattern) and each.name in permissions]
+    for each in found:
+        requires(permissions[each.name or ""])(each.callback)
+        each.callback.takes_tokens = True  # type: ignore[attr-defined]
+    return found
+
+
+@cache
+def description() -> dict[str, object]:
+    """Returns the OpenAPI document."""
+    found = dict(API.get_openapi_schema(path_prefix=f"{BASE}/"))
+    found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return {**found, "security": [{"token": []}]}
+
+
+@requires("public")
+@require_safe
+def openapi(request: HttpRequest) -> JsonResponse:
+    return JsonResponse(description())
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """The description for people. It loads nothing but our own style sheets and needs no script."""
+    return render(request, "http_api/api.html", {"groups": calls(description(), BASE), "base": BASE})
+
+
+app_name = "api"
+urlpatterns = [
+    *_urls(),
+    path("", requires("public")(page), name="page"),
+    path("openapi.json", openapi, name="openapi"),
+]

@@ -1,0 +1,150 @@
+"""The library and its chains: lists, trees, problems, comparisons and exports."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from ninja import Query, Router
+
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.access import chain_for
+from chainviz.chains.diff.compare import compare
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.exports.choices import Export
+from chainviz.chains.exports.view import written
+from chainviz.chains.models import Chain
+from chainviz.commands.io.reports import diff_object, problem_object
+from chainviz.core.providers import get_provider
+from chainviz.core.providers.verdict import verdict_from
+from chainviz.http_api.shapes import (
+    LARGEST,
+    MOST,
+    REFUSALS,
+    ChainList,
+    ChainShape,
+    Comparison,
+    Error,
+    ExportQuery,
+    OffsetQuery,
+    PageQuery,
+    PlaceQuery,
+    ProblemQuery,
+    Problems,
+    ProblemShape,
+    RowShape,
+    Tree,
+    VersionList,
+    chain_shape,
+    version_shape,
+)
+from chainviz.store.content.codec import unpack
+from chainviz.store.models import Version
+from chainviz.store.query.problems import Wanted, problems
+from chainviz.store.query.windows import WindowRow, window
+
+router = Router(tags=["chains"])
+VERSION = "/chains/{int:chain_id}/versions/{int:number}"
+BYTES = {
+    "responses": {
+        200: {"description": "The file.", "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    }
+}  # fmt: skip
+
+
+@router.get("/chains", response={200: ChainList, REFUSALS: Error})
+@requires("read")
+def chains(request: HttpRequest, asked: Query[PageQuery]) -> ChainList:
+    """The chains of the library, the newest first."""
+    found = Chain.objects.visible_to(member_of(request)).in_library().order_by("-pk")
+    page, following = _page(found if asked.before is None else found.filter(pk__lt=asked.before), asked.limit)
+    return ChainList(chains=[chain_shape(request, chain) for chain in page], next=following and page[-1].pk)
+
+
+@router.get("/chains/{int:chain_id}", response={200: ChainShape, REFUSALS: Error})
+@requires("read")
+def chain(request: HttpRequest, chain_id: int) -> ChainShape:
+    """One chain."""
+    return chain_shape(request, chain_for(request, chain_id))
+
+
+@router.get("/chains/{int:chain_id}/versions", response={200: VersionList, REFUSALS: Error})
+@requires("read")
+def versions(request: HttpRequest, chain_id: int, asked: Query[PageQuery]) -> VersionList:
+    """The versions of a chain, the newest first."""
+    found = chain_for(request, chain_id)
+    rows = Version.objects.filter(history=found.history).select_related("snapshot").order_by("-number")
+    page, following = _page(rows if asked.before is None else rows.filter(number__lt=asked.before), asked.limit)
+    shown = [version_shape(request, found, version) for version in page]
+    return VersionList(versions=shown, next=following and page[-1].number)
+
+
+def _page(rows: QuerySet, limit: int) -> tuple[list, bool | None]:  # type: ignore[type-arg]
+    """Returns the first rows, and True where more follow, else None."""
+    found = list(rows[: limit + 1])
+    return found[:limit], len(found) > limit or None
+
+
+@router.get(f"{VERSION}/tree", response={200: Tree, REFUSALS: Error})
+@requires("read")
+def tree(request: HttpRequest, chain_id: int, number: int, asked: Query[PlaceQuery]) -> Tree:
+    """Sections, header messages and body pairs as a flat list, in order."""
+    subject = version_subject(request, chain_id, _number(number))
+    page = window(subject.stored, asked.path, count=asked.limit)
+    snapshot = subject.snapshot
+    rows = [_row(request, subject, row) for row in page.rows]
+    following = str(page.down) if page.down else None
+    return Tree(format=snapshot.format, messages=snapshot.messages, size=snapshot.size, rows=rows, next=following)
+
+
+def _row(request: HttpRequest, subject: Subject, row: WindowRow) -> RowShape:
+    return RowShape(
+        kind=row.kind,
+        path=str(row.path),
+        messages=row.messages,
+        size=row.size,
+        type=str(row.type) if row.type else None,
+        valid=row.valid and not row.invalid,
+        url=request.build_absolute_uri(f"{subject.base_url}at/{row.path}"),
+    )
+
+
+@router.get(f"{VERSION}/problems", response={200: Problems, REFUSALS: Error})
+@requires("read")
+def chain_problems(request: HttpRequest, chain_id: int, number: int, asked: Query[ProblemQuery]) -> Problems:
+    """What is wrong in a version: its structure, or what a provider's API would say."""
+    name = get_provider(asked.provider.replace("-", "_")).name if asked.provider else ""
+    subject = version_subject(request, chain_id, _number(number))
+    page = problems(subject.stored, asked.path, asked.limit, Wanted(name))
+    counts = unpack(subject.outline.verdicts).get(name, ())
+    return Problems(
+        verdict=verdict_from(counts).state if name else "",
+        total=page.total,
+        problems=[ProblemShape(**problem_object(problem)) for problem in page.problems],
+        next=str(page.next) if page.next else None,
+    )
+
+
+@router.get("/chains/{int:chain_id}/diff/{int:before}..{int:after}", response={200: Comparison, REFUSALS: Error})
+@requires("compare")
+def diff(request: HttpRequest, chain_id: int, before: int, after: int, asked: Query[OffsetQuery]) -> Comparison:
+    """What changed between two versions, as `chainviz diff --json` says it."""
+    old, new = (version_subject(request, chain_id, _number(number)).stored for number in (before, after))
+    found = diff_object(compare(old, new))
+    rest = found["changes"][asked.offset :]
+    following = asked.offset + MOST if len(rest) > MOST else None
+    return Comparison(**{**found, "changes": rest[:MOST]}, next=following)
+
+
+@router.get(f"{VERSION}/export", response={REFUSALS: Error}, openapi_extra=BYTES)
+@requires("export")
+def export(request: HttpRequest, chain_id: int, number: int, asked: Query[ExportQuery]) -> HttpResponseBase:
+    """The bytes of a version, in its own format or in another."""
+    chosen = Export.to(version_subject(request, chain_id, _number(number)), asked.to)
+    return written(chosen, asked.scope if chosen.is_part else "chain")
+
+
+def _number(number: int) -> int:
+    """`version_subject` takes 0 for the newest."""
+    return number or LARGEST

@@ -1,0 +1,152 @@
+"""Changes: operations, the drafts they make, and versions saved from them. Long work is a job to ask for."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Router, Status
+from ninja.decorators import decorate_view
+
+from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.models import person_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.access import chain_for
+from chainviz.core.formats import read_only
+from chainviz.core.operations import OPERATIONS, operation_named
+from chainviz.core.operations.execute import read_options
+from chainviz.drafts import services
+from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.job import FUNCTION, is_long, start
+from chainviz.drafts.operations.run import change
+from chainviz.drafts.stored_draft import steps_of
+from chainviz.drafts.target import Target, draft_for, open_draft_for, target_of_draft, target_of_version, version_of
+from chainviz.http_api.errors import NotPossible
+from chainviz.http_api.shapes import (
+    REFUSALS,
+    DraftList,
+    DraftShape,
+    Error,
+    JobShape,
+    OperationCall,
+    OperationShape,
+    SaveCall,
+    VersionShape,
+    draft_shape,
+    job_shape,
+    version_shape,
+)
+from chainviz.jobs.models import Job
+
+router = Router(tags=["changes"])
+DRAFT = "/chains/{int:chain_id}/drafts/{int:draft_id}"
+
+
+@router.get("/operations", response={200: list[OperationShape], REFUSALS: Error})
+@requires("read")
+def operations(request: HttpRequest) -> list[OperationShape]:
+    """The operations and their options."""
+    return [
+        OperationShape(name=each.name, label=each.label, options=each.Options.model_json_schema())
+        for each in OPERATIONS
+    ]
+
+
+@router.post(
+    "/chains/{int:chain_id}/operations/{slug:name}",
+    response={200: VersionShape, 201: DraftShape, 202: JobShape, REFUSALS: Error},
+)
+@requires("save")
+def run_operation(
+    request: HttpRequest, chain_id: int, name: str, call: OperationCall
+) -> Status[VersionShape] | Status[DraftShape] | Status[JobShape]:
+    """Runs an operation.
+
+    Answers 201 with the draft that holds its step, 200 with the version if `save` is set, and 202 with a job where the chain
+    is long: ask for the job until it is done, then save its draft.
+    """
+    operation = operation_named(name)
+    if operation is None:
+        raise Http404
+    note(request, operation=name)
+    options = read_options(operation, call.options)
+    target = _target(request, chain_id, call)
+    sentence = read_only(target.stored.format)
+    if sentence and name != "convert":
+        raise NotPossible(sentence)
+    if is_long(target.stored):
+        return Status(202, job_shape(request, start(target, operation, options)))
+    draft = change(target, operation, options)
+    if not call.save:
+        return Status(201, draft_shape(request, draft, steps_of(draft)))
+    return Status(200, _saved(request, draft, call.note))
+
+
+def _target(request: HttpRequest, chain_id: int, call: OperationCall) -> Target:
+    if call.draft is not None:
+        return target_of_draft(open_draft_for(request, chain_id, call.draft))
+    chain = chain_for(request, chain_id)
+    number, person = call.version or chain.version, person_of(request)
+    begun = services.open_draft(chain, person, number)
+    if begun is not None and steps_of(begun).all:
+        raise NotPossible(
+            f"You have begun draft {begun.pk} of version {number}: name it as `draft`, save or discard it."
+        )
+    return target_of_version(chain, number, person)
+
+
+@router.get("/chains/{int:chain_id}/drafts", response={200: DraftList, REFUSALS: Error})
+@requires("draft")
+def drafts(request: HttpRequest, chain_id: int) -> DraftList:
+    """Your open drafts of a chain."""
+    found = Draft.objects.visible_to(person_of(request)).open().filter(chain=chain_for(request, chain_id))
+    return DraftList(drafts=[draft_shape(request, draft, steps_of(draft)) for draft in found.order_by("pk")])
+
+
+@router.get(DRAFT, response={200: DraftShape, REFUSALS: Error})
+@requires("draft")
+def draft(request: HttpRequest, chain_id: int, draft_id: int) -> DraftShape:
+    """One draft of yours, with its steps."""
+    found = draft_for(request, chain_id, draft_id)
+    return draft_shape(request, found, steps_of(found))
+
+
+@router.post(f"{DRAFT}/save", response={200: VersionShape, REFUSALS: Error})
+@decorate_view(recorded_together)
+@requires("save")
+def save_draft(request: HttpRequest, chain_id: int, draft_id: int, call: SaveCall) -> VersionShape:
+    """Saves a draft as the next version; 409 where somebody saved one meanwhile."""
+    return _saved(request, open_draft_for(request, chain_id, draft_id), call.note)
+
+
+def _saved(request: HttpRequest, draft: Draft, text: str) -> VersionShape:
+    version = services.save(draft, note=text, by=person_of(request))
+    note(request, version=version.number)
+    return version_shape(request, draft.chain, version_of(draft.chain, version.number))
+
+
+@router.post(f"{DRAFT}/undo", response={200: DraftShape, REFUSALS: Error})
+@decorate_view(recorded_together)
+@requires("draft")
+def undo_step(request: HttpRequest, chain_id: int, draft_id: int) -> DraftShape:
+    """Takes the last step of a draft back."""
+    found = open_draft_for(request, chain_id, draft_id)
+    services.undo(found)
+    return draft_shape(request, found, steps_of(found))
+
+
+@router.post(f"{DRAFT}/discard", response={200: DraftShape, REFUSALS: Error})
+@decorate_view(recorded_together)
+@requires("draft")
+def discard_draft(request: HttpRequest, chain_id: int, draft_id: int) -> DraftShape:
+    """Discards a draft. It can be restored on its page until another one begins."""
+    found = open_draft_for(request, chain_id, draft_id)
+    services.discard(found)
+    return draft_shape(request, found, steps_of(found))
+
+
+@router.get("/jobs/{int:job_id}", response={200: JobShape, REFUSALS: Error})
+@requires("draft")
+def job(request: HttpRequest, job_id: int) -> JobShape:
+    """How far an operation on a long chain is."""
+    found = Job.objects.visible_to(person_of(request)).filter(function=FUNCTION)
+    return job_shape(request, get_object_or_404(found, pk=job_id))

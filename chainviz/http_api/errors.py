@@ -1,0 +1,48 @@
+"""What the API answers where it refuses: one sentence, and the place in the file, the chain or the request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from chainviz.core.errors import ChainError, DocumentError
+from chainviz.drafts.closed_draft import DraftGone
+from chainviz.drafts.target import MovedOn
+from chainviz.store.errors import Conflict, Overlap
+from chainviz.web.middleware.json_errors import json_error
+
+
+class NotPossible(ChainError):
+    """Refused because of what the chain is now, not because of what was sent."""
+
+
+CONFLICTS = (Conflict, Overlap, MovedOn, NotPossible)
+
+
+def add_handlers(api: NinjaAPI) -> None:
+    api.add_exception_handler(ChainError, _refused)
+    api.add_exception_handler(DraftGone, lambda request, gone: json_error(409))
+    api.add_exception_handler(Http404, lambda request, missing: json_error(404))
+    api.add_exception_handler(ValidationError, _invalid)
+    api.add_exception_handler(HttpError, _unreadable)
+
+
+def _refused(request: HttpRequest, error: Any) -> HttpResponse:
+    status = 409 if isinstance(error, CONFLICTS) else 422
+    has_place = isinstance(error, DocumentError) and error.line
+    return json_error(status, str(error), f"line {error.line}, column {error.column}" if has_place else "")
+
+
+def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
+    """Tells the first of several faults."""
+    first = error.errors[0]
+    where = ".".join(str(step) for step in first["loc"] if step != "data")
+    text = first["msg"].removeprefix("Value error, ")
+    return json_error(422, f"{where}: {text[:1].lower()}{text[1:]}." if where else f"{text}.", where)
+
+
+def _unreadable(request: HttpRequest, error: Any) -> HttpResponse:
+    return json_error(error.status_code)

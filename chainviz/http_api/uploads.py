@@ -1,0 +1,83 @@
+"""Files come in: the body is the file. The same bytes are the same upload, however often they are sent."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router, Status
+
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.access import arrival_for
+from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads import arrivals
+from chainviz.core.errors import OptionsError
+from chainviz.core.formats import FORMATS
+from chainviz.http_api.errors import NotPossible
+from chainviz.http_api.shapes import REFUSALS, Error, UploadQuery, UploadShape, upload_shape
+from chainviz.web.middleware.json_errors import json_error
+
+router = Router(tags=["uploads"])
+CHUNK = 1 << 16
+BODY = {
+    "requestBody": {
+        "required": True,
+        "description": "The bytes of the file.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@router.post(
+    "/uploads", response={200: UploadShape, 201: UploadShape, 202: UploadShape, REFUSALS: Error}, openapi_extra=BODY
+)
+@requires("upload")
+def upload(request: HttpRequest, asked: Query[UploadQuery]) -> Status[UploadShape] | HttpResponse:
+    """Takes every chain of a file in.
+
+    Answers 201 with the new chains, 200 where the same bytes were uploaded before, and 202 for a large file: then ask for the
+    upload until it is done.
+    """
+    if asked.format and all(each.name != asked.format for each in FORMATS):
+        raise OptionsError(f"There is no format “{asked.format}”.")
+    with TemporaryUploadedFile(asked.name, "application/octet-stream", 0, None) as file:
+        digest = _received(request, file)
+        arrival = arrivals.receive(member_of(request), file, format=asked.format, how={"as": "all"})
+    if arrival.is_running:
+        return Status(202, upload_shape(request, arrival, []))
+    chains = list(Chain.objects.visible_to(member_of(request)).filter(sha256=digest, is_branch=False).order_by("pk"))
+    answer = upload_shape(request, arrival, chains)
+    arrivals.forget(arrival)
+    if arrival.is_failed:
+        return json_error(422, answer.error, _place(arrival))
+    if any(chain.is_in_bin for chain in chains):
+        raise NotPossible("A chain of this file is in the bin: restore it there first.")
+    answer.id = None
+    return Status(200 if arrival.state == Arrival.State.KNOWN else 201, answer)
+
+
+@router.get("/uploads/{int:arrival_id}", response={200: UploadShape, REFUSALS: Error})
+@requires("upload")
+def upload_state(request: HttpRequest, arrival_id: int) -> UploadShape:
+    """How far the import of a large file is. Sending the same bytes again names all chains of the file."""
+    arrival = arrival_for(request, arrival_id)
+    return upload_shape(request, arrival, [arrival.chain] if arrival.chain else [])
+
+
+def _received(request: HttpRequest, file: TemporaryUploadedFile) -> str:
+    """Writes the body to the file, a piece at a time, and returns its SHA-256."""
+    digest, size = sha256(), 0
+    while chunk := request.read(CHUNK):
+        file.write(chunk)
+        digest.update(chunk)
+        size += len(chunk)
+    file.flush()
+    file.size = size
+    return digest.hexdigest()
+
+
+def _place(arrival: Arrival) -> str:
+    marked = [line["number"] for line in arrival.failure.get("lines", []) if line["mark"] >= 0]
+    return f"line {marked[0]}" if marked else ""

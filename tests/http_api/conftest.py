@@ -1,0 +1,3 @@
+from __future__ import annotations
+
+from tests.accounts.conftest import team_mode  # noqa: F401

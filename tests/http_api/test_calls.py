@@ -1,0 +1,316 @@
+"""The API as a program uses it: tokens, uploads, trees, operations, drafts, versions, exports and refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.accounts.audit.models import AuditRow
+from chainviz.accounts.models import Membership, Team
+from chainviz.accounts.permissions import Role
+from chainviz.accounts.tokens import create_token
+from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads import arrivals
+from chainviz.drafts.models import Draft
+from chainviz.drafts.operations import job as operation_job
+from chainviz.jobs.tasks import run_next_job
+from tests.accounts.people import client_of, make_member, make_team
+from tests.chains.files import lines
+from tests.chains.making import STORY, make_chain
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+FILE = json.dumps({"messages": STORY}).encode()
+ALL = ("read", "write", "export")
+V1 = "/api/v1"
+
+
+class Program:
+    """Calls the API with a token."""
+
+    def __init__(self, token: str) -> None:
+        self.client = Client(headers={"Authorization": f"Bearer {token}"}, enforce_csrf_checks=True)
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self.client.get(V1 + path, query)
+
+    def send(self, path: str, body: Any = b"", kind: str = "application/json") -> Any:
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.client.post(V1 + path, content, content_type=kind)
+
+    def upload(self, content: bytes, query: str = "") -> Any:
+        return self.send(f"/uploads{query}", content, "application/octet-stream")
+
+
+@pytest.fixture
+def program(team_mode: Team) -> Callable[..., Program]:
+    def make(role: Role = Role.EDITOR, scopes: tuple[str, ...] = ALL, team: Team = team_mode) -> Program:
+        member = make_member(team, f"{role.label}{Membership.objects.count()}", role)
+        return Program(create_token(member, "test", scopes, 30))
+
+    return make
+
+
+def test_the_same_bytes_are_the_same_upload(program: Callable[..., Program]) -> None:
+    editor = program()
+    first = editor.upload(FILE, "?name=run.json")
+    again = editor.upload(FILE, "?name=other.json")
+
+    assert (first.status_code, again.status_code) == (201, 200)
+    made, known = (answer.json()["chains"][0] for answer in (first, again))
+    assert (made["id"], made["title"], made["format"], made["messages"]) == (
+        known["id"],
+        "run",
+        "openai_chat",
+        len(STORY),
+    )
+    assert (first.json()["state"], again.json()["state"]) == ("done", "known")
+    assert made["url"].endswith(f"/c/{made['id']}/")
+    assert not Arrival.objects.exists()
+
+
+def test_every_chain_of_a_file_comes_in(program: Callable[..., Program]) -> None:
+    answer = program().upload(lines(3), "?name=many.jsonl")
+    assert answer.status_code == 201
+    assert len(answer.json()["chains"]) == Chain.objects.count() == 3
+    assert not Arrival.objects.exists()
+
+
+def test_a_large_file_is_imported_by_a_job(program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "BIG", 10)
+    editor = program()
+    answer = editor.upload(FILE)
+    assert (answer.status_code, answer.json()["state"]) == (202, "importing")
+    assert run_next_job()
+    later = editor.get(f"/uploads/{answer.json()['id']}").json()
+    assert (later["state"], later["chains"][0]["id"]) == ("done", Chain.objects.get().pk)
+
+
+def test_a_file_that_is_no_chain_is_refused_with_its_place(program: Callable[..., Program]) -> None:
+    editor = program()
+    answer = editor.upload(b'{"messages": [\n{"role": }]}')
+    assert answer.status_code == 422
+    assert answer.json()["where"] == "line 2"
+    assert answer.json()["error"].endswith(".")
+    assert editor.upload(b"").status_code == 422
+    assert editor.upload(FILE, "?format=nonsense").json()["error"] == "There is no format “nonsense”."
+    assert not Arrival.objects.exists()
+
+
+def test_a_chain_in_the_bin_is_named(program: Callable[..., Program]) -> None:
+    editor = program()
+    editor.upload(FILE)
+    Chain.objects.update(trashed_at=Chain.objects.get().created_at)
+    answer = editor.upload(FILE)
+    assert (answer.status_code, "bin" in answer.json()["error"]) == (409, True)
+
+
+def test_lists_are_paged(program: Callable[..., Program]) -> None:
+    editor = program()
+    editor.upload(lines(3))
+    first = editor.get("/chains", limit=2).json()
+    rest = editor.get("/chains", limit=2, before=first["next"]).json()
+    assert [len(page["chains"]) for page in (first, rest)] == [2, 1]
+    assert rest["next"] is None
+    assert {chain["id"] for page in (first, rest) for chain in page["chains"]} == set(
+        Chain.objects.values_list("pk", flat=True)
+    )
+
+
+def test_tree_and_problems(program: Callable[..., Program]) -> None:
+    editor = program()
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    at = f"/chains/{chain}/versions/1"
+    first = editor.get(f"{at}/tree", limit=1).json()
+    assert [row["path"] for row in first["rows"]] == ["s1"]
+    rest = editor.get(f"{at}/tree", **{"from": first["next"]}).json()
+    assert [row["path"] for row in rest["rows"]][:2] == ["s1.h.m0", "s1.h.m1"]
+    found = editor.get(f"{at}/problems").json()
+    assert (found["total"], found["verdict"]) == (len(found["problems"]), "")
+    assert editor.get(f"{at}/problems", provider="anthropic").json()["verdict"] in ("accepted", "rejected", "unchecked")
+    assert editor.get(f"{at}/problems", provider="nobody").status_code == 422
+    assert editor.get(f"{at}/tree", **{"from": "s99"}).status_code == 422
+    assert editor.get(f"/chains/{chain}/versions/0/tree").status_code == 404
+
+
+def test_an_operation_makes_a_draft_and_a_version(program: Callable[..., Program]) -> None:
+    editor = program()
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    made = editor.send(f"/chains/{chain}/operations/repair", {"options": {}})
+    assert made.status_code == 201
+    draft = made.json()
+    assert [step["operation"] for step in draft["steps"]] == ["repair"]
+    assert editor.get(f"/chains/{chain}/drafts").json()["drafts"] == [draft]
+    again = editor.send(f"/chains/{chain}/operations/repair", {})
+    assert (again.status_code, f"draft {draft['id']}" in again.json()["error"]) == (409, True)
+
+    saved = editor.send(f"/chains/{chain}/drafts/{draft['id']}/save", {"note": "repaired"})
+
+    assert (saved.status_code, saved.json()["number"], saved.json()["note"]) == (200, 2, "repaired")
+    assert [each["number"] for each in editor.get(f"/chains/{chain}/versions").json()["versions"]] == [2, 1]
+    diff = editor.get(f"/chains/{chain}/diff/1..2").json()
+    assert diff["changes"]
+    assert sum(diff["counts"].values()) == len(diff["changes"])
+    assert editor.send(f"/chains/{chain}/drafts/{draft['id']}/save", {}).status_code == 409
+    assert [row.act for row in AuditRow.objects.order_by("number")] == [
+        "api:upload",
+        "api:run_operation",
+        "api:save_draft",
+    ]
+
+
+def test_an_operation_saves_at_once_where_asked(program: Callable[..., Program]) -> None:
+    editor = program()
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    saved = editor.send(f"/chains/{chain}/operations/repair", {"save": True, "note": "by CI"})
+    assert (saved.status_code, saved.json()["number"], saved.json()["note"]) == (200, 2, "by CI")
+
+
+def test_steps_are_undone_and_drafts_discarded(program: Callable[..., Program]) -> None:
+    editor = program()
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    draft = editor.send(f"/chains/{chain}/operations/repair", {}).json()["id"]
+    assert editor.send(f"/chains/{chain}/drafts/{draft}/undo").json()["steps"] == []
+    assert editor.send(f"/chains/{chain}/drafts/{draft}/discard").status_code == 200
+    assert editor.send(f"/chains/{chain}/drafts/{draft}/undo").status_code == 409
+    assert editor.get(f"/chains/{chain}/drafts").json()["drafts"] == []
+
+
+def test_an_operation_on_a_long_chain_is_a_job(
+    program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operation_job, "MESSAGES_AT_ONCE", 1)
+    editor = program()
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    answer = editor.send(f"/chains/{chain}/operations/repair", {})
+    assert (answer.status_code, answer.json()["state"]) == (202, "queued")
+    assert run_next_job()
+    job = editor.client.get(answer.json()["url"]).json()
+    assert (job["state"], job["draft"]) == ("done", Draft.objects.get().pk)
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        (b"{", ""),
+        ({"options": 5}, "body.call.options"),
+        ({"options": {"nonsense": 1}}, ""),
+        ({"draft": 10**30}, "body.call.draft"),
+        ({"note": "x" * 501}, "body.call.note"),
+    ],
+)
+def test_what_cannot_be_read_is_named(program: Callable[..., Program], body: Any, where: str) -> None:
+    editor = program()
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    answer = editor.send(f"/chains/{chain}/operations/repair", body)
+    assert answer.status_code in (400, 422)
+    assert set(answer.json()) == {"error", "where"}
+    assert answer.json()["where"] == where
+
+
+def test_an_export_is_the_upload_and_is_recorded(program: Callable[..., Program]) -> None:
+    editor = program()
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    at = f"/chains/{chain}/versions/1/export"
+    assert editor.get(at).getvalue() == FILE
+    assert editor.get(at, scope="file").getvalue() == FILE
+    assert b'"human"' in editor.get(at, to="neutral").getvalue()
+    assert editor.get(at, to="nonsense").status_code == 422
+    last = AuditRow.objects.filter(act="api:export").order_by("number").first()
+    assert last is not None
+    assert last.facts["bytes"] == len(FILE)
+
+
+def test_a_token_never_exceeds_its_scopes_and_its_person(program: Callable[..., Program]) -> None:
+    chain = program().upload(FILE).json()["chains"][0]["id"]
+    writer, viewer, reader = program(scopes=("write",)), program(Role.VIEWER), program(scopes=("read",))
+    assert writer.get("/chains").json()["error"] == "The token does not have the scope “read”."
+    assert viewer.upload(FILE).json()["error"] == "Your role is viewer; this needs editor."
+    assert reader.get(f"/chains/{chain}").status_code == 200
+    assert reader.get(f"/chains/{chain}/versions/1/export").status_code == 403
+    assert AuditRow.objects.latest("number").outcome == "refused"
+
+    member = Membership.objects.get(user__first_name=viewer_name())
+    Membership.objects.filter(pk=member.pk).update(role=Role.EDITOR)
+    assert viewer.upload(FILE).status_code == 200, "a role counts at once"
+    Membership.objects.filter(pk=member.pk).update(removed_at=member.joined_at)
+    assert viewer.get("/chains").status_code == 401
+
+
+def viewer_name() -> str:
+    return str(Membership.objects.get(role=Role.VIEWER).user.first_name)
+
+
+def test_another_teams_chain_is_not_there(program: Callable[..., Program]) -> None:
+    chain = program().upload(FILE).json()["chains"][0]["id"]
+    stranger = program(Role.OWNER, team=make_team("Elsewhere"))
+    for path in (
+        "",
+        "/versions",
+        "/versions/1/tree",
+        "/versions/1/problems",
+        "/versions/1/export",
+        "/diff/1..1",
+    ):
+        assert stranger.client.get(f"{V1}/chains/{chain}{path}").status_code == 404
+    assert stranger.send(f"/chains/{chain}/operations/repair", {}).status_code == 404
+    assert stranger.get("/chains").json()["chains"] == []
+    assert stranger.upload(FILE).status_code == 201, "and nothing tells that another team has the file"
+
+
+def test_a_token_opens_nothing_but_the_api(program: Callable[..., Program]) -> None:
+    owner = program(Role.OWNER)
+    for page in ("/", "/team/", "/account/tokens/"):
+        assert owner.client.get(page).status_code == 302
+
+
+def test_without_a_token_a_page_may_ask_and_forms_need_its_csrf_token(team_mode: Team) -> None:
+    anonymous = Client()
+    refused = anonymous.get(f"{V1}/chains")
+    assert (refused.status_code, refused["WWW-Authenticate"]) == (401, "Bearer")
+    wrong = Client(headers={"Authorization": "Bearer cvz_unknown"})
+    wrong.force_login(make_member(team_mode, "Lin", Role.OWNER).user)
+    assert wrong.get(f"{V1}/chains").json()["error"] == "This token is unknown, expired or revoked."
+
+    person = client_of(make_member(team_mode, "Ivo", Role.EDITOR))
+    assert person.get(f"{V1}/chains").status_code == 200
+    assert person.post(f"{V1}/uploads", FILE, content_type="application/octet-stream").status_code == 201
+    person.handler.enforce_csrf_checks = True
+    forged = person.post(f"{V1}/uploads", FILE, content_type="text/plain")
+    assert (forged.status_code, set(forged.json())) == (403, {"error", "where"})
+
+
+def test_local_mode_writes_only_with_a_token(client: Client) -> None:
+    make_chain(STORY)
+    client.handler.enforce_csrf_checks = True
+    assert client.get(f"{V1}/chains").status_code == 200
+    assert client.post(f"{V1}/uploads", FILE, content_type="text/plain").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("get", "/nowhere", 404), ("get", "/chains/99999", 404), ("put", "/chains", 405), ("get", "/uploads", 405)],
+)
+def test_every_refusal_is_json(program: Callable[..., Program], method: str, path: str, status: int) -> None:
+    answer = getattr(program().client, method)(V1 + path)
+    assert (answer.status_code, set(answer.json())) == (status, {"error", "where"})
+
+
+def test_a_fault_is_json_too(program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch) -> None:
+    editor = program()
+    editor.client.raise_request_exception = False
+    monkeypatch.setattr("chainviz.http_api.chains.chain_shape", lambda *given: 1 / 0)
+    editor.upload(FILE)
+    answer = editor.get("/chains")
+    assert (answer.status_code, answer.json()["error"]) == (500, "chainviz made a mistake; its log says more.")
+
+
+def test_the_description_names_every_call(client: Client) -> None:
+    paths = client.get(f"{V1}/openapi.json").json()["paths"]
+    page = client.get(f"{V1}/").content.decode()
+    assert len(paths) > 15
+    assert [path for path in paths if path.removeprefix(V1) not in page] == []
+    assert "<script" not in page.partition("<main")[2]
