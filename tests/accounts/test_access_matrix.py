@@ -21,6 +21,7 @@ from chainviz.chains.models import Arrival, AuditEntry, Chain
 from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft, SummaryPiece
 from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import start_job
 from chainviz.review.requests.services import give_verdict
 from tests.accounts.access_rows import PERSONAL, ROWS, addresses
 from tests.accounts.people import client_of, make_member, make_team
@@ -75,6 +76,7 @@ def _world(chain: Chain, binned: Chain) -> World:
     invitation = Invitation.objects.create(
         team=team, email="x@example.org", role="viewer", token_digest="x", invited_by=author, expires_at=timezone.now()
     )
+    job = start_job("run-operation", owner=author, chain=chain.pk)
     create_token(roles["editor"], "Nightly upload", ["write"], 90)
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mode": "team"})
     holes = {
@@ -82,7 +84,8 @@ def _world(chain: Chain, binned: Chain) -> World:
         "entry_id": AuditEntry.objects.latest("pk").pk, "run_id": piece.run_id, "piece_id": piece.pk, "number": 1,
         "before": 1, "after": 2, "where": "s1.p1", "path": "s1.p2", "name": "redact", "token": "unknown",
         "kind": "csv", "section": 1, "verdict_id": give_verdict(chain, 1, "changes", "", by=author).pk,
-        "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "member_id": roles["viewer"].pk, "binned": binned.pk,
+        "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "job_id": job.pk,
+        "member_id": roles["viewer"].pk, "binned": binned.pk,
     }  # fmt: skip
     clients = {"anonymous": Client(), **{name: client_of(member) for name, member in people.items()}}
     for client in clients.values():

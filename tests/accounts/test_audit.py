@@ -71,6 +71,12 @@ def test_signing_in_is_recorded_and_another_teams_chain_is_not_found(team_mode: 
     assert [row[:3] for row in rows()] == [("accounts:sign_in", "done", "Eve"), ("chains:versions", "not found", "Eve")]
 
 
+def test_a_number_that_no_chain_can_have_is_not_found(team_mode: Team) -> None:
+    viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
+    assert viewer.get(f"/c/{10**30}/versions/").status_code == 404
+    assert AuditRow.objects.get().chain_key is None
+
+
 def test_an_incomplete_download_is_recorded(team_mode: Team) -> None:
     viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
     chain = make_chain(STORY)

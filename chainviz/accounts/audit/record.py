@@ -23,6 +23,8 @@ from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.models import Membership, Team, User
 
 OUTCOMES = DONE, REFUSED, NOT_FOUND = "done", "refused", "not found"
+LARGEST_KEY = 2**63 - 1
+"""An address may name a greater number; no chain has it."""
 SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
@@ -107,7 +109,8 @@ def _record_request(request: HttpRequest, member: Membership, outcome: str) -> N
     if match.view_name == "drafts:operation":
         facts["operation"] = match.kwargs["name"]
     facts |= getattr(request, "audit_facts", {})
-    record(member.team, member.user, match.view_name, outcome, chain=match.kwargs.get("chain_id"), **facts)
+    chain = match.kwargs.get("chain_id", LARGEST_KEY)
+    record(member.team, member.user, match.view_name, outcome, chain=chain if chain < LARGEST_KEY else None, **facts)
 
 
 def note(request: HttpRequest, **facts: Any) -> None:
