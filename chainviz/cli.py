@@ -33,6 +33,7 @@ COMMANDS = {
     "serve": ("chainviz.commands.serve", "start the web application on this machine"),
     "createowner": ("chainviz.commands.createowner", "make the first account of team mode"),
     "changepassword": ("chainviz.commands.changepassword", "set a new password for an account of team mode"),
+    "push": ("chainviz.commands.push", "upload files to a server and print the links of their chains"),
     "token": ("chainviz.commands.token", "make a token with which a program uses the API"),
     "backup": ("chainviz.commands.backup", "write the whole installation into one file, while it runs"),
     "restore": ("chainviz.commands.restore", "fill an empty installation from a backup"),
