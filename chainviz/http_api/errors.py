@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
+from chainviz.chains.exports.lock import ExportLocked
 from chainviz.core.errors import ChainError, DocumentError
 from chainviz.drafts.closed_draft import DraftGone
 from chainviz.drafts.target import MovedOn
@@ -25,6 +26,7 @@ CONFLICTS = (Conflict, Overlap, MovedOn, NotPossible)
 def add_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(ChainError, _refused)
     api.add_exception_handler(DraftGone, lambda request, gone: json_error(409))
+    api.add_exception_handler(ExportLocked, lambda request, locked: json_error(403, str(locked)))
     api.add_exception_handler(Http404, lambda request, missing: json_error(404))
     api.add_exception_handler(ValidationError, _invalid)
     api.add_exception_handler(HttpError, _unreadable)

@@ -18,6 +18,7 @@ from chainviz.chains.uploads import arrivals
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations import job as operation_job
 from chainviz.jobs.tasks import run_next_job
+from chainviz.review.models import TeamRules
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import lines
 from tests.chains.making import STORY, make_chain
@@ -222,6 +223,14 @@ def test_an_export_is_the_upload_and_is_recorded(program: Callable[..., Program]
     last = AuditRow.objects.filter(act="api:export").order_by("number").first()
     assert last is not None
     assert last.facts["bytes"] == len(FILE)
+
+
+def test_the_export_lock_holds_for_programs(program: Callable[..., Program], team_mode: Team) -> None:
+    editor = program()
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    TeamRules.objects.update_or_create(team=team_mode, defaults={"locks_export": True})
+    refused = editor.get(f"/chains/{chain}/versions/1/export")
+    assert (refused.status_code, "not signed off" in refused.json()["error"]) == (403, True)
 
 
 def test_a_token_never_exceeds_its_scopes_and_its_person(program: Callable[..., Program]) -> None:
