@@ -168,7 +168,7 @@ MIDDLEWARE = [
     "chainviz.accounts.audit.record.AuditMiddleware",
     "chainviz.accounts.middleware.MemberMiddleware",
     "chainviz.drafts.closed_draft.DraftGoneMiddleware",
-    "chainviz.chains.versions.outline_job.OutlineMiddleware",
+    "chainviz.chains.page_jobs.PageJobMiddleware",
     "chainviz.review.export_lock.ExportLockMiddleware",
 ]
 
@@ -194,7 +194,8 @@ DATABASES = {"default": database(CHAINVIZ.database_url, CHAINVIZ.data)}
 # Functions that jobs call. Rows of jobs hold the name: it stays when the function moves.
 JOBS = {
     "import-file": "chainviz.chains.uploads.arrivals.take_in_job",
-    "rebuild-outline": "chainviz.chains.versions.outline_job.rebuild",
+    "rebuild-outline": "chainviz.chains.page_jobs.rebuild",
+    "compare-versions": "chainviz.chains.diff.compare.compare_by_job",
     "judge-again": "chainviz.chains.versions.judge_again.judge_again",
     "scan-chain": "chainviz.chains.secrets.scans.scan_content",
     "scan-own-patterns": "chainviz.chains.secrets.scans.scan_for_own",

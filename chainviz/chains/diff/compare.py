@@ -5,21 +5,29 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
+from typing import Any
 
 from chainviz.chains.diff.equal_stretches import equal_stretches
+from chainviz.chains.diff.packed import Groups, pack_groups, unpack_groups
 from chainviz.chains.diff.stored_rows import StoredRows
+from chainviz.chains.page_jobs import COMPARE, JobNeeded
 from chainviz.core.chain.chain import Chain
-from chainviz.core.diff.chains import ChainDiff, Group, Keys, diff_chains
-from chainviz.core.diff.rows import Measure
+from chainviz.core.diff.chains import ChainDiff, Keys, diff_chains
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import JobContext
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage, pieces_of
 from chainviz.store.models import Snapshot
+from chainviz.store.quick_only import must_be_quick
 
 SCATTERED = 100
 """From so many common stretches on, messages are read ahead …"""
 AHEAD = 500
 """… so many at a time."""
 WINDOWS_KEPT = 4
+MOST_STRETCHES = 500
+MOST_COMPARED = 4_000
+"""Messages outside of equal stretches; more of either are compared by a job."""
 
 
 class ReadAhead(StoredChain):
@@ -52,15 +60,37 @@ def _digests(chain: Chain, start: int, stop: int) -> Sequence[Hashable]:
     return [message.digest for message in chain.rows(start, stop)]
 
 
+def compare(old: StoredChain, new: StoredChain) -> ChainDiff:
+    """Raises JobNeeded on a page that nobody has compared these for yet, where that takes long."""
+    a, b = old.snapshot, new.snapshot
+    groups, before, after, notes = _kept(a.pk, b.pk, bytes(a.digest), bytes(b.digest))
+    return ChainDiff(groups, before, after, notes, _old=old, _new=new)
+
+
 @lru_cache(maxsize=64)
-def _groups(
-    old_id: int, new_id: int, old_digest: bytes, new_digest: bytes
-) -> tuple[tuple[Group, ...], Measure, Measure, tuple[str, ...]]:
+def _kept(old_id: int, new_id: int, old_digest: bytes, new_digest: bytes) -> Groups:
     """Only places and sizes are kept, no content. The digests are part of the key: a number may be used again."""
     old, new = (Snapshot.objects.get(pk=pk) for pk in (old_id, new_id))
+    stretches = equal_stretches(pieces_of(old), pieces_of(new))
+    if not _takes_long(old, new, stretches):
+        return _groups(old, new, stretches)
+    needed = JobNeeded(COMPARE, new.history_id, before=old_id, after=new_id, digests=old_digest.hex() + new_digest.hex())
+    done = needed.jobs.filter(state=Job.State.DONE).order_by("-pk").first()
+    if done is not None and done.result is not None:
+        return unpack_groups(done.result)
+    if must_be_quick():
+        raise needed
+    return _groups(old, new, stretches)
+
+
+def _takes_long(old: Snapshot, new: Snapshot, stretches: Sequence[tuple[int, int, int]]) -> bool:
+    others = old.messages + new.messages - 2 * sum(length for _, _, length in stretches)
+    return len(stretches) > MOST_STRETCHES or others > MOST_COMPARED
+
+
+def _groups(old: Snapshot, new: Snapshot, stretches: Sequence[tuple[int, int, int]]) -> Groups:
     # between two formats the same message is spelled differently, so there its content is compared
     keys: Keys | None = _digests if old.format == new.format else None
-    stretches = equal_stretches(pieces_of(old), pieces_of(new))
     chain_of = ReadAhead if len(stretches) >= SCATTERED else StoredChain
     diff = diff_chains(
         chain_of(old),
@@ -72,7 +102,10 @@ def _groups(
     return diff.groups, diff.before, diff.after, diff.notes
 
 
-def compare(old: StoredChain, new: StoredChain) -> ChainDiff:
-    a, b = old.snapshot, new.snapshot
-    groups, before, after, notes = _groups(a.pk, b.pk, bytes(a.digest), bytes(b.digest))
-    return ChainDiff(groups, before, after, notes, _old=old, _new=new)
+def compare_by_job(context: JobContext, *, before: int, after: int, digests: str, chain: int | None) -> list[Any] | None:
+    """`chain` says whose job this is. None where a purge took the versions meanwhile."""
+    found = [Snapshot.objects.filter(pk=pk).first() for pk in (before, after)]
+    old, new = found
+    if old is None or new is None or (bytes(old.digest) + bytes(new.digest)).hex() != digests:
+        return None
+    return pack_groups(_groups(old, new, equal_stretches(pieces_of(old), pieces_of(new))))

@@ -3,9 +3,7 @@ imported, and where the cache has no outline or one that was made by older rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any
 
 from chainviz.core import progress
@@ -29,6 +27,7 @@ from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import RowMessages, SectionRow
 from chainviz.store.outline.section_rules import SectionRules
 from chainviz.store.outline.sections import SectionCutter
+from chainviz.store.quick_only import must_be_quick
 from chainviz.store.transfer.document_context import envelope_of, usage_beside
 
 OPENING_ROWS = 4096
@@ -137,7 +136,7 @@ def outline_of(snapshot: Snapshot) -> Outline:
         outline = getattr(snapshot, "outline", None)
     if outline is None or outline.rules != RULES:
         outline = Outline.objects.filter(snapshot=snapshot, rules=RULES).first()
-    if outline is None and _at_once_only.get() and _is_large(snapshot):
+    if outline is None and must_be_quick() and _is_large(snapshot):
         raise OutlineMissing(snapshot)
     return outline or rebuild_outline(snapshot)
 
@@ -145,25 +144,14 @@ def outline_of(snapshot: Snapshot) -> Outline:
 MESSAGES_AT_ONCE = 4_000
 BYTES_AT_ONCE = 4_000_000
 """The outline of a larger snapshot is not rebuilt while a page is made: it takes longer than a person waits."""
-_at_once_only: ContextVar[bool] = ContextVar("at_once_only", default=False)
 
 
 class OutlineMissing(Exception):
-    """There is no outline of this edition, and rebuilding it takes long."""
+    """There is no outline of this edition, and rebuilding it takes too long for a page."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__(f"snapshot {snapshot.pk} has no outline of this edition")
         self.snapshot = snapshot
-
-
-@contextmanager
-def small_rebuilds_only() -> Iterator[None]:
-    """Inside, `outline_of` raises OutlineMissing for a large snapshot whose outline has to be rebuilt."""
-    token = _at_once_only.set(True)
-    try:
-        yield
-    finally:
-        _at_once_only.reset(token)
 
 
 def _is_large(snapshot: Snapshot) -> bool:

@@ -1,0 +1,74 @@
+"""A page that needs something that takes long answers at once: a job makes it, and the page says how far that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from chainviz.chains.models import Chain
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import JobContext, start_job
+from chainviz.store.models import Snapshot
+from chainviz.store.outline.build import OutlineMissing, rebuild_outline
+from chainviz.store.outline.edition import RULES
+from chainviz.store.quick_only import quick_only
+from chainviz.web.working_page import working_page
+
+REBUILD = "rebuild-outline"
+COMPARE = "compare-versions"
+TITLES = {
+    REBUILD: "This chain is being checked with the current rules",
+    COMPARE: "These versions are being compared",
+}
+
+
+class JobNeeded(Exception):
+    """A page needs what this job makes."""
+
+    def __init__(self, function: str, history: int, **args: Any) -> None:
+        super().__init__(function)
+        self.function = function
+        chain = Chain.objects.filter(history=history).values_list("pk", flat=True).first()
+        self.job_args: dict[str, Any] = {"chain": chain, **args}
+
+    @property
+    def jobs(self) -> Any:
+        return Job.objects.filter(function=self.function, args=self.job_args)
+
+
+class PageJobMiddleware:
+    """Answers JobNeeded for whoever looks at a page. What a form sends is not put off: it does the work itself."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.method not in ("GET", "HEAD"):
+            return self.get_response(request)
+        with quick_only():
+            return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if isinstance(exception, OutlineMissing):
+            snapshot = exception.snapshot
+            exception = JobNeeded(REBUILD, snapshot.history_id, snapshot=snapshot.pk, rules=RULES)
+        if not isinstance(exception, JobNeeded):
+            return None
+        job = _job_for(exception)
+        return None if job.state == Job.State.FAILED else working_page(request, TITLES[job.function], job)
+
+
+def _job_for(needed: JobNeeded) -> Job:
+    """The job that does it, or that failed to."""
+    known = needed.jobs.unfinished() | needed.jobs.filter(state=Job.State.FAILED)
+    job: Job = known.order_by("-pk").first() or start_job(needed.function, owner=None, **needed.job_args)
+    return job
+
+
+def rebuild(context: JobContext, *, snapshot: int, chain: int | None, rules: int) -> None:
+    """`chain` says whose job this is, `rules` which edition asked for it."""
+    found = Snapshot.objects.filter(pk=snapshot).first()
+    if found is not None:
+        rebuild_outline(found, context.report)

@@ -1,0 +1,23 @@
+"""Work that takes long is not done while a page is made: it raises, and whoever answers the page has a job do it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_quick_only: ContextVar[bool] = ContextVar("quick_only", default=False)
+
+
+@contextmanager
+def quick_only() -> Iterator[None]:
+    """Inside, `must_be_quick()` is true."""
+    token = _quick_only.set(True)
+    try:
+        yield
+    finally:
+        _quick_only.reset(token)
+
+
+def must_be_quick() -> bool:
+    return _quick_only.get()
