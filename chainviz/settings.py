@@ -216,6 +216,9 @@ JOBS = {
 # Says why content of a chain may not leave as a file.
 EXPORT_LOCK = "chainviz.review.export_lock.locked_reason"
 
+# What the explorer shows on its rows beside the chain (chains/explorer/row_notes.py).
+ROW_NOTES = "chainviz.review.threads.notes.notes_in"
+
 # Functions that every worker calls once an hour.
 CHORES = [
     "chainviz.drafts.garbage.collect_discarded",

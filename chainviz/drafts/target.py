@@ -182,4 +182,5 @@ def draft_subject(request: HttpRequest, chain_id: int, draft_id: int) -> Subject
         is_head=True,
         draft_id=draft.pk,
         permissions=member_of(request).permissions,
+        person=person_of(request),
     )

@@ -6,15 +6,24 @@ from django.urls import path
 
 from chainviz.review.requests import view as requests
 from chainviz.review.sign_off import rules_view
-from chainviz.review.threads import list_view
+from chainviz.review.threads import list_view, suggestions
+from chainviz.review.threads import views as threads
 
 app_name = "review"
 
 REVIEW = "c/<int:chain_id>/review/"
+THREADS = "c/<int:chain_id>/threads/"
 
 urlpatterns = [
-    path("c/<int:chain_id>/threads/", list_view.threads, name="threads"),
     path("team/rules/", rules_view.rules, name="rules"),
+    path(THREADS, list_view.threads, name="threads"),
+    path(f"{THREADS}<int:number>/", threads.thread, name="thread"),
+    path(f"{THREADS}pending/", threads.pending, name="pending"),
+    path(f"{THREADS}suggestions/", suggestions.take, name="suggestions"),
+    path("c/<int:chain_id>/v/<int:number>/comment/", threads.new, name="new_thread"),
+    path("c/<int:chain_id>/comments/<int:comment_id>/", threads.comment, name="comment"),
+    path("c/<int:chain_id>/comments/<int:comment_id>/edit/", threads.edit_comment, name="edit_comment"),
+    path("c/<int:chain_id>/comments/<int:comment_id>/delete/", threads.delete_comment, name="delete_comment"),
     path(REVIEW, requests.review, name="review"),
     path(f"{REVIEW}request/", requests.request_review, name="request"),
     path(f"{REVIEW}verdict/", requests.give_verdict, name="verdict"),

@@ -22,7 +22,9 @@ from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft, SummaryPiece
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import start_job
+from chainviz.review.models import Thread
 from chainviz.review.requests.services import give_verdict
+from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.access_rows import PERSONAL, ROWS, addresses
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import lines, send
@@ -86,6 +88,7 @@ def _world(chain: Chain, binned: Chain) -> World:
         "kind": "csv", "section": 1, "verdict_id": give_verdict(chain, 1, "changes", "", by=author).pk,
         "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "job_id": job.pk,
         "member_id": roles["viewer"].pk, "binned": binned.pk,
+        "comment_id": begin(chain, author, NewThread(1, Thread.Kind.NODE, "s1.p2"), "Right").pk,
     }  # fmt: skip
     clients = {"anonymous": Client(), **{name: client_of(member) for name, member in people.items()}}
     for client in clients.values():

@@ -19,7 +19,9 @@ from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.purge.vacuum import settle
+from chainviz.review.models import Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
+from chainviz.review.threads.writing import NewThread, begin
 from chainviz.store.fsck import fsck
 from chainviz.store.purge.delete import is_buried
 from tests.chains.files import send
@@ -46,6 +48,8 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     client.get(f"/c/{chain.pk}/d/{Draft.objects.latest('pk').pk}/")
     ask(chain, [chain.owner_id], f"because of {CANARIES[5]}", by=chain.owner)
     dismiss(give_verdict(chain, 1, "changes", f"There is {CANARIES[6]}", by=chain.owner), CANARIES[7], by=chain.owner)
+    quoted = NewThread(1, Thread.Kind.TEXT, "s1.h.m1.c0", 4, 9, quote=CANARIES[8])
+    begin(chain, chain.owner, quoted, f"```suggestion\n{CANARIES[9]}\n```")
     Job.objects.create(
         owner=chain.owner,
         function="x.y",

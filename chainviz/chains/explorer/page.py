@@ -58,6 +58,8 @@ class ExplorerPage:
     head_url: str
     versions_url: str
     edit_address: str
+    comment_address: str
+    """Where a comment on a node begins; PATH is to be replaced by its path."""
     first_edit_url: str
     """Where an empty chain gets its first message."""
     earlier_address: str
@@ -103,6 +105,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         head_url=url_or_nothing("chains:chain", subject.chain.pk),
         versions_url=url_or_nothing("chains:versions", subject.chain.pk),
         edit_address=edit_address(subject),
+        comment_address=comment_address(subject),
         first_edit_url=edit_url_of(subject, Path(1)),
         earlier_address=earlier_address(subject, "PATH"),
         format_label=format_label(snapshot.format),
@@ -133,6 +136,13 @@ def edit_address(subject: Subject) -> str:
     """Where a node is edited; PATH is to be replaced by its path. Empty where the format or the role allows no edit."""
     url = "" if read_only(subject.snapshot.format) else subject.change_url("drafts:edit", "s1.p1")
     return url.replace("s1.p1", "PATH")
+
+
+def comment_address(subject: Subject) -> str:
+    """Empty for a draft, which only its author sees, and where the role allows no comment."""
+    may = "comment" in subject.permissions and subject.version is not None
+    url = url_or_nothing("review:new_thread", subject.chain.pk, subject.version) if may else ""
+    return f"{url}?path=PATH" if url else ""
 
 
 def edit_url_of(subject: Subject, path: Path) -> str:
@@ -171,6 +181,9 @@ def _actions(subject: Subject, repair_url: str, problems: int) -> tuple[Action, 
     fix_url = url_or_nothing("fix_session", subject.chain.pk)
     if fix_url and subject.version is not None and (problems or hasattr(subject.chain, "local_file")):
         actions.append(Action("Fix for resuming", "repaired", fix_url))
+    threads_url = url_or_nothing("review:threads", subject.chain.pk)
+    if threads_url:
+        actions.append(Action("Threads", "comment", threads_url))
     actions.append(Action("Export", "export", f"{subject.base_url}export"))
     return tuple(actions)
 

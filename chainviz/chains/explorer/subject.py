@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from chainviz.accounts.models import User
 from chainviz.accounts.permissions import OWNER, Permission
 from chainviz.chains.models import Chain
 from chainviz.store.content.chain import StoredChain
@@ -31,6 +32,7 @@ class Subject:
     draft_id: int | None = None
     permissions: frozenset[Permission] = OWNER
     """Of the person who looks at it: no page is offered that their role does not allow."""
+    person: User | None = None
 
     def change_url(self, name: str, *args: object) -> str:
         """Returns the address of a page that changes this content; "" for a person who may not."""

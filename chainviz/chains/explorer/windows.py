@@ -9,6 +9,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
+from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.row_views import row_view, titled
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.summarized_nodes import replaced_line
@@ -64,7 +65,7 @@ def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Readi
 def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, *, keep_end: bool = False) -> WindowPage:
     """`keep_end`: where not all rows fit, those at the end are kept (for a window read upwards)."""
     chain = subject.stored
-    rows = titled_rows(chain, found.rows)
+    rows = _noted(subject, titled_rows(chain, found.rows))
     rows, up, down = _with_bodies(chain, view, reading, found, rows, keep_end)
     context = _context(chain, rows)
     whole = subject.snapshot.size
@@ -114,7 +115,7 @@ def _row_at(chain: StoredChain, message: int) -> Path:
 
 
 def outline_page(subject: Subject, found: Window) -> WindowPage:
-    rows = titled_rows(subject.stored, found.rows)
+    rows = _noted(subject, titled_rows(subject.stored, found.rows))
     before, after = _around(subject.stored, ALL_OPEN, rows)
     html = mark_safe(outline_html(rows, subject.base_url, subject.snapshot.size))
     return WindowPage(tuple(rows), SafeString(), html, before, after, found.total)
@@ -230,6 +231,22 @@ def _human_of(chain: StoredChain, row: WindowRow) -> StoredShape | None:
     return next((shape for shape in shapes if shape.role == HUMAN), None)
 
 
+def _noted(subject: Subject, rows: list[Row]) -> list[Row]:
+    """The rows with what other apps say about them."""
+    if not rows:
+        return rows
+    last = rows[-1]
+    notes = row_notes(subject, rows[0].start, last.start + max(1, last.count if last.kind == "pair" else 1))
+    if not notes.chips:
+        return rows
+    return [
+        replace(row, chip=notes.chips[row.path], noted=notes.states[row.path], below=notes.below[row.path])
+        if row.path in notes.chips
+        else row
+        for row in rows
+    ]
+
+
 def _with_bodies(
     chain: StoredChain, view: ViewState, reading: Reading, found: Window, rows: list[Row], keep_end: bool
 ) -> tuple[list[Row], Path | None, Path | None]:
@@ -240,7 +257,7 @@ def _with_bodies(
         row = rows[i]
         if row.kind != "section" and view.is_open(row.path, row.role):
             asked = Asked(part=view.part) if view.part and view.part.node == row.path else ALL
-            body = f'<div class="node-body">{body_html(chain, reading, row.path, asked)}</div>'
+            body = f'<div class="node-body">{body_html(chain, reading, row.path, asked)}{row.below}</div>'
             rows[i] = replace(row, is_open=True, body=body)
             elements += body.count("<") - body.count("</")
             size += len(body)

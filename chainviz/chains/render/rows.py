@@ -45,6 +45,12 @@ class Row:
     """A section's row shown only because the window begins inside it."""
     body: str = ""
     """HTML of the opened node."""
+    chip: str = ""
+    """HTML of what is noted about the row, such as its threads."""
+    noted: str = ""
+    """The colour of that in the outline; "" where nothing is noted."""
+    below: str = ""
+    """HTML of that at the end of the opened node."""
 
     @property
     def number(self) -> str:
@@ -62,7 +68,7 @@ def node_html(row: Row, base_url: str, whole: int) -> str:
     return (
         f'<article class="node" id="{row.path.dom_id}" data-path="{row.path}" data-at="{row.start}" data-role="{row.role}"{state}>'
         f'<a class="node-line" href="{base_url}node/{row.path}" aria-expanded="{expanded}">{number}'
-        f'<b>{safe(one_line(row.name, 80))}</b>{flag_html(row.flag)}'
+        f'<b>{safe(one_line(row.name, 80))}</b>{flag_html(row.flag)}{row.chip}'
         f'<span class="teaser">{safe(one_line(row.teaser, TEASER))}</span>'
         f'<span class="share" data-bar="{bar_step(row.size, whole)}">{sizes(row.size, whole)}</span></a>{row.body}</article>'
     )
@@ -76,7 +82,7 @@ def section_html(row: Row, base_url: str, whole: int) -> str:
     return (
         f'<section class="section-row"{dom_id} data-path="{path}" data-at="{row.start}"{context} aria-label="Section {path.section}">'
         f'<a class="node-line" href="{base_url}rows?from={path}&amp;{query}={path}" aria-expanded="{expanded}">'
-        f'<span class="section-number">§{path.section}</span><b>{safe(one_line(row.name, 120))}</b>{flag_html(row.flag)}'
+        f'<span class="section-number">§{path.section}</span><b>{safe(one_line(row.name, 120))}</b>{flag_html(row.flag)}{row.chip}'
         f'<span class="section-count">{count_text(row.count, "pair")}</span>'
         f'<span class="share" data-bar="{bar_step(row.size, whole)}">{sizes(row.size, whole)}</span></a></section>'
     )
@@ -98,6 +104,7 @@ def outline_html(rows: Iterable[Row], base_url: str, whole: int) -> str:
 def _outline_row(row: Row, base_url: str, whole: int) -> str:
     place = f'data-path="{row.path}" href="{base_url}at/{row.path}#{row.path.dom_id}"'
     flag = f' data-flag="{row.flag.tone}" title="{safe(row.flag.text)}"' if row.flag else ""
+    flag += f' data-thread data-state="{row.noted}"' if row.noted else ""
     if row.kind == "section":
         name = f"{row.path.section}. {safe(one_line(row.name, OUTLINE_NAME))}"
         return (

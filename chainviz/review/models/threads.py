@@ -86,8 +86,10 @@ class Thread(Checked):
 
 
 class CommentQuerySet(CheckedQuerySet["Comment"]):
-    def visible_to(self, user: User) -> CommentQuerySet:
-        return self.filter(~Q(sent_at=None) | Q(author=user))
+    def visible_to(self, user: User | None) -> CommentQuerySet:
+        """A pending comment is its author's only."""
+        sent = ~Q(sent_at=None)
+        return self.filter(sent if user is None else sent | Q(author=user))
 
     def pending(self, user: User, chain: Chain) -> CommentQuerySet:
         """What the person has written about the chain and not sent."""

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.access import chain_for
-from chainviz.review.models import Thread
+from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.review.models import Comment, Place, Thread
+from chainviz.review.threads.places import place_threads
+from chainviz.review.threads.thread_view import thread_views
+from chainviz.web.query_params import small_number
+
+SHOWN = 50
+FILTERS = {
+    "open": Q(thread__resolved_at=None),
+    "resolved": ~Q(thread__resolved_at=None),
+    "outdated": Q(state=Place.State.OUTDATED),
+    "removed": Q(state=Place.State.REMOVED),
+    "folded": Q(state=Place.State.FOLDED),
+    "all": Q(),
+}
 
 
 @requires("read")
 @require_safe
 def threads(request: HttpRequest, chain_id: int) -> HttpResponse:
-    chain = chain_for(request, chain_id)
-    found = Thread.objects.filter(chain=chain).visible_to(person_of(request)).order_by("number")
-    return render(request, "review/threads.html", {"chain": chain, "threads": found})
+    """As they stand in the newest version. `?show=`: a filter; `?after=12`: threads with larger numbers."""
+    subject, person = version_subject(request, chain_id), person_of(request)
+    place_threads(subject.chain, subject.stored)
+    visible = Thread.objects.filter(chain=subject.chain).visible_to(person)
+    places = Place.objects.filter(snapshot_key=subject.snapshot.pk, thread__in=visible)
+    chosen = request.GET.get("show", "")
+    chosen = chosen if chosen in FILTERS else "open"
+    after = small_number(request.GET.get("after", "")) or 0
+    wanted = places.filter(FILTERS[chosen], thread__number__gt=after).select_related("thread__chain")
+    found = list(wanted.order_by("thread__number")[: SHOWN + 1])
+    context = {
+        "chain": subject.chain,
+        "number": subject.version,
+        "views": thread_views(subject.chain, subject.chain.version, found[:SHOWN], person),
+        "filters": [(name, places.filter(which).count(), name == chosen) for name, which in FILTERS.items()],
+        "chosen": chosen,
+        "next": found[SHOWN - 1].thread.number if len(found) > SHOWN else None,
+        "pending": Comment.objects.pending(person, subject.chain).count(),
+    }
+    return render(request, "review/threads.html", context)

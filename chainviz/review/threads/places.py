@@ -23,15 +23,16 @@ def anchor_of(thread: Thread) -> Anchor:
 
 
 def place_threads(chain: Chain, stored: StoredChain) -> None:
-    """Fills in the places that are not known yet. One query where all are."""
+    """Stores the places that are not known yet. One query where all are."""
     key = stored.snapshot.pk
     missing = Thread.objects.filter(chain=chain).exclude(places__snapshot_key=key).order_by("version", "pk")
     threads = list(missing)
     if threads:
-        Place.objects.bulk_create(_places(chain, stored, threads), ignore_conflicts=True)
+        Place.objects.bulk_create(places_of(chain, stored, threads), ignore_conflicts=True)
 
 
-def _places(chain: Chain, stored: StoredChain, threads: Sequence[Thread]) -> Iterator[Place]:
+def places_of(chain: Chain, stored: StoredChain, threads: Sequence[Thread]) -> Iterator[Place]:
+    """Yields where the threads stand, in the order of their versions; stores nothing."""
     numbers = {thread.version for thread in threads}
     versions = Version.objects.filter(history=chain.history, number__in=numbers).select_related("snapshot")
     snapshots = {version.number: version.snapshot for version in versions}

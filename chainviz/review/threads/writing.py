@@ -9,8 +9,12 @@ from django.utils import timezone
 
 from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
+from chainviz.core.errors import Refused
+from chainviz.jobs.lease import storable
 from chainviz.review.models import Comment, Discussion, Thread
 from chainviz.store.checksums import renew_checksums
+
+MOST_TEXT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +29,20 @@ class NewThread:
     quote: str = ""
 
 
+def comment_text(text: str) -> str:
+    """Raises Refused where a comment cannot be stored."""
+    clean = storable(text).replace("\r\n", "\n").strip()
+    if not clean:
+        raise Refused("Write something first.")
+    if len(clean) > MOST_TEXT:
+        raise Refused(f"A comment has at most {MOST_TEXT:,} characters; this one has {len(clean):,}.")
+    return clean
+
+
 @transaction.atomic
 def begin(chain: Chain, author: User, about: NewThread, body: str, *, is_pending: bool = False) -> Comment:
     """Returns the first comment of a new thread."""
-    Discussion.objects.get_or_create(chain=chain)
-    discussion = Discussion.objects.select_for_update().get(chain=chain)
+    discussion = _locked(chain)
     discussion.threads_made += 1
     thread = Thread.objects.create(
         chain=chain, number=discussion.threads_made, created_at=timezone.now(), **asdict(about)
@@ -40,14 +53,77 @@ def begin(chain: Chain, author: User, about: NewThread, body: str, *, is_pending
 
 @transaction.atomic
 def reply(thread: Thread, author: User, body: str, *, is_pending: bool = False) -> Comment:
+    _locked(thread.chain)
     now = timezone.now()
     comment = Comment.objects.create(
         thread=thread,
         author=author,
         author_name=author.display_name,
-        body=body,
+        body=comment_text(body),
         created_at=now,
         sent_at=None if is_pending else now,
     )
     renew_checksums(Thread, [thread.pk])
     return comment
+
+
+@transaction.atomic
+def edit(comment: Comment, body: str) -> None:
+    _locked(comment.thread.chain)
+    comment.body = comment_text(body)
+    if not comment.is_pending:
+        comment.edited_at = timezone.now()
+    comment.save()
+
+
+@transaction.atomic
+def delete(comment: Comment) -> None:
+    """A comment that was sent keeps its place; nothing is left of a pending one, nor of a thread that only it began."""
+    discussion = _locked(comment.thread.chain)
+    thread = comment.thread
+    if not comment.is_pending:
+        comment.body, comment.deleted_at = "", timezone.now()
+        comment.save()
+        return
+    comment.delete()
+    if thread.comments.exists():
+        renew_checksums(Thread, [thread.pk])
+    else:
+        thread.delete()
+        discussion.save()
+
+
+@transaction.atomic
+def set_resolved(thread: Thread, by: User, is_resolved: bool) -> None:
+    _locked(thread.chain)
+    thread.resolved_at = timezone.now() if is_resolved else None
+    thread.resolved_by = by if is_resolved else None
+    thread.resolved_by_name = by.display_name if is_resolved else ""
+    thread.save()
+
+
+@transaction.atomic
+def send_pending(person: User, chain: Chain) -> list[Comment]:
+    """Shows the person's pending comments on the chain to everybody who may read it; returns them."""
+    _locked(chain)
+    pending = list(Comment.objects.pending(person, chain).order_by("pk"))
+    now = timezone.now()
+    Comment.objects.filter(pk__in=[comment.pk for comment in pending]).update(sent_at=now)
+    for comment in pending:
+        comment.sent_at = now
+    return pending
+
+
+@transaction.atomic
+def discard_pending(person: User, chain: Chain) -> int:
+    """Returns how many comments there were."""
+    pending = list(Comment.objects.pending(person, chain).select_related("thread__chain"))
+    for comment in pending:
+        delete(comment)
+    return len(pending)
+
+
+def _locked(chain: Chain) -> Discussion:
+    """Writers of a chain's threads take turns."""
+    Discussion.objects.get_or_create(chain=chain)
+    return Discussion.objects.select_for_update().get(chain=chain)

@@ -162,6 +162,11 @@ rows.list.addEventListener("click", (event) => {
   } else if (action === "edit") {
     event.preventDefault();
     editor.open(row, event.target.closest("[data-action]").href);
+  } else if (action === "comment") {
+    const words = getSelection().toString();
+    if (!words.trim() || !row.contains(getSelection().anchorNode)) return;
+    event.preventDefault();
+    location.assign(`${event.target.closest("[data-action]").href}&quote=${encodeURIComponent(words.slice(0, 5000))}`);
   } else if (action === "copy") current.copy();
   else if (action === "link") {
     event.preventDefault();
@@ -254,6 +259,7 @@ onKey("/", () => {
   requestAnimationFrame(() => find.input.focus());
 });
 onKey("e", press("edit"));
+onKey("c", press("comment"));
 onKey("y", press("copy"));
 onKey("g e", () => rows.rows.length && current.go(rows.rows[0].dataset.path));
 onKey("g v", () => get("[data-versions]") && location.assign(get("[data-versions]").href));

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from chainviz.accounts.models import member_of
+from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.page import explorer_page, repair_url_of
@@ -37,6 +37,7 @@ def version_subject(request: HttpRequest, chain_id: int, number: int | None = No
         number == chain.version,
         number,
         permissions=member_of(request).permissions,
+        person=person_of(request),
     )
 
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.inspector import node_page
 from chainviz.chains.explorer.page import edit_url_of, repair_url_of
+from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.source_units import source_file, source_text
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import read_view
@@ -48,8 +49,13 @@ def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     part = request.GET.get("part", "")
     asked = Asked(place_of(request), place_of(request, "until") or None, parse_path(part) if part else None)
     html = body_html(subject.stored, reading_of(subject, view, repair_url_of(subject)), path, asked)
-    box = f'<div class="node-body"{" data-step" if asked.start else ""}>{html}</div>'
+    box = f'<div class="node-body"{" data-step" if asked.start else ""}>{html}{"" if asked.start else _below(subject, path)}</div>'
     return _answer(request, subject, path, box)
+
+
+def _below(subject: Subject, path: Path) -> str:
+    span = subject.stored.span(path)
+    return row_notes(subject, span.start, span.stop).below.get(path, "")
 
 
 @requires("read")

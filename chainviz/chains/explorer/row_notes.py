@@ -1,0 +1,33 @@
+"""What other apps say about rows: they are above this one, so a setting names the function that finds it.
+
+The rows come with it from the server, not by a later request: it is there without JavaScript, and nothing shifts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from chainviz.chains.explorer.subject import Subject
+from chainviz.core.chain.paths import Path
+
+
+@dataclass(frozen=True, slots=True)
+class RowNotes:
+    """HTML by the path of a row."""
+
+    chips: Mapping[Path, str] = field(default_factory=dict)
+    """In the line of the row."""
+    states: Mapping[Path, str] = field(default_factory=dict)
+    """The colour of its mark in the outline."""
+    below: Mapping[Path, str] = field(default_factory=dict)
+    """At the end of the opened node."""
+
+
+def row_notes(subject: Subject, start: int, stop: int) -> RowNotes:
+    """Of the rows that begin with the messages `start : stop`. One query, and one more where there is anything."""
+    find: Callable[[Subject, int, int], RowNotes] = import_string(settings.ROW_NOTES)
+    return find(subject, start, stop)

@@ -1,0 +1,99 @@
+"""What a new thread is about, from the node, the part and the words that a person names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from chainviz.chains.explorer.inspector import PART_WORDS
+from chainviz.chains.render.visible_text import one_line
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import Path
+from chainviz.core.errors import Refused
+from chainviz.core.review.anchors import part_text
+from chainviz.jobs.lease import storable
+from chainviz.review.models import Thread
+from chainviz.review.threads.writing import NewThread
+from chainviz.store.content.chain import StoredChain
+
+MOST_PARTS = 60
+MOST_QUOTE = 5_000
+EXCERPT = 300
+NOT_FOUND = "These words are not in the node. Copy them from it as they are, or leave the field empty."
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    path: str
+    label: str
+
+
+def choices(chain: StoredChain, path: Path) -> list[Choice]:
+    """The node, and the parts of its messages."""
+    node = path.node
+    found = [Choice(str(node), f"Section {node.section}" if node.pair is None else f"All of {node}")]
+    if node.pair is None:
+        return found
+    for place, row in enumerate(chain.rows(*_bounds(chain, node))):
+        message = chain.outline.path_at(_bounds(chain, node)[0] + place)
+        for number, part in enumerate(row.shape.parts):
+            words = f"{PART_WORDS[part.kind]} {one_line(part.name, 40)}".strip()
+            at = Path(message.section, message.pair, message.message, number)
+            found.append(Choice(str(at), f"{words} ({at})"))
+            if len(found) > MOST_PARTS:
+                return found
+    return found
+
+
+def _bounds(chain: StoredChain, path: Path) -> tuple[int, int]:
+    span = chain.span(Path(path.section, path.pair, path.message))
+    return span.start, min(span.stop, span.start + MOST_PARTS)
+
+
+def about(chain: StoredChain, version: int, path: Path | None, quote: str) -> NewThread:
+    """Raises Refused where the words are not in the node, PathError where there is no such node."""
+    quote = storable(quote).replace("\r\n", "\n")
+    if path is None:
+        return NewThread(version, Thread.Kind.CHAIN)
+    bounds = _bounds(chain, path)
+    if quote.strip():
+        return _about_words(chain, version, path, quote[:MOST_QUOTE])
+    if path.part is None:
+        first = next(iter(chain.rows(bounds[0], bounds[0] + 1)), None)
+        return NewThread(version, Thread.Kind.NODE, str(path), quote=first.shape.preview if first else "")
+    parts = chain.slice(bounds[0], bounds[0] + 1)[0].parts
+    if path.part >= len(parts):
+        raise Refused(f"{path} is not in this chain.")
+    return NewThread(version, Thread.Kind.PART, str(path), quote=part_text(parts[path.part])[:EXCERPT])
+
+
+def _about_words(chain: StoredChain, version: int, path: Path, quote: str) -> NewThread:
+    if path.pair is None:
+        raise Refused("Choose the message that holds these words, or leave the field empty.")
+    start, stop = _bounds(chain, path)
+    for place, message in enumerate(chain.slice(start, stop)):
+        at = chain.outline.path_at(start + place)
+        for number, text in _texts(message, path):
+            found = _find(text, quote)
+            if found is not None:
+                where = Path(at.section, at.pair, at.message, number)
+                return NewThread(version, Thread.Kind.TEXT, str(where), *found, quote=text[slice(*found)])
+    raise Refused(NOT_FOUND)
+
+
+def _texts(message: Message, path: Path) -> Iterator[tuple[int, str]]:
+    for number, part in islice(enumerate(message.parts), MOST_PARTS if path.part is None else None):
+        if path.part in (None, number):
+            yield number, part_text(part)
+
+
+def _find(text: str, quote: str) -> tuple[int, int] | None:
+    """Also where the page shows the words with other spaces and without the signs of Markdown."""
+    start = text.find(quote)
+    if start >= 0:
+        return start, start + len(quote)
+    words: Sequence[str] = re.findall(r"\w+", quote)
+    found = re.search(r"\b" + r"[^\w]+".join(map(re.escape, words)) + r"\b", text) if words else None
+    return found.span() if found else None

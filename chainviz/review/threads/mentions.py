@@ -1,0 +1,32 @@
+"""Mentions: @ and the part of a member's e-mail address before its @."""
+
+from __future__ import annotations
+
+import re
+
+from django.conf import settings
+
+from chainviz.accounts.models import Membership, Team, User
+
+MENTION = re.compile(r"(?<![\w@./])@([a-z0-9][a-z0-9._-]*[a-z0-9]|[a-z0-9])", re.IGNORECASE)
+
+
+def handle_of(person: User) -> str:
+    return person.get_username().partition("@")[0].lower()
+
+
+def members_by_handle(team: Team | int) -> dict[str, list[User]]:
+    """Empty in local mode, which has one person."""
+    if settings.CHAINVIZ.mode != "team":
+        return {}
+    found: dict[str, list[User]] = {}
+    for member in Membership.objects.active().filter(team=team).select_related("user"):
+        found.setdefault(handle_of(member.user), []).append(member.user)
+    return found
+
+
+def mentioned(body: str, team: Team | int) -> list[User]:
+    """Returns the members of the team that a comment mentions."""
+    handles = {handle.lower() for handle in MENTION.findall(body)}
+    known = members_by_handle(team) if handles else {}
+    return [person for handle, people in known.items() if handle in handles for person in people]

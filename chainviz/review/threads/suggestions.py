@@ -1,0 +1,112 @@
+"""Suggested texts as steps of a person's draft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_POST
+
+from chainviz.accounts.audit.record import note
+from chainviz.accounts.models import User, person_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.access import chain_for
+from chainviz.chains.models import Chain
+from chainviz.core.chain.messages import Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.errors import Refused
+from chainviz.core.operations.edit import Edit
+from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.review.anchors import part_text
+from chainviz.drafts.operations.run import change
+from chainviz.drafts.services import open_draft
+from chainviz.drafts.target import Target, target_of_draft, target_of_version
+from chainviz.review.models import Comment, Place, Thread
+from chainviz.review.threads.comment_html import suggestions_in
+from chainviz.review.threads.places import places_of
+from chainviz.store.content.chain import StoredChain
+from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
+
+NO_LONGER = "The text has changed since, so the suggestion no longer applies."
+MOST = 50
+"""Suggestions taken together."""
+
+
+@requires("draft")
+@require_POST
+def take(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """`pick=81.0` names a comment and the place of the suggestion in it; several are taken in their order."""
+    chain, person = chain_for(request, chain_id), person_of(request)
+    taken, refused = take_all(chain, person, request.POST.getlist("pick")[:MOST])
+    note(request, taken=taken)
+    for reason in refused:
+        messages.warning(request, reason)
+    draft = open_draft(chain, person, chain.version)
+    if not taken or draft is None:
+        if not refused:
+            messages.warning(request, "Tick the suggestions to take.")
+        return see_other("review:threads", chain_id)
+    messages.success(request, f"{taken} suggestion{'' if taken == 1 else 's'} added to your draft.")
+    return see_other("drafts:draft", chain_id, draft.pk)
+
+
+def take_all(chain: Chain, person: User, picks: Sequence[str]) -> tuple[int, list[str]]:
+    """Returns how many became steps of the person's draft, and why the others did not."""
+    taken, refused = 0, []
+    for pick in picks:
+        comment_key, _, number = pick.partition(".")
+        comments = Comment.objects.visible_to(person).filter(thread__chain=chain).select_related("thread")
+        comment = get_object_or_404(comments, pk=small_number(comment_key) or 0)
+        found = suggestions_in(comment.body)
+        place = small_number(number)
+        if place is None or place >= len(found):
+            continue
+        try:
+            _take(chain, person, comment.thread, found[place].text)
+            taken += 1
+        except Refused as error:
+            refused.append(f"Thread {comment.thread.number}: {error}")
+    return taken, refused
+
+
+def _take(chain: Chain, person: User, thread: Thread, text: str) -> None:
+    target = _target(chain, person)
+    place = next(places_of(chain, target.stored, [thread]))
+    if thread.kind not in (Thread.Kind.PART, Thread.Kind.TEXT):
+        raise Refused("It is about a whole node; only the text of a part can be replaced.")
+    if place.state != Place.State.CARRIED:
+        raise Refused(NO_LONGER)
+    path = parse_path(place.path)
+    part = _part(target.stored, path)
+    if place.start is not None:
+        whole = part_text(part)
+        # a purge may have changed what stands before the words
+        if whole[place.start : place.end] != thread.quote:
+            raise Refused(NO_LONGER)
+        text = whole[: place.start] + text + whole[place.end :]
+    change(target, Edit(), EditOptions(path=str(path), **_new_text(part, text)))
+
+
+def _target(chain: Chain, person: User) -> Target:
+    draft = open_draft(chain, person, chain.version)
+    return target_of_draft(draft) if draft is not None else target_of_version(chain, chain.version, person)
+
+
+def _part(chain: StoredChain, path: Path) -> Part:
+    assert path.part is not None
+    return chain.at(Path(path.section, path.pair, path.message))[0].parts[path.part]
+
+
+def _new_text(part: Part, text: str) -> dict[str, Any]:
+    match part:
+        case Text():
+            return {"action": "text", "text": text}
+        case ToolCall():
+            return {"action": "arguments", "arguments": text}
+        case ToolResult():
+            return {"action": "result", "text": text}
+    raise Refused("This part holds no text that can be replaced.")

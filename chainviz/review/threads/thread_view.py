@@ -1,0 +1,118 @@
+"""A thread as pages show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from chainviz.accounts.models import User
+from chainviz.chains.models import Chain
+from chainviz.core.chain.paths import parse_path
+from chainviz.review.models import Comment, Place, Thread
+from chainviz.review.threads.comment_html import Suggestion, comment_html
+from chainviz.review.threads.mentions import members_by_handle
+
+BADGES = {
+    "open": ("open", "open"), "resolved": ("ok", "ok"), "pending": ("changed", "pending"),
+    "outdated": ("changed", "clock"), "removed": ("problem", "removed"), "folded": ("summarised", "summary"),
+}  # fmt: skip
+"""Colour and icon of each word."""
+FIRST_WORDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    text: str
+    state: str
+    icon: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommentView:
+    comment: Comment
+    pieces: tuple[tuple[SafeString | None, Suggestion | None, str], ...]
+    """Text, or a suggestion with the value that its button sends."""
+    is_mine: bool
+
+
+@dataclass(frozen=True)
+class ThreadView:
+    thread: Thread
+    place: Place
+    version: int
+    """That it is shown in."""
+    badges: tuple[Badge, ...]
+    comments: tuple[CommentView, ...]
+    chain_url: str
+    """The place in the chain; "" where it is gone."""
+
+    @property
+    def is_here(self) -> bool:
+        return self.place.state == Place.State.CARRIED
+
+    @property
+    def number(self) -> str:
+        return parse_path(self.place.path).number if self.place.path else ""
+
+    @property
+    def title(self) -> str:
+        body = next((each.comment.body for each in self.comments if not each.comment.deleted_at), "Deleted comment")
+        words = " ".join(body[: 4 * FIRST_WORDS].split())
+        return words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}…"
+
+    @property
+    def has_suggestions(self) -> bool:
+        return any(suggestion for each in self.comments for _, suggestion, _ in each.pieces)
+
+
+def thread_views(chain: Chain, version: int, places: Iterable[Place], person: User) -> list[ThreadView]:
+    """`places`: those of a snapshot, with their threads. Two queries, whatever their number."""
+    found = list(places)
+    threads = {place.thread_id: place.thread for place in found}
+    comments: dict[int, list[Comment]] = {}
+    shown = Comment.objects.visible_to(person).filter(thread__in=threads).select_related("author").order_by("pk")
+    for comment in shown:
+        comments.setdefault(comment.thread_id, []).append(comment)
+    handles = members_by_handle(chain.team_id) if any("@" in comment.body for comment in shown) else {}
+    return [
+        _view(place, version, _comments(comments[place.thread_id], person, handles.keys()))
+        for place in found
+        if place.thread_id in comments
+    ]
+
+
+def _view(place: Place, version: int, comments: tuple[CommentView, ...]) -> ThreadView:
+    thread = place.thread
+    words = ["resolved" if thread.is_resolved else "open"]
+    if all(each.comment.is_pending for each in comments):
+        words = ["pending"]
+    if place.state != Place.State.CARRIED:
+        words.append(place.state)
+    badges = tuple(Badge(word, *BADGES[word]) for word in words)
+    return ThreadView(thread, place, version, badges, comments, _chain_url(thread, place, version))
+
+
+def _chain_url(thread: Thread, place: Place, version: int) -> str:
+    if place.path:
+        return f"{reverse('chains:at', args=[thread.chain_id, version, place.path])}#thread-{thread.number}"
+    return reverse("chains:version", args=[thread.chain_id, version]) if thread.kind == Thread.Kind.CHAIN else ""
+
+
+def _comments(comments: Sequence[Comment], person: User, handles: Iterable[str]) -> tuple[CommentView, ...]:
+    known = set(handles)
+    return tuple(
+        CommentView(comment, tuple(_pieces(comment, known)), comment.author_id == person.pk) for comment in comments
+    )
+
+
+def _pieces(comment: Comment, handles: set[str]) -> Iterable[tuple[SafeString | None, Suggestion | None, str]]:
+    count = 0
+    for piece in comment_html(comment.body, handles):
+        if isinstance(piece, Suggestion):
+            yield None, piece, f"{comment.pk}.{count}"
+            count += 1
+        else:
+            yield piece, None, ""

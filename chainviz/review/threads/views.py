@@ -1,0 +1,179 @@
+"""Pages of one thread: begin it, read and answer it, edit and delete a comment; and the pending comments of a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.models import person_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.access import chain_for
+from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.models import Chain
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.errors import Refused
+from chainviz.review.models import Comment, Place, Thread
+from chainviz.review.threads import writing
+from chainviz.review.threads.anchor_form import about, choices
+from chainviz.review.threads.places import place_threads
+from chainviz.review.threads.thread_view import ThreadView, thread_views
+from chainviz.web.htmx import page_or_fragment, wants_fragment
+from chainviz.web.responses import see_other
+
+ACTS = ("reply", "pending", "resolve", "reopen", "reopen_and_reply")
+
+
+@requires("comment")
+@recorded_together
+def new(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
+    """`?path=` names the node or part, none the whole chain; `?quote=` words in it."""
+    subject = version_subject(request, chain_id, number)
+    asked = request.POST if request.method == "POST" else request.GET
+    text, quote, where = asked.get("body", ""), asked.get("quote", ""), asked.get("path", "")
+    path = parse_path(where) if where else None
+    error = ""
+    if request.method == "POST":
+        try:
+            anchor = about(subject.stored, number, path, quote)
+            is_pending = request.POST.get("send") == "pending"
+            comment = writing.begin(subject.chain, person_of(request), anchor, text, is_pending=is_pending)
+        except Refused as refused:
+            error = str(refused)
+        else:
+            note(request, thread=comment.thread.number, version=number)
+            shown = _view_of(request, subject.chain, comment.thread.number)
+            return see_other(shown.chain_url) if path is not None else see_other("review:threads", chain_id)
+    context = {
+        "chain": subject.chain, "number": number, "path": path, "body": text, "quote": quote, "error": error,
+        "choices": choices(subject.stored, path) if path is not None else [],
+        "back": f"{subject.base_url}at/{path}#{path.node.dom_id}" if path is not None else subject.base_url,
+    }  # fmt: skip
+    return page_or_fragment(request, "review/new.html", "review/_new.html", context, status=422 if error else 200)
+
+
+@requires("read", to_post="comment")
+@recorded_together
+def thread(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
+    """POST answers it, resolves it or reopens it."""
+    chain = chain_for(request, chain_id)
+    shown = _view_of(request, chain, number)
+    if request.method != "POST":
+        return _answer(request, chain, shown)
+    found, body = shown.thread, request.POST.get("body", "")
+    act, was_resolved = request.POST.get("act", ""), request.POST.get("resolved") == "1"
+    act = act if act in ACTS else "reply"
+    if found.is_resolved and not was_resolved and act in ("reply", "pending"):
+        return _answer(request, chain, shown, body=body, has_conflict=True, status=409)
+    try:
+        comment = _do(found, request, act, body)
+    except Refused as refused:
+        return _answer(request, chain, shown, body=body, error=str(refused), status=422)
+    note(request, did=act)
+    return _done(request, chain, number, comment)
+
+
+def _do(found: Thread, request: HttpRequest, act: str, body: str) -> Comment | None:
+    person = person_of(request)
+    comment = None
+    if act in ("reply", "pending", "reopen_and_reply") or body.strip():
+        comment = writing.reply(found, person, body, is_pending=act == "pending")
+    if act in ("resolve", "reopen", "reopen_and_reply"):
+        writing.set_resolved(found, person, act == "resolve")
+    return comment
+
+
+@requires("read")
+@require_safe
+def comment(request: HttpRequest, chain_id: int, comment_id: int) -> HttpResponse:
+    """The link to a comment: it stays the same in later versions."""
+    found = _comment(request, chain_for(request, chain_id), comment_id)
+    return see_other(f"{reverse('review:thread', args=[chain_id, found.thread.number])}#comment-{found.pk}")
+
+
+@requires("comment")
+@recorded_together
+def edit_comment(request: HttpRequest, chain_id: int, comment_id: int) -> HttpResponse:
+    chain = chain_for(request, chain_id)
+    found = _own(request, chain, comment_id)
+    if request.method != "POST":
+        return _answer(request, chain, _view_of(request, chain, found.thread.number), editing=found.pk)
+    try:
+        writing.edit(found, request.POST.get("body", ""))
+    except Refused as refused:
+        shown = _view_of(request, chain, found.thread.number)
+        context: dict[str, Any] = {"editing": found.pk, "edited": request.POST.get("body", ""), "error": str(refused)}
+        return _answer(request, chain, shown, **context, status=422)
+    note(request, thread=found.thread.number)
+    return _done(request, chain, found.thread.number, found)
+
+
+@requires("comment")
+@require_POST
+@recorded_together
+def delete_comment(request: HttpRequest, chain_id: int, comment_id: int) -> HttpResponse:
+    chain = chain_for(request, chain_id)
+    found = _own(request, chain, comment_id)
+    number = found.thread.number
+    writing.delete(found)
+    note(request, thread=number)
+    if Thread.objects.filter(chain=chain, number=number).exists():
+        return _done(request, chain, number, None)
+    messages.success(request, "The pending comment is discarded.")
+    return HttpResponse("") if wants_fragment(request) else see_other("review:threads", chain_id)
+
+
+@requires("comment")
+@require_POST
+@recorded_together
+def pending(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """Sends or discards the person's pending comments on the chain."""
+    chain, person = chain_for(request, chain_id), person_of(request)
+    if request.POST.get("act") == "discard":
+        count = writing.discard_pending(person, chain)
+        note(request, discarded=count)
+        messages.success(request, f"{count} pending comment{'' if count == 1 else 's'} discarded.")
+    else:
+        count = len(writing.send_pending(person, chain))
+        note(request, sent=count)
+        messages.success(request, f"{count} comment{'' if count == 1 else 's'} sent.")
+    return see_other("review:threads", chain_id)
+
+
+def _comment(request: HttpRequest, chain: Chain, comment_id: int) -> Comment:
+    comments = Comment.objects.visible_to(person_of(request)).select_related("thread__chain")
+    return get_object_or_404(comments, pk=comment_id, thread__chain=chain)
+
+
+def _own(request: HttpRequest, chain: Chain, comment_id: int) -> Comment:
+    found = _comment(request, chain, comment_id)
+    if found.author_id != person_of(request).pk or found.deleted_at:
+        raise Http404
+    return found
+
+
+def _view_of(request: HttpRequest, chain: Chain, number: int) -> ThreadView:
+    subject = version_subject(request, chain.pk)
+    place_threads(chain, subject.stored)
+    places = Place.objects.filter(snapshot_key=subject.snapshot.pk, thread__chain=chain, thread__number=number)
+    shown = thread_views(chain, chain.version, places.select_related("thread__chain"), person_of(request))
+    if not shown:
+        raise Http404
+    return shown[0]
+
+
+def _done(request: HttpRequest, chain: Chain, number: int, comment: Comment | None) -> HttpResponse:
+    if wants_fragment(request):
+        return _answer(request, chain, _view_of(request, chain, number))
+    target = f"#comment-{comment.pk}" if comment is not None else ""
+    return see_other(f"{reverse('review:thread', args=[chain.pk, number])}{target}")
+
+
+def _answer(request: HttpRequest, chain: Chain, shown: ThreadView, status: int = 200, **more: Any) -> HttpResponse:
+    context = {"chain": chain, "view": shown, **more}
+    return page_or_fragment(request, "review/thread.html", "review/_thread.html", context, status=status)
