@@ -102,7 +102,7 @@ def patched(text: str, old: Sequence[Located], new: Sequence[Part], writer: Writ
     old = numbered(old)
     if len(old) == 1 and not old[0].place and isinstance(old[0].part, ToolResult):
         new = [replace(one_result(new, old[0].part), origin=0)]
-    new = [each for part in new for each in _spread(part)]
+    new = [each for part in new for each in spread(part)]
     claims = matched([each.part for each in old], new)
     for part, claim in zip(new, claims, strict=True):
         if claim is not None and part != old[claim].part:
@@ -141,8 +141,8 @@ def one_result(parts: Sequence[Part], old: Part | None = None) -> ToolResult:
     return replace(first, content="\n".join(texts), media=media)
 
 
-def _spread(part: Part) -> list[Part]:
-    """Puts the reasoning of a part before it."""
+def spread(part: Part) -> list[Part]:
+    """The reasoning that hangs on a part before it, as a part of its own."""
     if not isinstance(part, Text | ToolCall) or part.reasoning is None:
         return [part]
     if part.reasoning.is_empty:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Thinking, ToolCall, ToolResult
-from chainviz.core.dialects.patching import is_json, reasoning_of
+from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.patching import is_json, reasoning_of, split_data_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,24 @@ class Room:
     free_arguments: bool = True
     """Arguments may be any text, not only JSON."""
     images: bool = True
+    addresses: bool = True
+    """An image may be an address; else it has its bytes."""
     files: bool = True
+    calls_anywhere: bool = True
+    """A text may follow a call."""
+
+
+TEXT_MOVES = "text that follows a tool call changes its place"
+TEXTS_JOIN = "several texts of one message become one"
+
+
+def has_text_behind_call(parts: Sequence[Part]) -> bool:
+    calls = [place for place, part in enumerate(parts) if isinstance(part, ToolCall)]
+    return bool(calls) and any(isinstance(part, Text | Thinking) for part in parts[calls[0] :])
+
+
+def has_several_texts(parts: Sequence[Part]) -> bool:
+    return sum(isinstance(part, Text) for part in parts) > 1
 
 
 def losses(message: Message, room: Room) -> tuple[str, ...]:
@@ -44,6 +61,8 @@ def _losses(message: Message, room: Room) -> Iterator[str]:
         yield "signatures of reasoning have no place here"
     if room.reasoning and any(isinstance(part, Thinking) and part.redacted for part in parts):
         yield "redacted reasoning becomes a signature without text"
+    if not room.calls_anywhere and has_text_behind_call(parts):
+        yield TEXT_MOVES
     yield from _call_losses([part for part in parts if isinstance(part, ToolCall)], room)
     yield from _result_losses([part for part in parts if isinstance(part, ToolResult)], room)
     yield from _media_losses(message, room)
@@ -72,5 +91,7 @@ def _media_losses(message: Message, room: Room) -> Iterator[str]:
         yield "the detail of an image has no place here"
     if not room.images and any(isinstance(part, Image) for part in message.parts):
         yield "images are left out"
+    elif not room.addresses and any(isinstance(part, Image) and split_data_url(part.url) is None for part in message.parts):
+        yield "images with an address become a text"
     if not room.files and any(isinstance(part, Binary) for part in message.parts):
         yield "files are left out"

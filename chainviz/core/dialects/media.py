@@ -40,6 +40,13 @@ def located_media(item: dict[str, Any], place: Pointer, mime_key: str, data_key:
     return Located(part, place, (Leaf("url", (*place, data_key), _encoded_as(str(mime))),))
 
 
+def located_file(url: str, place: Pointer) -> Located | None:
+    """A block that carries a file as a data: URL; None for every other address."""
+    split = split_data_url(url)
+    content = decode_base64(split[1]) if split else None
+    return Located(Binary(split[0], content), place) if split and content is not None else None
+
+
 def _encoded_as(mime: str) -> Spell:
     """The base64 text of a data: URL of that media type."""
 

@@ -36,7 +36,7 @@ ROLES: dict[str, Role] = {"system": SYSTEM, "user": HUMAN, "agent": AI}
 WORDS: dict[Role, str] = {SYSTEM: "system", HUMAN: "user", AI: "agent", TOOL: "agent"}
 _ROOM = Room(
     frozenset(WORDS), signatures=False, errors=False, result_names=False, result_media=False, free_arguments=False,
-    images=False, files=False,
+    images=False, files=False, calls_anywhere=False,
 )  # fmt: skip
 _MESSAGE: Pointer = ("message",)
 _CALLS: Pointer = ("tool_calls",)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from chainviz.core.chain.messages import NEW, TOOL, Binary, Fragment, Message, Opaque, Role, ToolResult
+from chainviz.core.chain.messages import NEW, TOOL, Binary, Fragment, Message, Opaque, Role, Thinking, ToolResult
 from chainviz.core.dialects.chat.openai_patch import patched
 from chainviz.core.dialects.chat.openai_read import ROLES, read_message
 from chainviz.core.dialects.chat.openai_write import OPENAI, OWN_KINDS, Accent, message_text
+from chainviz.core.dialects.losses import TEXT_MOVES, has_text_behind_call
 from chainviz.core.dialects.patching import Speller, reasoning_of
 from chainviz.core.dialects.whole_units import read_again, read_units
 from chainviz.core.documents.units import Unit
@@ -49,6 +50,10 @@ class ChatFormat(Format):
         lost = []
         if self.accent.reasoning and any(item.signature for item in reasoning_of(message)):
             lost.append("signatures of reasoning have no place here")
+        elif any(isinstance(part, Thinking) and part.redacted for part in message.parts):
+            lost.append("redacted reasoning is left out")
+        if has_text_behind_call(message.parts):
+            lost.append(TEXT_MOVES)
         if any(isinstance(part, Opaque) and part.kind not in OWN_KINDS for part in message.parts):
             lost.append("parts of kinds this format does not know are left out")
         if any(isinstance(part, Binary) and not part.mime.startswith("image/") for part in message.parts):

@@ -27,7 +27,7 @@ from chainviz.core.chain.messages import (
 )  # fmt: skip
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses
-from chainviz.core.dialects.media import as_url
+from chainviz.core.dialects.media import as_url, located_file
 from chainviz.core.dialects.patching import Speller, is_object
 from chainviz.core.dialects.result_content import (
     ResultElements,
@@ -44,7 +44,7 @@ ROLES: dict[str, Role] = {"system": SYSTEM, "user": HUMAN, "assistant": AI, "too
 WORDS = {role: word for word, role in ROLES.items()}
 _SERVER_TOOL = "inspect_server_tool"
 _OWN = frozenset(("audio", "video", "document", "data", _SERVER_TOOL))
-_ROOM = Room(frozenset(WORDS), _OWN, free_arguments=False)
+_ROOM = Room(frozenset(WORDS), _OWN, free_arguments=False, calls_anywhere=False)
 _CONTENT: Pointer = ("content",)
 _CALLS: Pointer = ("tool_calls",)
 
@@ -142,6 +142,8 @@ def _block(item: Any, text: str, place: Pointer) -> Located:
         detail = _word(item, "detail") if item.get("detail") != "auto" else ""
         leaves = (Leaf("url", (*place, "image")), Leaf("detail", (*place, "detail")))
         found = Located(Image(item["image"], detail), place, leaves)
+    elif kind == "document" and type(item.get("document")) is str:
+        found = located_file(item["document"], place)
     # Anthropic's blocks of that type are calls, not what the provider ran itself
     shown = _SERVER_TOOL if kind == "tool_use" else kind if type(kind) is str else "content"
     return found or Located(Opaque(shown, raw_at(text, place) or ""), place)

@@ -49,7 +49,7 @@ ROLES: dict[str, Role] = {
 _CLASSES: dict[Role, str] = {SYSTEM: "SystemMessage", HUMAN: "HumanMessage", AI: "AIMessage", TOOL: "ToolMessage"}
 _KINDS = frozenset((*ROLES, "chat", "remove", *(f"{kind}Chunk" for kind in _CLASSES.values())))
 _OWN_BLOCKS = frozenset(("citation", "non_standard", "server_tool_call", "server_tool_result", "audio", "video", "file", "image"))
-_ROOM = Room(frozenset((SYSTEM, HUMAN, AI, TOOL)), _OWN_BLOCKS)
+_ROOM = Room(frozenset((SYSTEM, HUMAN, AI, TOOL)), _OWN_BLOCKS, calls_anywhere=False)
 
 
 class LangChain(LeafFormat):

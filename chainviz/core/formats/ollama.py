@@ -14,12 +14,12 @@ from chainviz.core.chain.messages import (
     Message,
     Opaque,
     Role,
-    Text,
     ToolResult,
 )  # fmt: skip
 from chainviz.core.dialects.chat.ollama_read import owned
 from chainviz.core.dialects.chat.ollama_write import base64_of, new_units, patched_results, patched_unit
 from chainviz.core.dialects.chat.openai_read import ROLES, label_of
+from chainviz.core.dialects.losses import TEXT_MOVES, TEXTS_JOIN, has_several_texts, has_text_behind_call
 from chainviz.core.dialects.patching import Speller, reasoning_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
@@ -91,8 +91,10 @@ class Ollama(Format):
             lost.append("signatures of reasoning have no place here")
         if any(isinstance(part, Opaque) for part in message.parts):
             lost.append("parts of kinds this format does not know are left out")
-        if sum(isinstance(part, Text) for part in message.parts) > 1:
-            lost.append("several texts of one message become one")
+        if has_several_texts(message.parts):
+            lost.append(TEXTS_JOIN)
+        if has_text_behind_call(message.parts):
+            lost.append(TEXT_MOVES)
         if any(isinstance(part, Image | Binary) and not base64_of(part) for part in message.parts):
             lost.append("images with an address and files are left out")
         results = [part for part in message.parts if isinstance(part, ToolResult)]

@@ -21,7 +21,6 @@ from chainviz.core.chain.messages import (
     Message,
     Part,
     Role,
-    Text,
     ToolCall,
     ToolResult,
     text_of,
@@ -29,7 +28,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.call_result_units import joined_halves
 from chainviz.core.dialects.frameworks import openhands_events as events
 from chainviz.core.dialects.leaves import Host, Located
-from chainviz.core.dialects.losses import Room, losses
+from chainviz.core.dialects.losses import TEXTS_JOIN, Room, has_several_texts, losses
 from chainviz.core.dialects.patching import Speller, reasoning_of
 from chainviz.core.documents.json.edit import parse, raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample, Unit
@@ -38,6 +37,7 @@ from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half
 
 _ROOM = Room(
     frozenset((SYSTEM, HUMAN, AI, TOOL)), signatures=False, result_media=False, images=False, files=False,
+    calls_anywhere=False,
 )  # fmt: skip
 _NOTHING = '{"message": "No observation", "observation": "null", "content": "", "extras": {}}'
 
@@ -155,11 +155,10 @@ class OpenHands(LeafFormat):
         return events.word(choice, "finish_reason")
 
     def losses(self, message: Message) -> tuple[str, ...]:
-        is_one = len([part for part in message.parts if isinstance(part, Text)]) < 2
         thinks = bool(reasoning_of(message)) and not any(isinstance(part, ToolCall) for part in message.parts)
         return (
             *losses(message, _ROOM),
-            *(() if is_one else ("several texts of one message become one",)),
+            *((TEXTS_JOIN,) if has_several_texts(message.parts) else ()),
             *(("reasoning without a call becomes the action think",) if thinks else ()),
         )
 

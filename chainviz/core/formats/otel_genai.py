@@ -28,6 +28,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.dialects.leaves import spread
 from chainviz.core.dialects.parts_list import ElementWriter, patched_parts
 from chainviz.core.dialects.patching import (
     Speller,
@@ -174,7 +175,8 @@ def _part(item: Any, text: str, at: Pointer, origin: int) -> Part:
 
 
 def _new_unit(message: Message, speller: Speller) -> str:
-    elements = [text for part in message.parts if (text := _element(part, speller))]
+    parts = [each for part in message.parts for each in spread(part)]
+    elements = [text for part in parts if (text := _element(part, speller))]
     role = speller.quote(WORDS.get(message.role, message.role))
     return speller.unit({"role": role, "parts": speller.list(elements)})
 

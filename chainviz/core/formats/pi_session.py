@@ -47,7 +47,7 @@ ROLES: dict[str, Role] = {
 WORDS: dict[Role, str] = {HUMAN: "user", AI: "assistant", TOOL: "toolResult"}
 _ENTRIES = {"compaction": "summary", "branch_summary": "summary", "custom_message": "content"}
 """Entries beside `message` that tell the model something, and where the text lies."""
-_ROOM = Room(frozenset(WORDS), free_arguments=False, files=False)
+_ROOM = Room(frozenset(WORDS), free_arguments=False, addresses=False, files=False)
 _CONTENT: Pointer = ("message", "content")
 
 

@@ -36,6 +36,7 @@ from chainviz.core.dialects.frameworks.react_steps import (
     THOUGHT,
     Reading,
 )
+from chainviz.core.dialects.losses import TEXTS_JOIN, has_several_texts
 from chainviz.core.dialects.patching import reasoning_of
 from chainviz.core.documents.json.scan import byte_length
 from chainviz.core.documents.source import CHUNK, Source
@@ -159,6 +160,8 @@ class ReactLog(Format):
             lost.append("reasoning is left out")
         if text_of(message) != text_of(self.message(message.role, (Fragment(NEW, "", react_steps.new_step(message)),))):
             lost.append("a text loses white space at its ends, or lines that begin like a step")
+        if has_several_texts(message.parts):
+            lost.append(TEXTS_JOIN)
         if any(isinstance(part, ToolCall | ToolResult) for part in message.parts):
             lost.append("call ids become numbers, and results have no mark for errors")
         return tuple(lost)

@@ -26,6 +26,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )  # fmt: skip
 from chainviz.core.dialects.frameworks import marked_text
+from chainviz.core.dialects.losses import TEXTS_JOIN, has_several_texts
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.units import Sample, Unit
@@ -94,6 +95,8 @@ class ShareGPT(Format):
         lost = marked_text.losses(message.parts)
         if any(isinstance(part, ToolCall | ToolResult) for part in message.parts):
             lost.append("calls and results have no ids here")
+        if has_several_texts(message.parts):
+            lost.append(TEXTS_JOIN)
         return tuple(lost)
 
 

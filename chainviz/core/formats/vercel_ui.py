@@ -31,7 +31,7 @@ from chainviz.core.dialects.call_result_units import joined_halves
 from chainviz.core.dialects.frameworks import vercel
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_either, as_json, set_at, without
 from chainviz.core.dialects.losses import Room, losses
-from chainviz.core.dialects.media import as_url
+from chainviz.core.dialects.media import as_url, located_file
 from chainviz.core.dialects.patching import Speller, is_json, is_object
 from chainviz.core.documents.json.edit import dump, parse, quote, raw_at, replace_at
 from chainviz.core.documents.links import uuid_of
@@ -42,7 +42,10 @@ from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half
 ROLES: dict[str, Role] = {"system": SYSTEM, "user": HUMAN, "assistant": AI}
 WORDS = {SYSTEM: "system", HUMAN: "user", AI: "assistant", TOOL: "assistant"}
 _PARTS = ("step-start", "reasoning", "source-url", "source-document", "dynamic-tool", "tool-invocation", "custom", "file")
-_ROOM = Room(frozenset(WORDS), frozenset(("source-url", "source-document", "source", "custom")), free_arguments=False, result_media=False)
+_ROOM = Room(
+    frozenset(WORDS), frozenset(("source-url", "source-document", "source", "custom")), free_arguments=False,
+    result_media=False, calls_anywhere=False,
+)  # fmt: skip
 _AT: Pointer = ("parts",)
 _ANSWERED = ("output-available", "output-error", "output-denied", "result")
 _RESULT_KEYS = ("state", "output", "errorText", "preliminary", "resultProviderMetadata", "result")
@@ -172,7 +175,9 @@ def _part(item: Any, text: str, place: Pointer, role: Role) -> Located | None:
         found = _reasoning(item, place)
     elif kind == "file":
         url = item.get("url")
-        found = Located(Image(url), place, (Leaf("url", (*place, "url")),)) if type(url) is str and _is_picture(item) else None
+        if type(url) is str:
+            is_picture = _is_picture(item)
+            found = Located(Image(url), place, (Leaf("url", (*place, "url")),)) if is_picture else located_file(url, place)
     elif _is_tool(item) and role == AI:
         found = _call(item, text, place)
     return found or Located(Opaque(kind or "part", raw_at(text, place) or ""), place)

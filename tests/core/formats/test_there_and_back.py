@@ -16,13 +16,18 @@ from chainviz.core.chain.messages import (
     HUMAN,
     SYSTEM,
     TOOL,
+    Binary,
     Image,
     Message,
+    Opaque,
+    Part,
+    Reasoning,
     Text,
     Thinking,
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.dialects import leaves
 from chainviz.core.formats import WRITTEN
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
@@ -70,6 +75,38 @@ CHAINS: dict[str, Messages] = {
 }
 
 
+PNG = "data:image/png;base64,iVBORw0KGgo="
+CALL, OTHER = ToolCall("call1aZ29", "search", '{"q": 1}'), ToolCall("call2bY38", "search", "{}")
+ONE, TWO = (Message(TOOL, (ToolResult(call.id, "search", "one"),)) for call in (CALL, OTHER))
+
+
+def ai(*parts: Part) -> Message:
+    return Message(AI, parts)
+
+
+FEATURES: dict[str, Messages] = {
+    "a call": (ai(CALL), ONE, ai(Text("done"))),
+    "an error": (ai(CALL), Message(TOOL, (ToolResult("call1aZ29", "search", "one", is_error=True),))),
+    "calls at once": (ai(CALL, OTHER), ONE, TWO),
+    "a text between calls": (ai(CALL, Text("and"), OTHER), ONE, TWO),
+    "a call that nobody answered": (ai(CALL),),
+    "invalid arguments": (ai(replace(CALL, arguments="{q:")), ONE),
+    "a picture": (Message(HUMAN, (Text("see"), Image(PNG))),),
+    "the address of a picture": (Message(HUMAN, (Text("see"), Image("https://a.example/b.png"))),),
+    "a picture in a result": (ai(CALL), Message(TOOL, (ToolResult("call1aZ29", "search", "one", media=(Image(PNG),)),))),
+    "a file": (Message(HUMAN, (Text("see"), Binary("application/pdf", b"%PDF-1.4"))),),
+    "reasoning": (ai(Thinking("hm"), Text("a")),),
+    "signed reasoning": (ai(Thinking("hm", "c2ln"), Text("a")),),
+    "redacted reasoning": (ai(Thinking("", "c2ln", True), Text("a")),),
+    "reasoning that hangs on a text": (ai(Text("a", Reasoning("hm"))),),
+    "a late system message": (ai(Text("a")), Message(SYSTEM, (Text("mid"),)), ai(Text("b"))),
+    "several texts": (Message(HUMAN, (Text("one"), Text("two"))), ai(Text("a"), Text("b"))),
+    "an unknown role": (Message("exit", (Text("x"),)),),
+    "an unknown part": (ai(Text("a"), Opaque("thing", '{"type": "thing", "x": 1}')),),
+}
+"""Chains that hold one thing each, so that a format that has no place for it cannot be excused by another thing."""
+
+
 def joined(messages: Messages) -> Messages:
     found: list[Message] = []
     for message in messages:
@@ -99,6 +136,23 @@ def has_room(format: Format, messages: Messages) -> bool:
     for message in messages:
         losses.add(message)
     return not list(losses.sentences())
+
+
+def spread(messages: Messages) -> Messages:
+    """Reasoning as a part of its own, wherever it hangs."""
+    return tuple(replace(each, parts=tuple(part for one in each.parts for part in leaves.spread(one))) for each in messages)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_what_a_format_does_not_give_back_it_tells(name: str) -> None:
+    """With the ids that it was given."""
+    messages = (Message(HUMAN, (Text("look"),)), *FEATURES[name])
+    silent = [
+        format.name for format in FORMATS
+        if has_room(format, messages) and joined(spread(converted(format, messages))) != joined(spread(messages))
+    ]  # fmt: skip
+    assert not silent
+    assert any(has_room(format, messages) for format in FORMATS)
 
 
 def numbered(messages: Messages) -> Messages:

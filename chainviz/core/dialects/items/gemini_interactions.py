@@ -25,7 +25,7 @@ from chainviz.core.chain.messages import (
 )  # fmt: skip
 from chainviz.core.dialects.blocks.gemini_write import args_text
 from chainviz.core.dialects.items.item_units import ItemDialect
-from chainviz.core.dialects.patching import Speller, image_of, is_object, split_data_url
+from chainviz.core.dialects.patching import Speller, decode_base64, image_of, is_object, split_data_url
 from chainviz.core.dialects.unit_groups import Claimed
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Object, dump, raw_at
@@ -98,6 +98,10 @@ def _block(block: Any, text: str, at: Pointer, origin: int) -> Part:
         return Text(block["text"], origin=origin)
     if kind == "image" and type(block.get("data")) is str:
         return Image(f"data:{_word(block, 'mime_type')};base64,{block['data']}", origin=origin)
+    if kind == "document" and type(block.get("data")) is str:
+        content = decode_base64(block["data"])
+        if content is not None:
+            return Binary(_word(block, "mime_type"), content, origin=origin)
     if kind == "image" and type(block.get("uri")) is str:
         return Image(block["uri"], origin=origin)
     return Opaque(kind or "content", raw_at(text, at) or "", origin=origin)
@@ -253,6 +257,8 @@ def losses(parts: Sequence[Part]) -> tuple[str, ...]:
         lost.append('arguments that are not a JSON object become {"_raw": …}')
     if any(isinstance(part, ToolResult) and part.media for part in parts):
         lost.append("images inside results are left out")
+    if any(isinstance(part, Thinking) and part.redacted for part in parts):
+        lost.append("redacted reasoning becomes a signature without text")
     return tuple(lost)
 
 
