@@ -178,6 +178,17 @@ CASES = (
         "roles-alternate", "s1.h.m1", "merge-human",
     ),
     ErrorCase(
+        "A5 results apart", "bedrock",
+        converse(("user", {"text": "hi"}), ("assistant", tool_use("a"), tool_use("b")), ("user", tool_result("a")), ("user", tool_result("b"))),
+        "Expected toolResult blocks at messages.2.content for the following Ids: b", "results-split", "s1.p1.m2", "join-turns",
+    ),
+    ErrorCase(
+        "A5 text apart", "bedrock",
+        converse(("user", {"text": "hi"}), ("assistant", tool_use("a")), ("user", tool_result("a")), ("user", {"text": "and?"})),
+        'messages: roles must alternate between "user" and "assistant", but found multiple "user" roles in a row',
+        "roles-alternate", "s2.h.m0", "join-turns",
+    ),
+    ErrorCase(
         "A5 vLLM", "vllm", chat(user(), user(), assistant(), user()),
         "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...",
         "roles-alternate", "s1.h.m1", "merge-human",

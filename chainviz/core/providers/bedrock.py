@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from chainviz.core.chain.messages import AI
+from chainviz.core.chain.messages import AI, HUMAN, TOOL
 from chainviz.core.chain.paths import Path
-from chainviz.core.providers.bedrock_wire import KINDS, check_wire
+from chainviz.core.providers.bedrock_wire import KINDS, check_wire, has_own_unit
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
 from chainviz.core.providers.rule import Rule
 from chainviz.core.providers.rule_choices import id_unlike
@@ -37,6 +38,11 @@ ALTERNATE = Rule(
     "roles-alternate", "error", 'messages: roles must alternate between "user" and "assistant", but found multiple roles in a row',
     "github.com/aws-samples/bedrock-access-gateway/issues/25", ("merge-human",),
 )  # fmt: skip
+SPLIT = Rule(
+    "results-split", "error", "Expected toolResult blocks at messages.content for the following Ids",
+    "botocore, Message: all results are in the next user message", ("join-turns",),
+)  # fmt: skip
+TEXT_APART = replace(ALTERNATE, fixes=("join-turns",))
 TWO_ANSWERS = Rule(
     "assistants-alternate", "warning",
     'messages: roles must alternate between "user" and "assistant", but found multiple "assistant" roles in a row',
@@ -125,6 +131,18 @@ RULES: dict[str, Choice] = {
 }
 
 
+def _turns(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
+    """Results in several messages of the user, and a text of the user apart from the results before it."""
+    before = excerpt.before
+    for path, index, message in excerpt.messages:
+        if before == TOOL and has_own_unit(message):
+            if message.role == TOOL:
+                yield path, index, (SPLIT, None, "holds results apart from those before it")
+            elif message.role == HUMAN:
+                yield path, index, (TEXT_APART, None, "is a message of the user directly after one with results")
+        before = message.role
+
+
 def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
     path, index, message = excerpt.messages[-1]
     if message.role == AI and not message.calls:
@@ -141,5 +159,6 @@ PROVIDER = Provider(
     clients=frozenset(("bedrock_converse",)),
     kinds=KINDS,
     wire=check_wire,
+    sent=(_turns,),
     ending=(_end,),
 )

@@ -38,6 +38,12 @@ def check_wire(message: Message) -> Iterator[WireFault]:
         yield from in_blocks(message, _faults(value), "content")
 
 
+def has_own_unit(message: Message) -> bool:
+    """Whether a message of the request begins with it; one may give several, of results and of texts."""
+    blocks = message.source[0].blocks if message.source else None
+    return blocks is None or 0 in blocks
+
+
 def _faults(value: dict[str, Any]) -> Iterator[Fault]:
     yield from unknown_members(value, ("role", "content"))
     content = value.get("content")

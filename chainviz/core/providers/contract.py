@@ -164,6 +164,8 @@ class Provider:
     wire_rule: Callable[[WireFault], Rule | None] = lambda fault: fault.rule
     """The rule that a fault breaks; None where the API takes it."""
     section_rules: tuple[SectionRule, ...] = ()
+    sent: tuple[SectionCheck, ...] = ()
+    """Checks of neighbouring messages in the JSON that would be sent."""
     opening: tuple[SectionCheck, ...] = ()
     """Checks of the chain's first section."""
     ending: tuple[SectionCheck, ...] = ()
@@ -202,14 +204,15 @@ class Provider:
         """The rules that a row of a section and its neighbours decide, where the excerpt is no more than that."""
         is_sent = excerpt.format in self.formats
         faults = excerpt.faults(self.wire) if is_sent else ()
-        if not excerpt.problems and not faults and excerpt.first_message and not excerpt.is_last:
+        sent = self.sent if is_sent else ()
+        if not (excerpt.problems or faults or sent or excerpt.is_last) and excerpt.first_message:
             return ()
         found = [said for problem in excerpt.problems for said in self._said_of(excerpt, problem, is_sent)]
-        checks = (*(self.opening if excerpt.first_message == 0 else ()), *(self.ending if excerpt.is_last else ()))
+        checks = (*sent, *(self.opening if excerpt.first_message == 0 else ()), *(self.ending if excerpt.is_last else ()))
         found += [self.problem(*broken) for check in checks for broken in check(excerpt)]
         known = {(problem.rule, problem.path) for problem in found}
-        sent = [self._fault(*fault) for fault in faults]
-        return [*found, *(each for each in sent if each is not None and (each.rule, each.path) not in known)]
+        said = [self._fault(*fault) for fault in faults]
+        return [*found, *(each for each in said if each is not None and (each.rule, each.path) not in known)]
 
     def _fault(self, path: Path, index: int, fault: WireFault) -> Problem | None:
         rule = self.wire_rule(fault)

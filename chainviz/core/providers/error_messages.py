@@ -92,7 +92,7 @@ CLASSES = (
     ErrorClass(r"unexpected role '?system'?", ("mistral", _CLAUDE), ("system-in-messages",)),
     ErrorClass(r"expected last role user or tool", ("mistral",), ("last-role",)),
     ErrorClass(r"conversation must start with a user message|first message must use the .?user", ("bedrock", _CLAUDE), ("first-role",)),
-    ErrorClass(r"expected toolresult blocks", ("bedrock",), ("result-missing",)),
+    ErrorClass(r"expected toolresult blocks", ("bedrock",), ("result-missing", "results-split")),
     ErrorClass(r"toolresult blocks .* exceeds", ("bedrock",), ("result-without-call",)),
     ErrorClass(r"\.(tool_use|toolUse|server_tool_use)\.id: string should match pattern", (_CLAUDE,), ("call-id-pattern",)),
     ErrorClass(r"string too long", (_CHAT, _RESPONSES), ("call-id-too-long", "call-id-long")),

@@ -54,6 +54,10 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Give each call its own id",
         "Calls with an id that another call has get ids of their own, and their results with them, in order.",
     ),
+    "join-turns": (
+        "Join it with the message before",
+        "Results and texts of one turn become one message of the user, in their order; nothing is lost.",
+    ),
     "answer-call": (
         "Answer the call",
         "A result is added that says the call was not handled; it does not claim that anything was executed.",

@@ -66,22 +66,26 @@ def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:
             break
         fixes += [fix for fix in worked.fixes if fix.accepted]
         messages = tuple(apply_splices(messages, changes))
-        left = goal.errors(MemoryChain(_judged(messages, known), chain.format))
+        left = goal.errors(MemoryChain(_judged(messages, known, chain.format), chain.format))
         if not left:
             break
     if left:
         rewritten = _rewritten(messages, left, chain.format)
         known |= {id(message) for message in rewritten} - {id(message) for message in messages}
-        still = goal.errors(MemoryChain(_judged(rewritten, known), chain.format))
+        still = goal.errors(MemoryChain(_judged(rewritten, known, chain.format), chain.format))
         if len(still) < len(left):
             fixes += _rewrites(messages, rewritten, left)
             messages, left = rewritten, still
     return Reached(messages, tuple(fixes), left)
 
 
-def _judged(messages: Sequence[Message], known: Container[int]) -> tuple[Message, ...]:
-    """A changed message has no text yet: what it would be written as is checked, not what it was."""
-    return tuple(message if id(message) in known else replace(message, source=()) for message in messages)
+def _judged(messages: Sequence[Message], known: Container[int], name: str) -> tuple[Message, ...]:
+    """A changed message has no text of its own yet: what it would be written as is checked, not what it was."""
+    format = get_format(name)
+    return tuple(
+        message if id(message) in known or not format.writes else format.message(message.role, format.write(message, Style()))
+        for message in messages
+    )
 
 
 def _rewritten(messages: Sequence[Message], errors: Sequence[Problem], name: str) -> tuple[Message, ...]:

@@ -48,6 +48,7 @@ from chainviz.core.operations.repair.passes.thinking import (
     fix_unsigned_calls,
     reasons,
 )
+from chainviz.core.operations.repair.passes.turns import fix_turns
 from chainviz.core.operations.repair.session import MOVED, Progress, Worklist, splices
 from chainviz.core.operations.repair.tree_index import Places
 from chainviz.core.providers import get_provider
@@ -57,7 +58,7 @@ PASSES = (
     fix_items, fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
     fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_large_pictures,
     fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
-    fix_names, fix_arguments, fix_end,
+    fix_names, fix_arguments, fix_end, fix_turns,
 )  # fmt: skip
 """No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (
