@@ -122,7 +122,7 @@ def converse(*messages: Any) -> dict[str, Any]:
     return {"modelId": "m", "messages": [{"role": role, "content": list(blocks)} for role, *blocks in messages]}
 
 
-SIGNED = {"thoughtSignature": "c2ln"}
+HI = {"text": "hi"}
 REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
 SAID = {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "ok", "annotations": []}]}
 
@@ -168,23 +168,23 @@ CASES = (
     ),
     ErrorCase(
         "A4 Bedrock", "bedrock",
-        converse(("user", {"text": "hi"}), ("assistant", tool_use("a"), tool_use("a")), ("user", tool_result("a"), tool_result("a"))),
+        converse(("user", HI), ("assistant", tool_use("a"), tool_use("a")), ("user", tool_result("a"), tool_result("a"))),
         "The toolUse blocks at messages.1.content contain duplicate Ids: a", "call-id-shared", "s1.p1.m0.c1", "rename-calls",
     ),
     ErrorCase(
         "A5", "bedrock",
-        converse(("user", {"text": "hi"}), ("user", {"text": "there"}), ("assistant", {"text": "ok"}), ("user", {"text": "?"})),
+        converse(("user", HI), ("user", {"text": "there"}), ("assistant", {"text": "ok"}), ("user", {"text": "?"})),
         'messages: roles must alternate between "user" and "assistant", but found multiple "user" roles in a row',
         "roles-alternate", "s1.h.m1", "merge-human",
     ),
     ErrorCase(
         "A5 results apart", "bedrock",
-        converse(("user", {"text": "hi"}), ("assistant", tool_use("a"), tool_use("b")), ("user", tool_result("a")), ("user", tool_result("b"))),
+        converse(("user", HI), ("assistant", tool_use("a"), tool_use("b")), ("user", tool_result("a")), ("user", tool_result("b"))),
         "Expected toolResult blocks at messages.2.content for the following Ids: b", "results-split", "s1.p1.m2", "join-turns",
     ),
     ErrorCase(
         "A5 text apart", "bedrock",
-        converse(("user", {"text": "hi"}), ("assistant", tool_use("a")), ("user", tool_result("a")), ("user", {"text": "and?"})),
+        converse(("user", HI), ("assistant", tool_use("a")), ("user", tool_result("a")), ("user", {"text": "and?"})),
         'messages: roles must alternate between "user" and "assistant", but found multiple "user" roles in a row',
         "roles-alternate", "s2.h.m0", "join-turns",
     ),
@@ -294,7 +294,7 @@ CASES = (
     ),
     ErrorCase(
         "G1", "gemini-2.5",
-        contents(("user", {"text": "hi"}), ("model", model_call(), model_call("hear")), ("user", response()), ("user", {"text": "?"})),
+        contents(("user", HI), ("model", model_call(), model_call("hear")), ("user", response()), ("user", {"text": "?"})),
         "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
         "result-count", "s1.p1.m0.c1", "answer-call",
     ),
@@ -305,12 +305,12 @@ CASES = (
     ),
     ErrorCase(
         "G2 text between", "gemini-2.5",
-        contents(("user", {"text": "hi"}), ("model", model_call()), ("user", {"text": "?"}), ("user", response())),
+        contents(("user", HI), ("model", model_call()), ("user", {"text": "?"}), ("user", response())),
         "Please ensure that function response turn comes immediately after a function call turn.",
         "result-without-call", "s2.p1.m1.c0", "move-result",
     ),
     ErrorCase(
-        "G3", "gemini-3", contents(("user", {"text": "hi"}), ("model", model_call()), ("user", response())),
+        "G3", "gemini-3", contents(("user", HI), ("model", model_call()), ("user", response())),
         "Function call is missing a thought_signature in functionCall parts. Function call `default_api:look` , position 2.",
         "thought-signature-missing", "s1.p1.m0.c0", "sign-calls",
     ),

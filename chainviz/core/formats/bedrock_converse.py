@@ -28,6 +28,7 @@ class BedrockConverse(BlockFormat):
     template = '{"messages": [\n]}\n'
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
     hints = ("role",)
+    joins_turns = True
     answers = ((), ("output", "message"))
 
     def is_message(self, value: object) -> bool:

@@ -82,6 +82,9 @@ class Format(Protocol):
     packs: bool = True
     """A tool message may hold several results; else each has a message of its own."""
 
+    joins_turns: bool = False
+    """The API wants all results of a turn, and the text behind them, in one message."""
+
     user_tools: bool = False
     """A human message may call tools and hold their results, as in tau2's dual control."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.messages import SLOT, SYSTEM, Message
+from chainviz.core.chain.messages import NEW, SLOT, SYSTEM, Message
 from chainviz.core.documents.units import Envelope
 from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, Style, refusal
@@ -47,7 +47,8 @@ class Stylist:
 
     def _written(self, message: Message, place: int, index: int, *, is_leading: bool) -> Message:
         """`place` in the chain before the change, `index` in the changed one."""
-        if self._is_new or (_is_in_slot(message) and not is_leading):
+        is_foreign = self._is_new and any(fragment.ordinal != NEW for fragment in message.source)
+        if is_foreign or (_is_in_slot(message) and not is_leading):
             message = replace(message, source=())
         near = message.source[0].text if message.source else self._nearest(message.role, place)
         slot = is_leading and message.role == SYSTEM and self._has_slot(index)

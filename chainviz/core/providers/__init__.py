@@ -24,6 +24,7 @@ from chainviz.core.providers.gemini import GEMINI_2_5, GEMINI_3
 from chainviz.core.providers.mistral import PROVIDER as MISTRAL
 from chainviz.core.providers.openai_chat import PROVIDER as OPENAI_CHAT
 from chainviz.core.providers.openai_responses import PROVIDER as OPENAI_RESPONSES
+from chainviz.core.providers.openai_responses import PROVIDER_DEEPSEEK as DEEPSEEK_RESPONSES
 from chainviz.core.providers.verdict import Verdict, verdict_of
 
 PROVIDERS: tuple[Provider, ...] = (
@@ -36,6 +37,7 @@ PROVIDERS: tuple[Provider, ...] = (
     MISTRAL,
     DEEPSEEK,
     DEEPSEEK_2025,
+    DEEPSEEK_RESPONSES,
     OLLAMA_PROVIDER,
     VLLM_PROVIDER,
 )

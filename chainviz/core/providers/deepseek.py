@@ -1,6 +1,7 @@
 """DeepSeek chat: OpenAI's form with reasoning_content. What must happen to reasoning has changed, so there are two profiles.
 
-Until May 2026 the thinking mode wanted the reasoning of a tool turn back; since June 2026 the documents say to leave it out.
+Until May 2026 the thinking mode wanted the reasoning of a tool turn back; since June 2026 the documents say to leave it out. The
+Responses endpoint is in openai_responses.py.
 """
 
 from __future__ import annotations

@@ -71,7 +71,10 @@ CLASSES = (
     ErrorClass(r"insufficient tool messages following", ("deepseek",), ("result-missing",)),
     ErrorClass(r"must be followed by tool messages responding to each", (_CHAT, "deepseek"), ("result-missing",)),
     ErrorClass(r"role '?tool'? must be a response to a prece+ding message", (_CHAT, "deepseek"), ("result-without-call",)),
-    ErrorClass(r"no tool output found for (function|tool) call", (_RESPONSES,), ("result-missing",)),
+    ErrorClass(
+        r"no tool output found for (function|tool) call",
+        (_RESPONSES, "deepseek-responses"), ("result-missing", "text-between-calls"),
+    ),
     ErrorClass(r"no tool call found for (function|tool) call output", (_RESPONSES,), ("result-without-call",)),
     ErrorClass(r"type 'reasoning' was provided without its required following item", (_RESPONSES,), ("reasoning-without-item",)),
     ErrorClass(r"was provided without its required 'reasoning' item", (_RESPONSES,), ("item-without-reasoning",)),

@@ -1,9 +1,14 @@
-"""OpenAI Responses (2026-09): calls and outputs are matched by call_id anywhere in the input; reasoning belongs to what follows."""
+"""OpenAI Responses (2026-09): calls and outputs are matched by call_id anywhere in the input; reasoning belongs to what follows.
+
+DeepSeek's endpoint of this form wants the outputs of calls before any other text of the model.
+"""
 
 from __future__ import annotations
 
-from chainviz.core.providers.contract import Called, Choice, Provider
-from chainviz.core.providers.responses_wire import KINDS, check_wire
+from dataclasses import replace
+
+from chainviz.core.providers.contract import Called, Choice, Provider, WireFault
+from chainviz.core.providers.responses_wire import KINDS, TEXT_BETWEEN, check_wire
 from chainviz.core.providers.rule import Rule
 from chainviz.core.providers.rule_choices import id_unlike, unless_elsewhere
 
@@ -73,4 +78,23 @@ PROVIDER = Provider(
     clients=frozenset(("openai_responses", "codex_rollout")),
     kinds=KINDS,
     wire=check_wire,
+)
+
+INTERLEAVED = Rule(
+    "text-between-calls", "error", "No tool output found for tool call",
+    "recorded: pydantic-ai, test_deepseek_responses_rejects_interleaved_function_calls",
+)  # fmt: skip
+
+
+def _deepseek_rule(fault: WireFault) -> Rule | None:
+    return INTERLEAVED if fault.name == TEXT_BETWEEN else fault.rule
+
+
+PROVIDER_DEEPSEEK = replace(
+    PROVIDER,
+    name="deepseek-responses",
+    label="DeepSeek Responses",
+    speaker="DeepSeek",
+    clients=frozenset(),
+    wire_rule=_deepseek_rule,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message
@@ -38,6 +39,8 @@ LONELY_ITEM = Rule(
     "github.com/continuedev/continue/issues/12620", ("respell-item",),
 )  # fmt: skip
 
+TEXT_BETWEEN = "text-between"
+"""The name of a fault that only some servers of this API refuse."""
 _ROLES = frozenset(("user", "assistant", "system", "developer"))
 _PREFIXES = {"function_call": "fc", "reasoning": "rs"}
 _MEMBERS: dict[str, dict[str, type | tuple[type, ...]]] = {
@@ -63,9 +66,22 @@ def check_wire(message: Message) -> Iterator[WireFault]:
     part = 0
     for place, item in enumerate(items):
         found = (*_faults(item), *_reasoning_faults(items[:place], item, items[place + 1 :]))
+        at = part if part < len(message.parts) else None
         for rule, what in found:
-            yield WireFault("", part if part < len(message.parts) else None, what, rule=rule)
+            yield WireFault("", at, what, rule=rule)
+        if _calls(item) and _has_text_and_call(items[place + 1 :]):
+            yield WireFault(TEXT_BETWEEN, at, "calls a tool, and a text of the model is between the call and the next one")
         part += _parts_of(item)
+
+
+def _calls(item: Any) -> bool:
+    return isinstance(item, dict) and _kind(item) in ("function_call", "custom_tool_call")
+
+
+def _has_text_and_call(items: Sequence[Any]) -> bool:
+    """Whether a text of the model comes, and a call behind it."""
+    behind = dropwhile(lambda item: not isinstance(item, dict) or _kind(item) != "message", items)
+    return any(map(_calls, behind))
 
 
 def _parts_of(item: Any) -> int:

@@ -25,6 +25,7 @@ WITHOUT_FIX: Mapping[str, str] = {
     "part-type": _FORM,
     "result-empty": "Only the tool knows what failed: edit the result.",
     "result-without-name": "It is accepted, so there is nothing to fix.",
+    "text-between-calls": "The text would move before the call, or the call behind it: move one of them by hand.",
     "tool-calls-empty": f"An empty list of calls says nothing: {_JSON}.",
 }
 

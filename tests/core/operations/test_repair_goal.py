@@ -107,3 +107,25 @@ def test_a_signature_is_wanted_in_the_form_of_the_api_and_put_there_by_convert()
     signed = contents.apply("repair", goal="gemini-3")
     again = chainviz.load(b"".join(document_of([signed.chain])))[0]
     assert signed.warnings == () and again.verdict("gemini-3").state == "accepted"
+
+
+def test_a_turn_that_moves_to_bedrock_is_one_message() -> None:
+    other = {**CALL, "id": "c2"}
+    turn = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": None, "tool_calls": [CALL, other]},
+        {"role": "tool", "tool_call_id": "c1", "content": "seen"},
+        {"role": "tool", "tool_call_id": "c2", "content": "heard"},
+        {"role": "user", "content": "And?"},
+    ]
+    (chain,) = chainviz.load(json.dumps(turn).encode())
+    moved = b"".join(document_of([chain.apply("convert", to="bedrock_converse").chain]))
+    kinds = [[next(iter(block)) for block in message["content"]] for message in json.loads(moved)]
+    assert kinds == [["text"], ["toolUse", "toolUse"], ["toolResult", "toolResult", "text"]]
+    (again,) = chainviz.load(moved)
+    assert again.verdict("bedrock").state == "accepted"
+    broken = again.apply("edit", path="s1.p1.m1", action="delete").chain
+    assert broken.verdict("bedrock").state == "rejected"
+    fixed = broken.apply("repair").chain
+    (last,) = chainviz.load(b"".join(document_of([fixed])))
+    assert last.verdict("bedrock").state == "accepted" and len(json.loads(b"".join(document_of([fixed])))) == 3

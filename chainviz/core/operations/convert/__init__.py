@@ -20,6 +20,7 @@ from chainviz.core.errors import DocumentError, OptionsError
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses, moved
+from chainviz.core.formats.turns import with_joined_turns
 from chainviz.core.operations.contract import Badge, Context, Decision, Options, Outcome
 from chainviz.core.operations.convert.call_ids import ids_of, with_accepted_ids, with_ids_of_template
 from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
@@ -80,6 +81,7 @@ class Convert:
             return Outcome(tuple(_changed(old, new)), report)
         messages = counted(new, len(new), lambda done, text: context.progress((1 + done) / 2, text), "rewritten")
         there = tuple(one for message in messages for one in moved(format, message))
+        there = with_joined_turns(format, there) if format.joins_turns else there
         splices = (Splice(0, len(old), there),) if old else ()
         return Outcome(splices, report, tuple(_losses(format, chain, old, new)), (format.name, None))
 
