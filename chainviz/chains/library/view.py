@@ -17,6 +17,9 @@ from chainviz.core.formats import FORMATS, format_label
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.responses import see_other
 
+NAMED = 8
+"""Formats that the page names before anybody asks."""
+
 
 @requires("read")
 @require_safe
@@ -49,7 +52,7 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         "undo": _just_binned(request),
         "is_fragment": wants_fragment(request),
         "all_formats": sorted(labels.items(), key=lambda item: item[1].lower()),
-        "format_words": ", ".join(each.label for each in FORMATS if each.name != RAW_TEXT),
+        "format_words": _first_labels(),
         "filter_words": _in_words(wanted, labels),
         "suspects": suspects(kept, request.GET.get("q", "").strip()),
         **_addresses(shown),
@@ -73,6 +76,12 @@ def _just_binned(request: HttpRequest) -> list[Chain]:
     """Chains that the address says were just put into the bin, if they are still there: they can be taken back."""
     numbers = [int(each) for each in request.GET.get("binned", "").split(".") if each.isdecimal() and len(each) < 19]
     return list(Chain.objects.visible_to(member_of(request)).in_bin().filter(pk__in=numbers[:200])) if numbers else []
+
+
+def _first_labels() -> str:
+    """The best known formats, and how many more there are."""
+    labels = [each.label for each in FORMATS if each.name != RAW_TEXT]
+    return f"{', '.join(labels[:NAMED])} and {len(labels) - NAMED} more"
 
 
 def _in_words(wanted: Filter, labels: dict[str, str]) -> str:

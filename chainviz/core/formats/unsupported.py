@@ -22,7 +22,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a trace without recorded messages", ("traceId", "spanId")),
     ("a LangSmith run without messages that can be read", ("run_type", "inputs")),
     ("a Langfuse trace without messages that can be read", ("observations", "id")),
-    ("what Cline or Roo showed; its chain is api_conversation_history.json beside it", ("ts", "type", "say")),
+    ("the list of what Cline or Roo showed (its chain is in api_conversation_history.json)", ("ts", "type", "say")),
     ("a list of prompts that were typed into Gemini CLI", ("sessionId", "messageId", "message")),
     ("a promptfoo evaluation whose prompts are plain texts", ("evalId", "results")),
     ("an OpenAPI description", ("openapi", "paths")),

@@ -31,17 +31,19 @@ class TokenUsage(NamedTuple):
 Recorded = Mapping[str, TokenUsage]
 """Usage by the name of the model; "" where that is not recorded."""
 
-_USAGE = ("usage", "usagemetadata", "usagedetails", "tokenusage", "metrics")
+_USAGE = ("usage", "usagemetadata", "usagedetails", "tokenusage", "metrics", "tokens", "modelsusage")
 _MODEL = ("model", "modelname", "modelid", "modelversion")
-_INPUT = ("prompttokens", "inputtokens", "input", "prompttokencount", "requesttokens", "promptevalcount")
-_OUTPUT = ("completiontokens", "outputtokens", "output", "candidatestokencount", "responsetokens", "evalcount")
+_INPUT = ("prompttokens", "inputtokens", "input", "prompttokencount", "requesttokens", "promptevalcount", "prompt")
+_OUTPUT = ("completiontokens", "outputtokens", "output", "candidatestokencount", "responsetokens", "evalcount", "completion")
 _TOTAL = ("totaltokens", "total", "totaltokencount")
-_CACHED = ("cachedtokens", "cachedinputtokens", "cachedcontenttokencount", "cachereadtokens", "promptcachehittokens")
+_CACHED = ("cachedtokens", "cachedinputtokens", "cachedcontenttokencount", "cachereadtokens", "promptcachehittokens", "cached")
 _CACHED_BESIDE = ("cachereadinputtokens", "cacheread", "inputtokenscacheread")
 _WRITTEN = ("cachewritetokens",)
 _WRITTEN_BESIDE = ("cachecreationinputtokens", "cachewriteinputtokens", "cachewrite", "inputtokenscachewrite")
 _REASONING = ("reasoningtokens", "reasoningoutputtokens", "reasoning")
-_REASONING_BESIDE = ("thoughtstokencount",)
+_REASONING_BESIDE = ("thoughtstokencount", "thoughts")
+_MARKS = ("sage", "metrics", "eval_count", '"tokens"')
+"""What the source of a message holds one of that records any usage."""
 _DEPTH = 4
 """Levels of a message's source that are searched: tau2 keeps its usage at `usage`, OpenHands at the fourth level."""
 _MOST = 1 << 53
@@ -55,7 +57,7 @@ def recorded_in(message: Message) -> tuple[str, TokenUsage] | None:
     if message.role != AI:
         return None
     for fragment in reversed(message.source):
-        if "sage" not in fragment.text and "metrics" not in fragment.text and "eval_count" not in fragment.text:
+        if not any(mark in fragment.text for mark in _MARKS):
             continue
         try:
             value = parse(fragment.text)
@@ -103,7 +105,7 @@ def read_usage(value: Any) -> TokenUsage | None:
     """What a usage object counts as one call; None where it counts nothing."""
     if not isinstance(value, Mapping):
         return None
-    own, details = dict(_numbers(value)), _details(value)
+    own, details = dict(_numbers(value)) | _beside(value), _details(value)
     name = next((key for key in _INPUT if key in own), "")
     given, output = own.get(name, 0), _first(own, _OUTPUT)
     if not given and not output:
@@ -136,6 +138,12 @@ def _numbers(value: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for key, number in value.items():
         if type(number) is int and 0 <= number < _MOST:
             yield _plain(key), number
+
+
+def _beside(value: Mapping[str, Any]) -> dict[str, int]:
+    """What opencode counts one level deeper, beside the input."""
+    cache = value.get("cache")
+    return {f"cache{key}": number for key, number in _numbers(cache)} if isinstance(cache, Mapping) else {}
 
 
 def _details(value: Mapping[str, Any]) -> dict[str, int]:
