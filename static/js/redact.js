@@ -2,6 +2,6 @@
 if (matchMedia("(max-width: 52rem)").matches) document.querySelector("details.settings")?.removeAttribute("open");
 
 /** The settings of a policy open with it. */
-document.querySelector("#id_policy")?.addEventListener("change", ({ target }) => {
-  document.querySelector(`[data-of-policy="${target.value}"]`)?.setAttribute("open", "");
-});
+for (const radio of document.querySelectorAll('[name="policy"]')) {
+  radio.addEventListener("change", () => document.querySelector(`[data-of-policy="${radio.value}"]`)?.setAttribute("open", ""));
+}

@@ -74,8 +74,14 @@ def test_decisions_follow_the_settings_at_once(page: Any, address: str) -> None:
     page.evaluate("window.same = true")
     redacted = page.locator("tbody [data-state=redacted]")
     expect(redacted).to_have_count(9)
-    page.locator("#id_policy").select_option("reference")
+    page.get_by_role("radio", name="Every result").check()
     expect(redacted).to_have_count(12)
+    expect(page.locator("#count-by_hand")).to_have_text("0 of 12")
+    page.get_by_text("Advanced").click()
+    page.get_by_role("radio", name="Reference:").check()
+    expect(page.get_by_text("Decisions by rule")).to_be_visible()
+    expect(redacted).to_have_count(12)
+    page.locator(".tools-fold > summary").click()
     page.get_by_role("checkbox", name="query_database").uncheck()
     expect(redacted).to_have_count(8)
     page.get_by_label("Decide read_file at 1.1 by hand").select_option("keep")
@@ -126,6 +132,7 @@ def test_tools_beyond_the_first_are_found_by_name(page: Any, live_server: Any, c
     many = make_chain([*messages, ai("All used.")], "many.json")
     page.goto(f"{live_server.url}/c/{many.pk}/do/redact/")
     page.evaluate("window.same = true")
+    page.locator(".tools-fold > summary").click()
     expect(page.get_by_text("1 to 30 of 40").first).to_be_visible()
     page.get_by_role("checkbox", name="tool_03").uncheck()
     page.get_by_placeholder("Find a tool").fill("_37")
@@ -143,8 +150,7 @@ def test_a_click_jumps_to_the_node(page: Any, address: str) -> None:
 
 def test_a_fault_is_said_beside_the_settings(page: Any, address: str, faults: list[str]) -> None:
     page.goto(address)
-    page.get_by_text("Placeholder", exact=True).click()
-    page.get_by_role("textbox", name="Placeholder").fill("{content}")
+    page.get_by_role("textbox", name="Replace with").fill("{content}")
     expect(page.get_by_role("alert")).to_contain_text("a placeholder has no")
     faults.clear()  # the browser reports every 422
 
@@ -152,7 +158,8 @@ def test_a_fault_is_said_beside_the_settings(page: Any, address: str, faults: li
 def test_it_works_without_scripts(plain_page: Any, address: str) -> None:
     page = plain_page
     page.goto(address)
-    page.locator("#id_policy").select_option("reference")
+    page.get_by_text("Advanced").click()
+    page.get_by_role("radio", name="Reference:").check()
     page.get_by_role("button", name="Show the decisions").last.click()
     expect(page.locator("tbody [data-state=redacted]")).to_have_count(12)
     page.get_by_role("button", name="Preview the redaction").click()

@@ -77,6 +77,17 @@ def test_every_result_has_a_row_and_an_answer_decides(client: Client, address: s
     assert "/v/1/at/s1.p1.m1" in page
 
 
+def test_the_page_opens_with_three_plain_choices_and_what_each_comes_to(client: Client, address: str) -> None:
+    page = client.get(address).content.decode()
+    counts = re.findall(r'<b>([^<]*)</b>.*?class="choice-count"[^>]*>(\d+ of \d+)', page)
+    assert counts == [("Old results", "2 of 3"), ("Every result", "3 of 3"), ("By hand", "0 of 3")]
+    assert fields_of(page)["policy"] == ["seed"]
+    assert '<details class="side-part advanced">' in page
+    assert '<details class="side-part advanced" open>' in look(client, address, policy="superseded")
+    assert decisions(look(client, address, policy="every")) == ["redact"] * 3
+    assert decisions(look(client, address, policy="by_hand", **{"row-s1.p1.m1.c0": "redact"})) == ["redact", "keep", "keep"]
+
+
 def test_rows_of_another_policy_are_marked(client: Client, address: str) -> None:
     assert "would redact" in client.get(address).content.decode()
     page = look(client, address, policy="reference")
@@ -314,7 +325,7 @@ def test_a_fragment_holds_the_table_alone(client: Client, address: str) -> None:
 
 def test_results_are_chosen_by_age(client: Client, address: str) -> None:
     page = client.get(address).content.decode()
-    assert "Size, age and place" in page
+    assert "Older than" in page
     assert "Older than" in page
     assert decisions(look(client, address, policy="reference", protect_last="5")) == ["redact", "redact", "keep"]
     assert decisions(look(client, address, policy="reference", protect_last="6")) == ["redact", "keep", "keep"]

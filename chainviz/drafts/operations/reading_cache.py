@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from chainviz.store.content.chain import StoredChain
 
-MOST = 6
+MOST = 10
 """Readings that are kept: those of two pages."""
 T = TypeVar("T")
 _kept: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()

@@ -172,10 +172,15 @@ def _warnings(rows: Sequence[Row], history: History, options: RedactOptions) -> 
     if not options.enabled:
         yield "Redaction is switched off: everything stays."
         return
-    for skip, what in (("missing_tool_call_id", "have no call id"), ("orphan_result", "answer no call of this chain")):
+    for skip, one, many in (
+        ("missing_tool_call_id", "has no call id", "have no call id"),
+        ("orphan_result", "answers no call", "answer no call"),
+    ):
         left = [row for row in rows if row.skip == skip]
-        if left:
-            yield f"{len(left)} results {what} and stay; the first is at {left[0].path}."
+        if len(left) == 1:
+            yield f"1 result {one}; it is kept: {left[0].path}."
+        elif left:
+            yield f"{len(left):,} results {many}; they are kept. The first is at {left[0].path}."
     odd = [row for row in rows if row.candidate.row is MatrixRow.MALFORMED and row.redact and not row.manual]
     if odd:
         yield f"{len(odd)} parts are followed by a role nobody knows and are redacted; the first is at {odd[0].path}."

@@ -81,7 +81,7 @@ class RedactOptions(Options):
         (), title="Redact these", description="Paths, whatever the policy says.", json_schema_extra={"hidden": True}
     )
     placeholder: str = Field(
-        DEFAULT, title="Placeholder", description="May hold {tool}, {bytes} and {lines}.", json_schema_extra=_HOW
+        DEFAULT, title="Replace with", description="May hold {tool}, {bytes} and {lines}.", json_schema_extra=_HOW
     )
     min_bytes_saved: int = Field(
         1,

@@ -29,6 +29,7 @@ from chainviz.drafts.operations.redact.form import (
     tool_list,
     tools_of,
 )
+from chainviz.drafts.operations.redact.plain_choices import WORDS, counts_of, plain_choices
 from chainviz.web.query_params import small_number
 
 MOST_SUGGESTED = 300
@@ -108,6 +109,10 @@ class RedactChoices(Choices):
             "uncalled_names": ", ".join(self.asked.uncalled),
             "tool_names": sorted({name for tool in self.tools for name in tool.names})[:MOST_SUGGESTED],
             "shown": list(SHOWN.items()),
+            "plain": plain_choices(self.form["policy"], self._counts()),
+            "other_rules": [radio for radio in self.form["policy"] if radio.data["value"] not in WORDS],
+            "is_advanced": self.chosen is None or self.chosen.policy not in WORDS,
+            "is_live": "HX-Request" in self.request.headers,
             "policies": [(policy.name, policy.label) for policy in POLICIES],
             "filter": self._filter(),
             "table": self._table(),
@@ -123,6 +128,11 @@ class RedactChoices(Choices):
     @property
     def _fixed(self) -> dict[str, Any]:
         return self.asked.fixed(self.tools, read_redaction_switch(os.environ).is_on)
+
+    def _counts(self) -> dict[str, str]:
+        if self.chosen is None or self.first is not None:
+            return {}
+        return counts_of(self.target, self.chosen, self.asked)
 
     def _tool_list(self) -> ToolList:
         start = small_number(self._given.get("tools_from") or self._given.get("tools_at", "")) or 0

@@ -117,6 +117,7 @@ class RedactForm(options_form(RedactOptions)):  # type: ignore[misc]
         super().__init__(data, fixed=fixed)
         for name in BY_PAGE:
             del self.fields[name]
+        self.fields["policy"].widget = forms.RadioSelect()
         self.fields["policy"].choices = [(policy.name, policy.label) for policy in POLICIES]
         self._boxes("parts", [(kind, KIND_LABELS[kind]) for kind in get_args(Kind)])
         self._boxes("roles", list(ROLE_LABELS.items()))
