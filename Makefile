@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 10
 POSTGRESQL ?= if it answers
 
-.PHONY: run test lint lock bench clean
+.PHONY: run test lint lock bench shots clean
 
 run: .venv/.installed-run
 	@exec $(BIN)/chainviz serve
@@ -39,6 +39,11 @@ lock: .venv/.installed-test
 
 clean:
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+shots: .venv/.installed-test
+	$(BIN)/python -m tests.chromium
+	CHAINVIZ_TEST_SHOTS=dist/shots $(BIN)/python -m pytest -q tests/browser
+	@echo "Open dist/shots/index.html."
 
 bench: .venv/.installed-test
 	$(BIN)/python -m tests.chromium

@@ -9,11 +9,17 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import chromium
+from tests.browser import shots
 from tests.waiting import PATIENCE
 
 REPLACED = ("htmx:afterRequest", "htmx:sendAbort")
 """What htmx logs when a newer request or another page replaces one that is under way; one that fails says sendError."""
 expect.set_options(timeout=1000 * PATIENCE)
+
+
+def pytest_sessionfinish() -> None:
+    if shots.FOLDER:
+        shots.write_index()
 
 
 @pytest.fixture(scope="session")

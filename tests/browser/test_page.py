@@ -9,6 +9,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.browser import shots
+
 LOAD_FOREIGN_IMAGE = """() => new Promise(done => {
   const image = new Image();
   image.onerror = done;
@@ -18,6 +20,7 @@ WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
 
 def axe_violations(page: Any) -> list[str]:
+    shots.take(page)
     found = Axe().run(page).response["violations"]
     return [f"{each['id']}: {json.dumps([node['html'] for node in each['nodes']])}" for each in found]
 
