@@ -196,6 +196,7 @@ JOBS = {
     "import-file": "chainviz.chains.uploads.arrivals.take_in_job",
     "rebuild-outline": "chainviz.chains.page_jobs.rebuild",
     "compare-versions": "chainviz.chains.diff.compare.compare_by_job",
+    "compare-runs": "chainviz.chains.diff.compare_runs.compare_runs_by_job",
     "judge-again": "chainviz.chains.versions.judge_again.judge_again",
     "scan-chain": "chainviz.chains.secrets.scans.scan_content",
     "scan-own-patterns": "chainviz.chains.secrets.scans.scan_for_own",

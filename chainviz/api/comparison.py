@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chainviz.api.chain import Chain
 from chainviz.core.diff import ChainDiff, Group, diff_chains
-from chainviz.core.diff.text import render
+from chainviz.core.diff.run_facts import RunFacts, outcome_of
+from chainviz.core.diff.runs import are_runs, diff_runs
+from chainviz.core.diff.text import render, render_runs
 
 
 @dataclass(frozen=True)
 class Comparison:
     chains: ChainDiff = field(repr=False)
     """Everything that chainviz.core.diff found, unchanged nodes included."""
+    facts: tuple[RunFacts, RunFacts]
+    """Sizes, problems, recorded tokens, tools and outcome of both."""
+    are_runs: bool
+    """Two runs, aligned by what they call and say; else two states of one chain, whose call ids say what became of what."""
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -25,10 +32,33 @@ class Comparison:
         """The changed nodes, each with its paths in both chains."""
         return self.chains.changes
 
+    @property
+    def first(self) -> Group | None:
+        """Where the two begin to differ; None where they are equal."""
+        return self.chains.first
+
     def __str__(self) -> str:
-        return "\n".join(render(self.chains))
+        lines = render_runs(self.chains, *self.facts) if self.are_runs else render(self.chains)
+        return "\n".join(lines)
 
 
 def diff(before: Chain, after: Chain) -> Comparison:
-    """Returns what changed from one chain to another."""
-    return Comparison(diff_chains(before.core, after.core))
+    """Returns what changed from one chain to another, or how two runs of one task differ."""
+    runs = are_runs(before.core, after.core)
+    found = diff_runs(before.core, after.core) if runs else diff_chains(before.core, after.core)
+    return Comparison(found, (facts_of(before), facts_of(after)), runs)
+
+
+def facts_of(chain: Chain) -> RunFacts:
+    usage = chain.usage
+    return RunFacts(
+        messages=len(chain.messages),
+        pairs=sum(len(section.body) for section in chain.tree.sections),
+        size=chain.size,
+        problems=len(chain.problems()),
+        usage=usage.total if usage.is_recorded else None,
+        model=usage.model,
+        cost=chain.cost if usage.is_recorded else None,
+        tools=Counter(call.name for message in chain.messages for call in message.calls),
+        outcome=outcome_of(chain.core),
+    )

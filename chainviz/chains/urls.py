@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from chainviz.chains.audit import view as audit
+from chainviz.chains.diff import runs_view as runs
 from chainviz.chains.diff import view as diff
 from chainviz.chains.explorer.urls import explorer_urls
 from chainviz.chains.explorer.views import chain as explorer
@@ -36,6 +37,8 @@ urlpatterns = [
     path("c/<int:chain_id>/", explorer.newest, name="chain"),
     path("c/<int:chain_id>/v/<int:number>/", include(explorer_urls(explorer.version_subject))),
     path("c/<int:chain_id>/diff/<int:before>..<int:after>/", diff.diff, name="diff"),
+    path("compare/", runs.compare_chosen, name="compare_chosen"),
+    path("compare/<str:one>/<str:other>/", runs.compare_two, name="compare_two"),
     path("c/<int:chain_id>/versions/", versions.versions, name="versions"),
     path("c/<int:chain_id>/versions/compare/", versions.compare, name="compare"),
     path("c/<int:chain_id>/versions/<int:number>/report/", versions.report, name="report"),

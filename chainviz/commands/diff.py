@@ -1,4 +1,4 @@
-"""`chainviz diff`: what changed from one file's chains to another's."""
+"""`chainviz diff`: what changed from one file's chains to another's, or how two runs of one task differ."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import argparse
 import json
 from collections.abc import Iterator
 from itertools import zip_longest
+from typing import Any
 
+from chainviz.api.comparison import Comparison, diff
 from chainviz.api.file import ChainFile
 from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened, tell
-from chainviz.commands.io.reports import diff_object
+from chainviz.commands.io.reports import change_object, diff_object, facts_object
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.diff import ChainDiff, diff_chains
 from chainviz.core.diff.text import render
@@ -29,16 +31,30 @@ def run(arguments: argparse.Namespace) -> int:
         get_format(arguments.format)
     with opened(arguments.old, arguments) as old, opened(arguments.new, arguments) as new:
         several = max(len(chosen(old, arguments.chain)), len(chosen(new, arguments.chain))) > 1
-        for number, diff in enumerate(_diffs(old, new, arguments.chain), 1):
+        for number, found in enumerate(_comparisons(old, new, arguments.chain), 1):
             if arguments.json:
-                tell([json.dumps(diff_object(diff))])
+                tell([json.dumps(_object(found))])
                 continue
             tell([f"chain {number}"] if several else [])
-            tell(render(diff))
+            tell(str(found).splitlines() if isinstance(found, Comparison) else render(found))
     return 0
 
 
-def _diffs(old: ChainFile, new: ChainFile, number: int | None) -> Iterator[ChainDiff]:
+def _comparisons(old: ChainFile, new: ChainFile, number: int | None) -> Iterator[Comparison | ChainDiff]:
     """Chains of the same number are compared; one without a counterpart is compared with nothing."""
     for before, after in zip_longest(chosen(old, number), chosen(new, number)):
-        yield diff_chains(before.core if before else MemoryChain(()), after.core if after else MemoryChain(()))
+        if before and after:
+            yield diff(before, after)
+        else:
+            yield diff_chains(before.core if before else MemoryChain(()), after.core if after else MemoryChain(()))
+
+
+def _object(found: Comparison | ChainDiff) -> dict[str, Any]:
+    if isinstance(found, ChainDiff):
+        return diff_object(found)
+    return {
+        **diff_object(found.chains),
+        "runs": found.are_runs,
+        "first": change_object(found.first) if found.first else None,
+        "facts": {"old": facts_object(found.facts[0]), "new": facts_object(found.facts[1])},
+    }

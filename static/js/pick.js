@@ -1,4 +1,6 @@
-/** [data-pick]: a table with boxes to tick: all at once, and how many are, and a filter. */
+/** [data-pick]: a table with boxes to tick: all at once, and how many are, and a filter. Two ticked rows can be compared. */
+import { onKey } from "./keys.js";
+
 const boxes = (form) => [...form.querySelectorAll("tbody input[type=checkbox]")];
 
 function tell(form) {
@@ -11,6 +13,8 @@ function tell(form) {
   }
   const count = form.querySelector("[data-picked-count]");
   if (count) count.textContent = `${picked} of ${all.length} picked`;
+  const compare = form.querySelector("[data-compare]");
+  if (compare) compare.disabled = picked !== 2;
 }
 
 document.addEventListener("change", (event) => {
@@ -27,3 +31,8 @@ document.addEventListener("input", (event) => {
   }
 });
 for (const form of document.querySelectorAll("[data-pick]")) tell(form);
+onKey("c", () => {
+  const compare = document.querySelector("[data-compare]:not(:disabled)");
+  compare?.click();
+  return Boolean(compare);
+});

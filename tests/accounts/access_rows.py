@@ -70,7 +70,7 @@ ROWS: dict[str, str] = {
     "chains:chain": "viewer",
     **{f"chains:{name}": "viewer" for name in EXPLORER},
     **{f"drafts:explore_{name}": "viewer" for name in EXPLORER},
-    **{f"chains:{name}": "viewer" for name in ["diff", "versions", "compare", "report"]},
+    **{f"chains:{name}": "viewer" for name in ["diff", "versions", "compare", "report", "compare_two", "compare_chosen"]},
     **{f"chains:{name}": "editor" for name in ["restore", "branch", "rename"]},
     **{f"chains:{name}": "owner" for name in ["audit", "audit_entry", "audit_decisions"]},
     **{f"drafts:{name}": "editor" for name in f"earlier restore_text edit prompt simulation operation repair {DRAFT_PAGES}".split()},

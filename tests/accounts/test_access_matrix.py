@@ -85,6 +85,7 @@ def _world(chain: Chain, binned: Chain) -> World:
         "chain_id": chain.pk, "draft_id": Draft.objects.latest("pk").pk, "arrival_id": Arrival.objects.get().pk,
         "entry_id": AuditEntry.objects.latest("pk").pk, "run_id": piece.run_id, "piece_id": piece.pk, "number": 1,
         "before": 1, "after": 2, "where": "s1.p1", "path": "s1.p2", "name": "redact", "token": "unknown",
+        "one": chain.pk, "other": f"{chain.pk}.1",
         "kind": "csv", "section": 1, "verdict_id": give_verdict(chain, 1, "changes", "", by=author).pk,
         "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "job_id": job.pk,
         "member_id": roles["viewer"].pk, "binned": binned.pk,

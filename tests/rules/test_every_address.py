@@ -115,6 +115,8 @@ def known(client: Client, settings: Any, tmp_path: Path) -> Known:
         "before": ["1", *ODD_NUMBERS],
         "after": ["2", *ODD_NUMBERS],
         "where": ["s1.p1", *ODD_PATHS],
+        "one": [str(chain.pk), f"{chain.pk}.1", *ODD_NUMBERS[2:], *ODD_PATHS],
+        "other": [f"{chain.pk}.1", *ODD_PATHS],
         "path": ["s1.p2", *ODD_PATHS],
         "name": [OPERATIONS[-1].name, *(each.name for each in OPERATIONS), "nonsense"],
         "int": ODD_NUMBERS,

@@ -127,7 +127,11 @@ def _several(group: core.Group) -> str:
         return f"One message becomes {group.new.measure.messages}"
     if group.kind == "summarised":
         return f"{count_text(group.old.measure.pairs, 'pair')} become one summary"
-    return f"One summary becomes {count_text(group.new.measure.pairs, 'pair')}" if group.kind == "expanded" else ""
+    if group.kind == "expanded":
+        return f"One summary becomes {count_text(group.new.measure.pairs, 'pair')}"
+    alone = group.old if group.new.is_empty else group.new
+    one_sided = group.kind in ("added", "removed") and alone.first != alone.last
+    return count_text(alone.measure.messages, "message") if one_sided else ""
 
 
 def _rows(compared: Compared, place: int, group: core.Group) -> Iterator[Row]:

@@ -12,6 +12,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, strict_error
 from chainviz.core.chain.tree import BodyPair, Section
 from chainviz.core.diff import ChainDiff, Group, Measure, Side
+from chainviz.core.diff.run_facts import RunFacts
 from chainviz.core.operations.contract import Decision
 from chainviz.core.providers.without_fix import reason_without_fix
 from chainviz.core.terminal import visible
@@ -115,6 +116,20 @@ def diff_object(diff: ChainDiff) -> dict[str, Any]:
         "counts": diff.counts,
         "changes": [change_object(group) for group in diff.changes],
         "notes": list(diff.notes),
+    }
+
+
+def facts_object(facts: RunFacts) -> dict[str, Any]:
+    return {
+        "messages": facts.messages,
+        "pairs": facts.pairs,
+        "size": facts.size,
+        "problems": facts.problems,
+        "tools": dict(facts.tools),
+        "usage": facts.usage._asdict() if facts.usage else None,
+        "model": facts.model or None,
+        "cost": None if facts.cost is None else float(facts.cost),
+        "outcome": facts.outcome.line if facts.outcome else None,
     }
 
 

@@ -15,7 +15,7 @@ from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import Message
 from chainviz.core.diff.align import Equal, Gap, align
 from chainviz.core.diff.groups import Group, Kind, RowGap, Side, find_moves, groups_of
-from chainviz.core.diff.matching import Reading
+from chainviz.core.diff.matching import Reading, Rule
 from chainviz.core.diff.messages import MessageDiff, compare_apart, compare_joined, compare_messages
 from chainviz.core.diff.rows import Measure, Rows, ShapeRows
 
@@ -49,6 +49,11 @@ class ChainDiff:
         return dict(Counter(shown))
 
     @property
+    def first(self) -> Group | None:
+        """Where the two begin to differ."""
+        return next(iter(self.changes), None)
+
+    @property
     def is_empty(self) -> bool:
         return not self.changes
 
@@ -71,14 +76,16 @@ def diff_chains(
     *,
     rows: Callable[[Chain], Rows] = lambda chain: ShapeRows(chain.shapes()),
     keys: Keys | None = None,
+    rules: Sequence[Rule] = (),
 ) -> ChainDiff:
     """`equal` are stretches (old start, new start, length) known to be equal, in order; only what lies between is read.
 
     `rows` gives the rows of a version and `keys` the keys of its messages; a store passes its outline and its digests.
+    `rules`: how changed rows are matched; none: as versions of one chain.
     """
     comparison = _Comparison(old, new, rows(old), rows(new), keys or _MessageKeys())
     steps = list(comparison.steps(equal))
-    groups = tuple(comparison.groups(steps))
+    groups = tuple(comparison.groups(steps, rules))
     whole_old, whole_new = len(comparison.old_rows), len(comparison.new_rows)
     return ChainDiff(
         groups,
@@ -174,10 +181,10 @@ class _Comparison:
 
     # what became of the others
 
-    def groups(self, steps: list[Equal | RowGap]) -> Iterator[Group]:
+    def groups(self, steps: list[Equal | RowGap], rules: Sequence[Rule]) -> Iterator[Group]:
         gaps = [step for step in steps if isinstance(step, RowGap)]
         moves = find_moves(gaps)
-        reading = Reading(self.old.slice, self.new.slice)
+        reading = Reading(self.old.slice, self.new.slice, rules=rules)
         for step in _whole_runs(steps):
             if isinstance(step, Equal):
                 yield self._same(step)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -29,6 +29,8 @@ JOINT = 16
 MOST_MERGED = 50
 MOST_CELLS = 2_500
 """Rows old × rows new of a gap in which merged rows are looked for."""
+MOST_REQUESTS = 2_000
+"""Pairs of a side whose arguments are read to find the same request on the other; beyond it only tools decide."""
 WORDS_READ = 4_000
 LEAST_LIKE = 0.3
 
@@ -51,6 +53,8 @@ class Reading:
     read_new: Callable[[int, int], Sequence[Message]]
     likenesses_left: int = MOST_LIKENESSES
     gave_up: bool = False
+    rules: Sequence[Rule] = ()
+    """How rows are matched; none: RULES."""
     words: dict[tuple[bool, int], Counter[str]] = field(default_factory=dict)
 
     def old(self, row: Row) -> Sequence[Message]:
@@ -70,7 +74,7 @@ Rule = Callable[[Sequence[Row], Sequence[Row], Reading], list[Match]]
 
 
 def match_rows(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    return _apply(RULES, old, new, reading)
+    return _apply(reading.rules or RULES, old, new, reading)
 
 
 def _apply(rules: Sequence[Rule], old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
@@ -173,17 +177,48 @@ def _essence(rows: Sequence[Sequence[Message]]) -> tuple[str, tuple[object, ...]
 def _same_calls(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
     """Pairs whose AI messages make calls of the same ids; failing that, of one same id."""
 
-    def keys(rows: Sequence[Row], side: str, of_row: Callable[[Row], object]) -> list[object]:
+    def keys(rows: Sequence[Row], side: str, of_row: Callable[[Row], Hashable]) -> list[Hashable]:
         return [of_row(row) if row.call_ids else (side, i) for i, row in enumerate(rows)]
 
-    def by(of_row: Callable[[Row], object]) -> Rule:
+    def by(of_row: Callable[[Row], Hashable]) -> Rule:
         def rule(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-            steps = align(keys(old, "old", of_row), keys(new, "new", of_row)).equal
-            return [Match(s.old + i, s.old + i + 1, s.new + i, s.new + i + 1) for s in steps for i in range(s.length)]
+            return _aligned(keys(old, "old", of_row), keys(new, "new", of_row))
 
         return rule
 
     return _apply([by(lambda row: row.call_ids), by(lambda row: row.call_ids[0])], old, new, reading)
+
+
+def _same_requests(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """Pairs that call the same tools with the same arguments, in the order of both runs."""
+    if max(len(old), len(new)) > MOST_REQUESTS:
+        return []
+    asked = [_requests(old, reading.read_old, "old"), _requests(new, reading.read_new, "new")]
+    return _aligned(*asked)
+
+
+def _requests(rows: Sequence[Row], read: Callable[[int, int], Sequence[Message]], side: str) -> list[Hashable]:
+    found: list[Hashable] = []
+    for i, row in enumerate(rows):
+        parts = read(row.start, row.start + 1)[0].parts if row.call_ids else ()
+        calls = tuple((part.name, part.arguments) for part in parts if isinstance(part, ToolCall))
+        found.append(calls or (side, i))
+    return found
+
+
+def _same_tools(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
+    """Pairs that call the same tools, whatever with."""
+
+    def tools(rows: Sequence[Row], side: str) -> list[Hashable]:
+        named = [tuple(call.name for call in row.shapes[0].calls) if row.is_pair else () for row in rows]
+        return [names or (side, i) for i, names in enumerate(named)]
+
+    return _aligned(tools(old, "old"), tools(new, "new"))
+
+
+def _aligned(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Match]:
+    steps = align(old, new).equal
+    return [Match(s.old + i, s.old + i + 1, s.new + i, s.new + i + 1) for s in steps for i in range(s.length)]
 
 
 def _same_kinds(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
@@ -272,3 +307,8 @@ RULES: tuple[Rule, ...] = (
     _same_pairs, _merges, _splits, _same_calls, _same_kinds, _headers, _same_kinds, _like, _summaries, _expansions,
     _same_places,
 )  # fmt: skip
+
+RUN_RULES: tuple[Rule, ...] = (
+    _headers, _same_requests, _same_tools, _same_kinds, _like, _summaries, _expansions, _same_places,
+)  # fmt: skip
+"""For two runs of one task, where ids mean nothing."""

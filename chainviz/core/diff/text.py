@@ -8,6 +8,7 @@ from itertools import groupby, islice
 from chainviz.core.diff.chains import ChainDiff, Group, Side
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.diff.messages import FieldChange, MessageDiff, PartDiff
+from chainviz.core.diff.run_facts import RunFacts, fact_rows, tool_rows
 from chainviz.core.diff.words import Spans
 from chainviz.core.terminal import visible
 
@@ -32,6 +33,20 @@ def render(diff: ChainDiff, *, most_lines: int = 400) -> Iterator[str]:
             yield f"  … {unchanged(group.new)}"
         else:
             yield from _group(diff, group, most_lines)
+
+
+def render_runs(diff: ChainDiff, one: RunFacts, other: RunFacts) -> Iterator[str]:
+    """Two runs side by side: the facts of both, where they begin to differ, and the groups."""
+    tools = ((f"calls of {name}", f"{a:,}", f"{b:,}") for name, a, b in tool_rows(one, other))
+    rows = [("", "A", "B"), *fact_rows(one, other), *tools]
+    widths = [max(len(visible(row[i])) for row in rows) for i in range(2)]
+    for name, a, b in rows:
+        yield f"{visible(name):<{widths[0]}}  {visible(a):>{widths[1]}}  {visible(b)}"
+    for letter, facts in (("A", one), ("B", other)):
+        yield f"{letter} ends: {visible(facts.outcome.line) if facts.outcome else 'without an answer'}"
+    if diff.first is not None:
+        yield f"first difference: {' → '.join(filter(None, map(_nodes, (diff.first.old, diff.first.new))))}"
+    yield from render(diff)
 
 
 def unchanged(side: Side) -> str:

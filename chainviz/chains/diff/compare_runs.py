@@ -1,0 +1,57 @@
+"""Compares two chains that share nothing in the store, such as two runs of one task. All of both is read: for long chains
+by a job, once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from chainviz.chains.diff.compare import MOST_COMPARED, ReadAhead
+from chainviz.chains.diff.packed import Groups, pack_groups, unpack_groups
+from chainviz.chains.diff.stored_rows import StoredRows
+from chainviz.chains.page_jobs import COMPARE_RUNS, JobNeeded
+from chainviz.core.diff.chains import ChainDiff, diff_chains
+from chainviz.core.diff.runs import are_runs, diff_runs
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import JobContext
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Snapshot
+from chainviz.store.quick_only import must_be_quick
+
+
+def compare_runs(one: StoredChain, other: StoredChain) -> ChainDiff:
+    """Raises JobNeeded on a page of long chains that nobody has compared yet."""
+    a, b = one.snapshot, other.snapshot
+    groups, before, after, notes = _kept(a.pk, b.pk, bytes(a.digest), bytes(b.digest))
+    return ChainDiff(groups, before, after, notes, _old=one, _new=other)
+
+
+@lru_cache(maxsize=16)
+def _kept(one_id: int, other_id: int, one_digest: bytes, other_digest: bytes) -> Groups:
+    """The digests are part of the key: a number may be used again."""
+    one, other = (Snapshot.objects.get(pk=pk) for pk in (one_id, other_id))
+    if one.messages + other.messages <= MOST_COMPARED:
+        return _groups(one, other)
+    digests = one_digest.hex() + other_digest.hex()
+    needed = JobNeeded(COMPARE_RUNS, other.history_id, before=one_id, after=other_id, digests=digests)
+    done = needed.jobs.filter(state=Job.State.DONE).order_by("-pk").first()
+    if done is not None and done.result is not None:
+        return unpack_groups(done.result)
+    if must_be_quick():
+        raise needed
+    return _groups(one, other)
+
+
+def _groups(one: Snapshot, other: Snapshot) -> Groups:
+    a, b = ReadAhead(one), ReadAhead(other)
+    compared = diff_runs if are_runs(a, b) else diff_chains
+    diff = compared(a, b, rows=lambda chain: StoredRows(chain))  # type: ignore[arg-type]
+    return diff.groups, diff.before, diff.after, diff.notes
+
+
+def compare_runs_by_job(context: JobContext, *, before: int, after: int, digests: str, chain: int | None) -> list[Any] | None:
+    """`chain` says whose job this is. None where a purge took one of them meanwhile."""
+    one, other = (Snapshot.objects.filter(pk=pk).first() for pk in (before, after))
+    if one is None or other is None or (bytes(one.digest) + bytes(other.digest)).hex() != digests:
+        return None
+    return pack_groups(_groups(one, other))

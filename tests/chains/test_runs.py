@@ -1,0 +1,75 @@
+"""The page that compares any two chains, and the way to it from the library (issue 12)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.diff import compare_runs
+from chainviz.chains.models import Chain
+from chainviz.jobs.worker import run_waiting_jobs
+from tests.chains.files import send
+
+pytestmark = pytest.mark.django_db
+
+
+def run(name: str, *steps: tuple[str, str, str], end: str) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Move the worker"}]
+    for i, (tool, arguments, result) in enumerate(steps):
+        call = {"id": f"{name}{i}", "type": "function", "function": {"name": tool, "arguments": arguments}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"{name}{i}", "content": result})
+    return [*messages, {"role": "assistant", "content": end}]
+
+
+@pytest.fixture
+def runs(client: Client) -> tuple[Chain, Chain]:
+    grep, test = ("grep", '{"q": "queue"}', "41 matches"), ("test", "{}", "3 failed")
+    send(client, ("first.json", json.dumps(run("a", grep, test, end="Caused an <i>incident</i>.")).encode()))
+    send(client, ("second.json", json.dumps(run("b", grep, ("read", "{}", "rules"), end="Released.")).encode()))
+    one, other = Chain.objects.order_by("pk")
+    return one, other
+
+
+def test_the_page_shows_facts_and_the_first_difference(client: Client, runs: tuple[Chain, Chain]) -> None:
+    one, other = runs
+    page = client.get(f"/compare/{one.pk}/{other.pk}/").content.decode()
+    assert "They begin to differ at <b>1.2</b> of A and <b>1.2</b> of B" in page
+    assert 'href="?layout=split#change-1"' in page and 'id="change-1"' in page
+    assert "Caused an &lt;i&gt;incident&lt;/i&gt;." in page and "Released." in page
+    assert f'href="/c/{one.pk}/v/1/at/s1.p3#s1-p3"' in page
+    for tool in ("grep", "test", "read"):
+        assert f'<th scope="row" class="mono">{tool}</th>' in page
+    assert "1 unchanged" in page, "equal steps are aligned although their ids differ"
+
+
+def test_versions_can_be_named(client: Client, runs: tuple[Chain, Chain]) -> None:
+    one, _ = runs
+    page = client.get(f"/compare/{one.pk}.1/{one.pk}/").content.decode()
+    assert "No difference" in page
+
+
+@pytest.mark.parametrize("reference", ["999", "x", "1.2.3", "1.", "1.9", "²"])
+def test_what_names_no_chain_is_not_found(client: Client, runs: tuple[Chain, Chain], reference: str) -> None:
+    assert client.get(f"/compare/{runs[0].pk}/{reference}/").status_code == 404
+
+
+def test_two_ticked_rows_are_compared(client: Client, runs: tuple[Chain, Chain]) -> None:
+    both = [chain.pk for chain in runs]
+    assert client.post("/compare/", {"chain": both}).url == f"/compare/{both[0]}/{both[1]}/"
+    answer = client.post("/compare/", {"chain": both[:1]}, follow=True)
+    assert "Tick exactly two chains" in answer.content.decode()
+
+
+def test_long_chains_are_compared_by_a_job(
+    client: Client, runs: tuple[Chain, Chain], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare_runs, "MOST_COMPARED", 2)
+    compare_runs._kept.cache_clear()
+    address = f"/compare/{runs[0].pk}/{runs[1].pk}/"
+    assert client.get(address).status_code == 202
+    run_waiting_jobs()
+    assert "They begin to differ at" in client.get(address).content.decode()

@@ -1,0 +1,112 @@
+"""Two runs of one task are aligned by what they ask, call and say; call ids mean nothing there (issue 12)."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import chainviz
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
+from chainviz.core.diff.run_facts import RunFacts, fact_rows, outcome_of, tool_rows
+from chainviz.core.diff.runs import are_runs, diff_runs
+from tests.cpu import within_cpu_seconds
+
+Step = tuple[str, str, str]
+"""Tool, arguments, result."""
+
+
+def run(name: str, *steps: Step, end: str = "Done.") -> MemoryChain:
+    messages = [Message("human", (Text("Fix the retry tests"),))]
+    for i, (tool, arguments, result) in enumerate(steps):
+        messages.append(Message("ai", (ToolCall(f"{name}{i}", tool, arguments),)))
+        messages.append(Message("tool", (ToolResult(f"{name}{i}", tool, result),)))
+    return MemoryChain((*messages, Message("ai", (Text(end),))))
+
+
+GREP, READ, TEST = ("Grep", '{"q": 1}', "41"), ("Read", '{"f": "a"}', "text"), ("Bash", '{"c": "pytest"}', "2 failed")
+
+
+def kinds(one: MemoryChain, other: MemoryChain) -> list[tuple[str, str, str]]:
+    found = diff_runs(one, other).groups
+    return [(group.kind, str(group.old.first or ""), str(group.new.first or "")) for group in found]
+
+
+def test_runs_are_told_from_states_of_one_chain() -> None:
+    one, other = run("a", GREP), run("b", GREP)
+    assert are_runs(one, other) and not are_runs(one, one)
+    assert not are_runs(one, MemoryChain((Message("human", (Text("hi"),)),)))
+
+
+def test_equal_steps_are_equal_whatever_their_ids() -> None:
+    assert kinds(run("a", GREP, READ), run("b", GREP, READ)) == [("same", "s1.h.m0", "s1.h.m0")]
+
+
+def test_the_first_difference_is_named() -> None:
+    diff = diff_runs(run("a", GREP, TEST), run("b", GREP, READ, TEST))
+    assert diff.first is not None
+    assert (diff.first.kind, str(diff.first.new.first)) == ("added", "s1.p2")
+    assert diff_runs(run("a", GREP), run("b", GREP)).first is None
+
+
+def test_the_same_request_with_another_result_is_one_change() -> None:
+    fixed = ("Bash", '{"c": "pytest"}', "all passed")
+    assert kinds(run("a", READ, TEST), run("b", GREP, fixed))[1:] == [
+        ("changed", "s1.p1", "s1.p1"),  # another step in the same place
+        ("changed", "s1.p2", "s1.p2"),
+        ("same", "s1.p3", "s1.p3"),
+    ]
+
+
+def test_steps_of_one_run_alone_are_one_group() -> None:
+    many = [("Read", f'{{"f": {i}}}', f"content {i}") for i in range(40)]
+    (_, removed, _) = diff_runs(run("a", *many), run("b")).groups
+    assert (removed.kind, removed.old.measure.pairs) == ("removed", 40)
+
+
+def test_facts_stand_side_by_side() -> None:
+    one = RunFacts(4, 2, 100, 1, tools={"Read": 2, "Bash": 1})
+    other = RunFacts(2, 1, 50, 0, tools={"Grep": 3})
+    assert ("Problems", "1", "0") in list(fact_rows(one, other))
+    assert list(tool_rows(one, other)) == [("Grep", 0, 3), ("Read", 2, 0), ("Bash", 1, 0)]
+
+
+def test_the_outcome_is_the_last_answer() -> None:
+    found = outcome_of(run("a", GREP, end="Released.\nNothing else."))
+    assert found is not None and (found.message, found.line) == (3, "Released.")
+    assert outcome_of(MemoryChain((Message("human", (Text("hi"),)),))) is None
+
+
+def test_python_and_print_say_the_same() -> None:
+    one, other = (chainviz.load([*_openai(name, word)])[0] for name, word in (("a", "failed"), ("b", "passed")))
+    found = chainviz.diff(one, other)
+    assert found.are_runs and found.first is not None
+    assert found.facts[0].tools == {"test": 1}
+    text = str(found)
+    assert "first difference: s1.p1 → s1.p1" in text and "calls of test" in text and "B ends: passed" in text
+
+
+def _openai(name: str, word: str) -> list[dict[str, object]]:
+    call = {"id": name, "type": "function", "function": {"name": "test", "arguments": "{}"}}
+    return [
+        {"role": "user", "content": "Test it"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": name, "content": word},
+        {"role": "assistant", "content": word},
+    ]
+
+
+@pytest.mark.parametrize("likeness", [0.0, 0.5])
+def test_ten_thousand_messages_are_quick(likeness: float) -> None:
+    def made(name: str, length: int) -> MemoryChain:
+        chance = random.Random(name)
+        tools = ["Bash", "Read", "Edit"]
+        steps = [
+            (chance.choice(tools), str(i if chance.random() < likeness else chance.random()), str(chance.randrange(3)))
+            for i in range(length)
+        ]
+        return run(name, *steps)
+
+    one, other = made("a", 5_000), made("b", 5_000)
+    within_cpu_seconds(5, lambda: diff_runs(one, other))
