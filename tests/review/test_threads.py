@@ -73,10 +73,12 @@ def test_rows_and_outline_show_threads_without_a_script(client: Client) -> None:
     row = explorer[explorer.index('id="s1-p2"') :]
     assert '<span class="thread-chip" data-state="open">' in row
     assert f'href="/c/{chain.pk}/threads/1/">Show the thread' in row
-    assert re.search(r'class="outline-item"[^>]*data-path="s1.p2"[^>]*data-thread', explorer)
+    assert re.search(r'class="outline-item"[^>]*data-path="s1.p2"[^>]*>[^<]*<span><i class="note-mark"', explorer)
     apply(chain, "edit", path="s1.p2", action="delete")
     assert "thread-chip" not in page(client, f"/c/{chain.pk}/")
     assert "no longer has it" in page(client, f"/c/{chain.pk}/threads/?show=removed")
+    thread_on(chain, "s2", version=2)
+    assert "threads/2/" in page(client, f"/c/{chain.pk}/v/2/inspect/s2"), "a section shows its threads beside the chain"
 
 
 def test_threads_of_a_window_cost_one_statement(client: Client, django_assert_max_num_queries: Any) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
+from django.utils.safestring import SafeString, mark_safe
+
+from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.row_views import row_view
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.numbers import bar_step, count_text, share_text
@@ -85,6 +88,8 @@ class NodePage:
     """Where its results, and those behind it, are listed."""
     earlier_url: str = ""
     """What the node was in earlier versions; "" where a step never wrote any of it."""
+    notes: str = ""
+    """What other apps say about a section; other nodes show it when they are opened."""
 
 
 def node_page(subject: Subject, path: Path) -> NodePage:
@@ -116,10 +121,17 @@ def node_page(subject: Subject, path: Path) -> NodePage:
         call_counts=counts,
         problems=tuple(problem for problem in row.problems if not problem.provider)[:MOST_LISTED],
         providers=_providers(row),
-        parse_url=f"{subject.base_url}parse/{row.path}" if row.kind == "pair" and row.has_ai and _has_text(shapes[0]) else "",
+        parse_url=f"{subject.base_url}parse/{row.path}"
+        if row.kind == "pair" and row.has_ai and _has_text(shapes[0])
+        else "",
         results_url=f"{subject.base_url}observations?from={row.path}" if row.kind != "section" else "",
         earlier_url=earlier_address(subject, str(row.path)) if chain.bodies.are_written(messages) else "",
+        notes=_notes(subject, row) if row.kind == "section" else "",
     )
+
+
+def _notes(subject: Subject, row: WindowRow) -> SafeString:
+    return mark_safe(row_notes(subject, row.start, row.start + 1).below.get(row.path, ""))  # its maker escapes
 
 
 def earlier_address(subject: Subject, path: str) -> str:
@@ -151,7 +163,9 @@ def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> Facts
     if row.messages == 1:
         facts.append(("Message", f"{row.start + 1:,} of {subject.snapshot.messages:,}"))
     else:
-        facts.append(("Messages", f"{row.start + 1:,} to {row.start + row.messages:,} of {subject.snapshot.messages:,}"))
+        facts.append(
+            ("Messages", f"{row.start + 1:,} to {row.start + row.messages:,} of {subject.snapshot.messages:,}")
+        )
     if row.kind == "section":
         facts += [
             ("Header", f"{count_text(row.headers, 'message')} · {byte_text(row.header_size)}"),

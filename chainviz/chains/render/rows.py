@@ -104,15 +104,15 @@ def outline_html(rows: Iterable[Row], base_url: str, whole: int) -> str:
 def _outline_row(row: Row, base_url: str, whole: int) -> str:
     place = f'data-path="{row.path}" href="{base_url}at/{row.path}#{row.path.dom_id}"'
     flag = f' data-flag="{row.flag.tone}" title="{safe(row.flag.text)}"' if row.flag else ""
-    flag += f' data-thread data-state="{row.noted}"' if row.noted else ""
+    note = f'<i class="note-mark" data-state="{row.noted}"></i>' if row.noted else ""
     if row.kind == "section":
         name = f"{row.path.section}. {safe(one_line(row.name, OUTLINE_NAME))}"
         return (
             f'<a class="outline-section" {place}{flag} data-bar="{bar_step(row.size, whole)}">{name}'
-            f"<span>{byte_text(row.size)}</span></a>"
+            f"<span>{note}{byte_text(row.size)}</span></a>"
         )
     name = row.name if row.role in ("tool", "summary", "system") else row.teaser or row.name
     return (
         f'<a class="outline-item" data-role="{row.role}" {place}{flag}>{safe(one_line(name, OUTLINE_NAME))}'
-        f"<span>{byte_text(row.size)}</span></a>"
+        f"<span>{note}{byte_text(row.size)}</span></a>"
     )

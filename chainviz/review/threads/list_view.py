@@ -39,10 +39,12 @@ def threads(request: HttpRequest, chain_id: int) -> HttpResponse:
     after = small_number(request.GET.get("after", "")) or 0
     wanted = places.filter(FILTERS[chosen], thread__number__gt=after).select_related("thread__chain")
     found = list(wanted.order_by("thread__number")[: SHOWN + 1])
+    views = thread_views(subject.chain, subject.chain.version, found[:SHOWN], person)
     context = {
         "chain": subject.chain,
         "number": subject.version,
-        "views": thread_views(subject.chain, subject.chain.version, found[:SHOWN], person),
+        "views": views,
+        "has_suggestions": any(view.has_suggestions for view in views),
         "filters": [(name, places.filter(which).count(), name == chosen) for name, which in FILTERS.items()],
         "chosen": chosen,
         "next": found[SHOWN - 1].thread.number if len(found) > SHOWN else None,

@@ -12,7 +12,7 @@ from chainviz.core.review.text_range import TextRange
 from chainviz.review.models import Place, Thread
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
-from chainviz.store.models import Version
+from chainviz.store.models import Snapshot, Version
 from chainviz.store.successors import successors
 
 
@@ -37,9 +37,18 @@ def places_of(chain: Chain, stored: StoredChain, threads: Sequence[Thread]) -> I
     versions = Version.objects.filter(history=chain.history, number__in=numbers).select_related("snapshot")
     snapshots = {version.number: version.snapshot for version in versions}
     for number, group in groupby(threads, lambda thread: thread.version):
-        old = StoredChain(snapshots[number])
+        old = _earlier(snapshots[number], stored)
         for thread, standing in _standings(old, stored, list(group)):
             yield _place(thread, standing, stored)
+
+
+def _earlier(snapshot: Snapshot, stored: StoredChain) -> StoredChain:
+    """The two share what they read of their outlines, which have most blocks in common."""
+    if snapshot.pk == stored.snapshot.pk:
+        return stored
+    chain = StoredChain(snapshot)
+    chain.outline.blocks = stored.outline.blocks
+    return chain
 
 
 def _standings(old: StoredChain, new: StoredChain, threads: Sequence[Thread]) -> Iterator[tuple[Thread, Standing]]:
