@@ -11,10 +11,13 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership, Team
+from chainviz.chains.shares.models import ShareLink
 from chainviz.chains.uploads import staging
 from chainviz.jobs.models import AsciiJSONField, Job
 from chainviz.store.checksums import Checked, CheckedQuerySet
 from chainviz.store.content.codec import unpack
+
+__all__ = ["Arrival", "ArrivalQuerySet", "AuditEntry", "AuditLog", "Chain", "ChainQuerySet", "ShareLink"]
 
 LONGEST_REQUEST = timedelta(minutes=5)
 

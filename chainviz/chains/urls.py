@@ -13,6 +13,7 @@ from chainviz.chains.library import bin
 from chainviz.chains.library import view as library
 from chainviz.chains.parse import view as parse
 from chainviz.chains.secrets import view as secrets
+from chainviz.chains.shares import view as shares
 from chainviz.chains.uploads import pick_view as pick
 from chainviz.chains.uploads import upload_view as upload
 from chainviz.chains.versions import view as versions
@@ -47,5 +48,9 @@ urlpatterns = [
     path("c/<int:chain_id>/audit/", audit.audit, name="audit"),
     path("c/<int:chain_id>/audit/<int:entry_id>/", audit.entry, name="audit_entry"),
     path("c/<int:chain_id>/audit/<int:entry_id>/decisions", audit.decisions, name="audit_decisions"),
+    path("team/shares/", shares.shares, name="shares"),
+    path("c/<int:chain_id>/share/", shares.share, name="share"),
+    path("c/<int:chain_id>/share/<int:link_id>/revoke/", shares.revoke, name="revoke_share"),
+    path("s/<str:token>/", shares.shared, name="shared"),
     path("c/<int:chain_id>/rename/", versions.rename, name="rename"),
 ]

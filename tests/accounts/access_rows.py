@@ -67,6 +67,8 @@ ROWS: dict[str, str] = {
     **{f"chains:{name}": "editor" for name in ["upload", "arrival", "original", "forget", "keep", "pick"]},
     **{f"chains:{name}": "editor" for name in ["bin", "to_bin", "from_bin"]},
     "chains:delete": "owner",
+    "chains:shared": "public",
+    **{f"chains:{name}": "owner" for name in ["shares", "share", "revoke_share"]},
     "chains:chain": "viewer",
     **{f"chains:{name}": "viewer" for name in EXPLORER},
     **{f"drafts:explore_{name}": "viewer" for name in EXPLORER},

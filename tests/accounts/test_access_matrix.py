@@ -18,6 +18,7 @@ from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Arrival, AuditEntry, Chain
+from chainviz.chains.shares.links import make_link
 from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft, SummaryPiece
 from chainviz.jobs.models import Job
@@ -78,6 +79,7 @@ def _world(chain: Chain, binned: Chain) -> World:
     invitation = Invitation.objects.create(
         team=team, email="x@example.org", role="viewer", token_digest="x", invited_by=author, expires_at=timezone.now()
     )
+    link, _ = make_link(chain, 1, roles["owner"], 7)
     job = start_job("run-operation", owner=author, chain=chain.pk)
     create_token(roles["editor"], "Nightly upload", ["write"], 90)
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mode": "team"})
@@ -87,7 +89,7 @@ def _world(chain: Chain, binned: Chain) -> World:
         "before": 1, "after": 2, "where": "s1.p1", "path": "s1.p2", "name": "redact", "token": "unknown",
         "one": chain.pk, "other": f"{chain.pk}.1",
         "kind": "csv", "section": 1, "verdict_id": give_verdict(chain, 1, "changes", "", by=author).pk,
-        "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "job_id": job.pk,
+        "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "job_id": job.pk, "link_id": link.pk,
         "member_id": roles["viewer"].pk, "binned": binned.pk,
         "comment_id": begin(chain, author, NewThread(1, Thread.Kind.NODE, "s1.p2"), "Right").pk,
     }  # fmt: skip

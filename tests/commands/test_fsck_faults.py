@@ -51,6 +51,7 @@ EXEMPT = {
     "store.Outline": "a cache",
     "store.Purge": "empty except during a deletion for good, which fsck reports",
     "store.Tombstone": "digests of what was deleted for good; nothing stored depends on them",
+    "chains.ShareLink": "who may read a version",
     "chains.Arrival": "a file on its way into the library",
     "chains.LocalFile": "where the file lies that a chain came from; nothing stored depends on it",
     "drafts.Preset": "named options of a form",

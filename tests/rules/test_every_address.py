@@ -72,7 +72,7 @@ def routes(patterns: list[URLPattern | URLResolver] | None = None, before: str =
 
 
 ROUTES = sorted(routes())
-TEAM_MODE = ("/account/", "/join/", "/sign-", "/team/")
+TEAM_MODE = ("/account/", "/join/", "/s/", "/sign-", "/team/")
 """Local mode has no such page."""
 
 
@@ -109,6 +109,7 @@ def known(client: Client, settings: Any, tmp_path: Path) -> Known:
         "member_id": ODD_NUMBERS,
         "token_id": ODD_NUMBERS,
         "job_id": ODD_NUMBERS,
+        "link_id": ODD_NUMBERS,
         "token": ODD_PATHS,
         "kind": ["csv", "nonsense"],
         "number": ["1", *ODD_NUMBERS],
