@@ -2,6 +2,6 @@
 
 In reading order: `api` (the addresses, and who may use each), `errors` (refusals as JSON), `shapes` (what is answered),
 `uploads`, `chains` (the library, trees, problems, comparisons, exports), `drafts` (operations, drafts, versions saved),
-`page` (the description that people read). Each address takes one method. To add a call: a function with `@requires` in one
-of them, and a row in tests/accounts/access_rows.py.
+`threads` (comments), `page` (the description that people read). Each address takes one method.
+To add a call: a function with `@requires` in one of them, and a row in tests/accounts/access_rows.py.
 """

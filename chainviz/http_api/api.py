@@ -12,11 +12,11 @@ from ninja import NinjaAPI
 from ninja.operation import Operation
 
 from chainviz.accounts.permissions import requires
-from chainviz.http_api import chains, drafts, uploads
+from chainviz.http_api import chains, drafts, threads, uploads
 from chainviz.http_api.errors import add_handlers
 from chainviz.http_api.page import calls
 
-ROUTERS = (uploads.router, chains.router, drafts.router)
+ROUTERS = (uploads.router, chains.router, drafts.router, threads.router)
 BASE = "/api/v1"
 
 

@@ -191,6 +191,50 @@ class DraftList(Schema):
     drafts: list[DraftShape]
 
 
+class ThreadQuery(Schema):
+    after: int = Field(0, ge=0, le=LARGEST, description="The `next` of the page before.")
+    limit: int = Field(50, ge=1, le=MOST)
+
+
+class CommentCall(Schema):
+    text: str = Field(min_length=1, max_length=20_000, description="Markdown.")
+
+
+class NewThreadCall(CommentCall):
+    path: str = Field("", max_length=100, description="Of a node or part; empty for the whole chain.")
+    quote: str = Field("", max_length=5_000, description="Words in it that the comment is about.")
+
+
+class ResolveCall(Schema):
+    resolved: bool = True
+
+
+class CommentShape(Schema):
+    id: int
+    author: str
+    text: str = Field(description="Empty where it was deleted.")
+    created_at: datetime
+    edited_at: datetime | None
+    deleted_at: datetime | None
+
+
+class ThreadShape(Schema):
+    number: int
+    version: int = Field(description="That it was started on.")
+    kind: str = Field(description="chain, node, part or text.")
+    path: str = Field(description="In the newest version; empty where its node is gone, and for the whole chain.")
+    state: str = Field(description="carried, outdated, removed or folded into a summary.")
+    quote: str
+    resolved: bool
+    url: str
+    comments: list[CommentShape]
+
+
+class ThreadList(Schema):
+    threads: list[ThreadShape]
+    next: int | None = Field(description="`after` of the next page; null on the last one.")
+
+
 class JobShape(Schema):
     id: int
     state: str = Field(description="queued, running, done, failed, cancelled or interrupted.")

@@ -36,7 +36,8 @@ DRAFT_PAGES = "draft undo redo discard restore save conflict rebase branch"
 SUMMARY_PAGES = "summaries summaries_status summaries_do summary summary_do summary_prompt"
 
 API = {
-    "viewer": "chains chain versions tree chain_problems diff export operations",
+    "viewer": "chains chain versions tree chain_problems diff export operations threads",
+    "commenter": "new_thread reply_to_thread resolve_thread",
     "editor": "upload upload_state run_operation drafts draft save_draft undo_step discard_draft job",
 }
 

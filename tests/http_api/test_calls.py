@@ -18,7 +18,8 @@ from chainviz.chains.uploads import arrivals
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations import job as operation_job
 from chainviz.jobs.tasks import run_next_job
-from chainviz.review.models import TeamRules
+from chainviz.review.models import TeamRules, Thread
+from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import lines
 from tests.chains.making import STORY, make_chain
@@ -191,6 +192,43 @@ def test_an_operation_on_a_long_chain_is_a_job(
     assert run_next_job()
     job = editor.client.get(answer.json()["url"]).json()
     assert (job["state"], job["draft"]) == ("done", Draft.objects.get().pk)
+
+
+def test_comments_are_written_answered_and_resolved(program: Callable[..., Program]) -> None:
+    editor, commenter = program(), program(Role.COMMENTER)
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    words = {"path": "s1.p1", "quote": "look it up", "text": "Where?"}
+    made = commenter.send(f"/chains/{chain}/versions/1/threads", words)
+    assert made.status_code == 201
+    begun = made.json()
+    assert (begun["number"], begun["kind"], begun["path"], begun["quote"]) == (1, "text", "s1.p1.m0.c0", "look it up")
+
+    answered = editor.send(f"/chains/{chain}/threads/1/replies", {"text": "In the list."}).json()
+
+    assert [(each["author"][:6], each["text"]) for each in answered["comments"]] == [
+        ("Commen", "Where?"),
+        ("Editor", "In the list."),
+    ]
+    assert editor.get(f"/chains/{chain}/threads").json() == {"threads": [answered], "next": None}
+    assert editor.send(f"/chains/{chain}/threads/1/resolved", {}).json()["resolved"] is True
+    assert commenter.send(f"/chains/{chain}/threads/1/replies", {"text": "But …"}).status_code == 409
+    assert editor.send(f"/chains/{chain}/threads/1/resolved", {"resolved": False}).json()["resolved"] is False
+    assert commenter.send(f"/chains/{chain}/versions/1/threads", {**words, "quote": "no such words"}).status_code == 422
+    assert commenter.send(f"/chains/{chain}/versions/9/threads", words).status_code == 404
+    assert commenter.send(f"/chains/{chain}/threads/9/replies", {"text": "Hm"}).status_code == 404
+    assert program(Role.VIEWER).send(f"/chains/{chain}/versions/1/threads", words).status_code == 403
+    assert AuditRow.objects.filter(act__startswith="api:", outcome="done").count() == 5
+
+
+def test_a_pending_comment_is_its_authors_only(program: Callable[..., Program], team_mode: Team) -> None:
+    chain = program().upload(FILE).json()["chains"][0]["id"]
+    author = make_member(team_mode, "Ada", Role.COMMENTER)
+    begin(Chain.objects.get(), author.user, NewThread(1, Thread.Kind.CHAIN), "not yet", is_pending=True)
+    other = program(Role.OWNER)
+    assert other.get(f"/chains/{chain}/threads").json()["threads"] == []
+    assert other.send(f"/chains/{chain}/threads/1/replies", {"text": "I see it"}).status_code == 404
+    own = Program(create_token(author, "own", ["read"], 30))
+    assert len(own.get(f"/chains/{chain}/threads").json()["threads"]) == 1
 
 
 @pytest.mark.parametrize(
