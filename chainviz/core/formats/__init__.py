@@ -28,6 +28,7 @@ from chainviz.core.formats.cohere_v1 import CohereV1
 from chainviz.core.formats.continue_dev import ContinueDev
 from chainviz.core.formats.contract import Format, refusal
 from chainviz.core.formats.copilot_chat import CopilotChat
+from chainviz.core.formats.deepseek_export import DeepSeekExport
 from chainviz.core.formats.few_shot import FewShot
 from chainviz.core.formats.gemini import Gemini
 from chainviz.core.formats.gemini_cli import GeminiCLI
@@ -55,6 +56,7 @@ from chainviz.core.formats.openai_thread import OpenAIThread
 from chainviz.core.formats.opencode import Opencode
 from chainviz.core.formats.openhands import OpenHands
 from chainviz.core.formats.openinference import OpenInference
+from chainviz.core.formats.openinference_messages import OpenInferenceMessages
 from chainviz.core.formats.openllmetry import OpenLLMetry
 from chainviz.core.formats.otel_events import OTelEvents
 from chainviz.core.formats.otel_genai import OTelGenAI
@@ -116,6 +118,7 @@ FORMATS: tuple[Format, ...] = (
     OpenAIRealtime(),
     ClaudeAI(),
     ChatGPT(),
+    DeepSeekExport(),
     GoaitoolsState(OpenAIChat(), "openai"),
     GoaitoolsState(Anthropic(), "anthropic", "goaitools_state_anthropic"),
     LangSmith(LangChain(), Anthropic(), OpenAIChat()),
@@ -124,6 +127,7 @@ FORMATS: tuple[Format, ...] = (
     OTelGenAI(),
     OTelEvents(),
     OpenInference(),
+    OpenInferenceMessages(),
     OpenLLMetry(),
     Stream(OpenAIChat(), CHAT),
     Stream(OpenAIResponses(), RESPONSES),

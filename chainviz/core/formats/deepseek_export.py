@@ -1,0 +1,36 @@
+"""The account export of DeepSeek: conversations as trees of messages, whose fragments say what was asked, thought and answered.
+
+A message has no role: its first fragment tells. The chain is the path to the node that was written last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import Part, Text, Thinking
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, items, unknown, word
+
+_KINDS = ("REQUEST", "RESPONSE", "THINK")
+
+
+class DeepSeekExport(ReadOnlyUnits):
+    name = "deepseek_export"
+    label = "DeepSeek account export"
+    tested_with = "readers of exports, 2025 and 2026"
+    hints = ("fragments",)
+
+    def is_message(self, value: object) -> bool:
+        return any(word(item, "type") in _KINDS for item in items(value, "fragments"))
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        fragments = items(value, "fragments")
+        is_asked = any(word(item, "type") == "REQUEST" for item in fragments)
+        return [(word(value, "role").lower() or ("user" if is_asked else "assistant"), [_part(item) for item in fragments])]
+
+
+def _part(item: dict[str, Any]) -> Part:
+    kind, content = word(item, "type"), word(item, "content")
+    if kind == "THINK":
+        return Thinking(content)
+    return Text(content) if kind in _KINDS else unknown(item)
