@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             verdicts = [(provider, _verdict(provider, problems))] if provider else []
             found |= any(problem.severity in FAILING[arguments.fail_on] for problem in problems)
             if arguments.report:
-                reported.append(checked(chain, problems, verdicts[0][1] if verdicts else None))
+                reported.append(checked(chain, problems, FAILING[arguments.fail_on]))
                 continue
             tell([_object(chain, problems, verdicts)] if arguments.json else _lines(chain, problems, verdicts))
         return 1 if found else 0

@@ -45,6 +45,17 @@ def test_junit_has_a_case_a_chain(capsys: Any, folder: Path) -> None:
     assert failure is not None and "openai-chat/result-missing" in (failure.text or "")
 
 
+def test_junit_fails_what_the_exit_code_fails(capsys: Any, folder: Path) -> None:
+    for fail_on, failures in (("warning", "1"), ("unchecked", "2")):
+        words = (str(folder), "--provider", "openai-chat", "--report", "junit", "--fail-on", fail_on)
+        assert ElementTree.fromstring(check(capsys, *words)[1]).attrib["failures"] == failures
+    (folder / "bad.json").write_text(json.dumps([{"role": "assistant", "content": "hi"}]))
+    words = (str(folder / "bad.json"), "--provider", "anthropic", "--report", "junit", "--fail-on")
+    for fail_on, code, failures in (("warning", 1, "1"), ("error", 0, "0")):
+        found, out = check(capsys, *words, fail_on)
+        assert (found, ElementTree.fromstring(out).attrib["failures"]) == (code, failures)
+
+
 def test_sarif_names_rule_file_and_line(capsys: Any, folder: Path) -> None:
     _, out = check(capsys, str(folder), "--provider", "openai-chat", "--report", "sarif")
     report = json.loads(out)

@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 from chainviz.api.chain import Chain
 from chainviz.core.chain.problems import Problem, Severity
 from chainviz.core.documents.source import Source
-from chainviz.core.providers.verdict import Verdict
 
 CHUNK = 1 << 20
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note", "unchecked": "note"}
@@ -45,8 +44,8 @@ class Checked:
     title: str
     file: str
     findings: tuple[Finding, ...]
-    verdict: Verdict | None
-    """Of the provider that was asked for."""
+    failing: tuple[Severity, ...]
+    """The severities that count as a failure."""
 
 
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -73,11 +72,11 @@ class Lines:
         return bisect_right(self._ends, offset - 1) + 1
 
 
-def checked(chain: Chain, problems: Sequence[Problem], verdict: Verdict | None) -> Checked:
+def checked(chain: Chain, problems: Sequence[Problem], failing: tuple[Severity, ...]) -> Checked:
     """To be called while the chain's file is open."""
     lines = Lines(chain.file.source)
     findings = tuple(Finding(problem, _line(chain, problem, lines)) for problem in problems)
-    return Checked(chain.title, chain.file.name, findings, verdict)
+    return Checked(chain.title, chain.file.name, findings, failing)
 
 
 def _line(chain: Chain, problem: Problem, lines: Lines) -> int:
@@ -86,13 +85,13 @@ def _line(chain: Chain, problem: Problem, lines: Lines) -> int:
 
 
 def junit(chains: Iterable[Checked]) -> Iterator[str]:
-    """A test case a chain; errors and warnings are failures, a chain that was not fully checked is skipped."""
+    """A test case a chain; one that was not fully checked is skipped where that is no failure."""
     suite = ElementTree.Element("testsuite", name="chainviz check")
     failures = skipped = count = 0
     for chain in chains:
         count += 1
         case = ElementTree.SubElement(suite, "testcase", classname=_xml(chain.file), name=_xml(chain.title))
-        serious = [each for each in chain.findings if each.problem.severity in ("error", "warning")]
+        serious = [each for each in chain.findings if each.problem.severity in chain.failing]
         unknown = [each for each in chain.findings if each.problem.severity == "unchecked"]
         if serious:
             failures += 1
