@@ -58,3 +58,12 @@ def test_a_change_behind_all_signed_reasoning_offers_nothing(client: Client) -> 
     chain = conversation(client)
     page = send_form(client, f"/c/{chain.pk}/edit/s58.h.m0?v=1", s58__h__m0__c0__text="Another question").url
     assert OFFER not in client.get(page).content.decode()
+
+
+def test_the_fix_of_a_pasted_error_drops_it_from_that_place_on_also_beside_a_draft(client: Client) -> None:
+    chain = conversation(client)
+    wanted = f"/c/{chain.pk}/repair/?v=1&kind=drop-signed&since=s51.p1"
+    send_form(client, wanted)
+    assert signed_in(Draft.objects.get()) == [1]
+    beside = client.get(wanted)
+    assert beside.status_code == 302 and beside["Location"].endswith(f"?draft={Draft.objects.get().pk}&kind=drop-signed&since=s51.p1")

@@ -59,7 +59,7 @@ def operation(request: HttpRequest, chain_id: int, name: str) -> HttpResponse:
     if request.method != "POST" and not wants_fragment(request):
         begun = begun_draft(target)
         if begun is not None:
-            return redirect(address_of(chosen, begun))
+            return redirect(address_of(chosen, begun, request.GET))
     choices.read()
     if made is not None and request.method != "POST":
         choices.reopen(chosen_in(made, chosen))

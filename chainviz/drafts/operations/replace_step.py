@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from pydantic import ValidationError
@@ -46,10 +48,12 @@ def change_address(draft: Draft, steps: Steps) -> str:
     return f"{reverse('drafts:operation', args=[draft.chain_id, name])}?draft={draft.pk}&at={steps.cursor - 1}"
 
 
-def address_of(operation: Operation[Any], draft: Draft) -> str:
+def address_of(operation: Operation[Any], draft: Draft, asked: Mapping[str, str]) -> str:
     """The page of the operation for a draft that was begun: for its only step, where that is one of this operation, so
-    that Back from a preview leads to the choices; else for the next step."""
+    that Back from a preview leads to the choices; else for the next step. `asked`: the query; fixes of a kind are a next step."""
     steps = steps_of(draft)
+    if kept := {name: asked[name] for name in ("kind", "since") if name in asked}:
+        return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?{urlencode({'draft': draft.pk, **kept})}"
     if steps.cursor == 1 and steps.all[0].snapshot.operation == operation.name and (address := change_address(draft, steps)):
         return address
     return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?draft={draft.pk}&at={steps.cursor}"
