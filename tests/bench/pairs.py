@@ -23,7 +23,19 @@ def many_calls(members: int) -> list[dict[str, Any]]:
     return [{"role": "user", "content": "go"}, _calls(ids), *(_result(id, i) for i, id in enumerate(ids))]
 
 
-SHAPES: dict[str, Callable[[int], list[dict[str, Any]]]] = {"results of one call": one_call, "calls and results": many_calls}
+def many_blocks(members: int) -> list[dict[str, Any]]:
+    """As many calls in one message, all answered by the blocks of one other message."""
+    ids = [f"call_{i}" for i in range(members)]
+    calls = [{"type": "tool_use", "id": id, "name": "f", "input": {}} for id in ids]
+    results = [{"type": "tool_result", "tool_use_id": id, "content": f"result {i}"} for i, id in enumerate(ids)]
+    return [{"role": "user", "content": "go"}, {"role": "assistant", "content": calls}, {"role": "user", "content": results}]
+
+
+SHAPES: dict[str, Callable[[int], list[dict[str, Any]]]] = {
+    "results of one call": one_call,
+    "calls and results": many_calls,
+    "blocks of two messages": many_blocks,
+}
 
 
 def report(folder: Path, members: int) -> None:

@@ -22,6 +22,7 @@ from chainviz.core.chain.chain import Splice
 from chainviz.core.errors import Refused
 from chainviz.store.content import runs
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.history import steps
 from chainviz.store.history.drafts import add as add_to
 from chainviz.store.history.drafts import add_step, current, redo, start_draft, undo
 from chainviz.store.history.steps import NewStep, written_step
@@ -39,13 +40,17 @@ from tests.jobs.test_killed_worker import database_url
 from tests.store.test_leases import errors, imported
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
-COUNT = 3000
+COUNT = 600
+BATCH = 100
+LONG = 200
+"""Messages of a batch, and of a long step: small, so that a chain of few messages has several batches."""
 MODELS = (Run, Message, Body, Snapshot, Writing)
 
 
 @pytest.fixture
 def version(tmp_path: Path, monkeypatch: Any) -> Version:
-    monkeypatch.setattr(runs, "BATCH", 500)
+    monkeypatch.setattr(runs, "BATCH", BATCH)
+    monkeypatch.setattr(steps, "LONG", LONG)
     return imported(write_chain(tmp_path / "made.json", COUNT))
 
 
@@ -110,7 +115,7 @@ def test_others_write_while_it_is_written(version: Version, monkeypatch: Any) ->
     monkeypatch.setattr(BlockWriter, "flush", meanwhile(BlockWriter.flush))
     with written_step(version.snapshot, 0, step) as add:
         busy.set()
-        assert Draft.objects.filter(author="other").count() > COUNT / 500
+        assert Draft.objects.filter(author="other").count() > COUNT / BATCH
         assert Snapshot.objects.count() == 1, "nothing shows before the end"
         with transaction.atomic():
             add_to(draft, add)
@@ -153,7 +158,7 @@ def test_what_does_not_end_leaves_nothing(version: Version, meanwhile: Any, is_l
         meanwhile(draft)
 
     def add_or_strike(self: Any, message: Any) -> Any:
-        if self.count == COUNT - 100 and not is_late:
+        if self.count == COUNT - BATCH and not is_late:
             strike()
         return add(self, message)
 
@@ -176,13 +181,14 @@ set_up_django()
 from chainviz.store.content import runs
 from chainviz.store.models import Draft
 from chainviz.store.outline.cache import BlockWriter
-from tests.store.test_long_steps import take, wanted
-runs.BATCH = 500
+from chainviz.store.history import steps
+from tests.store.test_long_steps import BATCH, LONG, take, wanted
+runs.BATCH, steps.LONG = BATCH, LONG
 def die(self, *given):
     os.kill(os.getpid(), signal.SIGKILL)
 add = runs.RunWriter.add
 def add_or_die(self, message):
-    return die(self) if self.count == 1700 else add(self, message)
+    return die(self) if self.count == 340 else add(self, message)
 draft = Draft.objects.get()
 step = wanted(draft.base.snapshot)
 if sys.argv[1] == "messages":
@@ -201,7 +207,7 @@ def test_kill_9_leaves_nothing_that_is_seen_and_then_nothing(version: Version, t
     for place in ("messages", "outline"):
         killed = subprocess.run([sys.executable, "-c", KILLED, place], cwd=ROOT, env=environment)
         assert killed.returncode == -signal.SIGKILL
-    assert Writing.objects.count() == 2 and Message.objects.count() >= COUNT + 1500 + COUNT
+    assert Writing.objects.count() == 2 and Message.objects.count() >= COUNT + 3 * BATCH + COUNT
     assert errors() == [] and current(draft) == version.snapshot
     assert collect(version.history) == 0
     assert leases.clear_abandoned_steps() == 0, "it may still be alive"
