@@ -23,7 +23,7 @@ class AutoGen(ReadOnlyUnits):
     name = "autogen"
     label = "AutoGen AgentChat"
     tested_with = "documentation of autogen-agentchat 0.4 to 0.7"
-    hints = ("type",)
+    hints = tuple(_KINDS)
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and word(value, "type") in _KINDS and "content" in value and "role" not in value

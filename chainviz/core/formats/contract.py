@@ -95,7 +95,7 @@ class Format(Protocol):
     """Messages of this format can be changed and written; else it is read, exported as it came, and converted."""
 
     hints: tuple[str, ...] = ()
-    """Keys of which every message of this format has at least one: what a scan looks for before it decodes anything.
+    """Keys, or values, of which every message of this format has at least one: what a scan looks for before it decodes anything.
     () for a format that is not JSON."""
 
     answers: tuple[Keys, ...] = ()

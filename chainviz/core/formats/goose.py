@@ -1,4 +1,5 @@
-"""Sessions of goose: lines of a session file, or the `conversation` of an export. Results of tools lie in user messages."""
+"""Sessions of goose: lines of a session file, the `conversation` of an export, or the events that `goose run` prints as
+`stream-json`. Results of tools lie in user messages."""
 
 from __future__ import annotations
 
@@ -16,16 +17,25 @@ class Goose(ReadOnlyUnits):
     label = "goose session"
     tested_with = "source of goose 1.0 to 1.20"
     hints = ("created",)
+    certainty = 0.98
 
     def is_message(self, value: object) -> bool:
-        if not isinstance(value, dict) or not isinstance(value.get("content"), list) or not isinstance(value.get("role"), str):
-            return False
-        return isinstance(value.get("created"), int)
+        message = _message(value)
+        is_told = isinstance(message.get("content"), list) and isinstance(message.get("role"), str)
+        return is_told and isinstance(message.get("created"), int)
 
     def messages_in(self, value: Any) -> Sequence[Said]:
-        blocks = groupby(items(value, "content"), key=lambda item: word(item, "type") == "toolResponse")
-        found = [("tool" if is_result else value["role"], [_part(item) for item in group]) for is_result, group in blocks]
-        return found or [(value["role"], [])]
+        message = _message(value)
+        blocks = groupby(items(message, "content"), key=lambda item: word(item, "type") == "toolResponse")
+        found = [("tool" if is_result else message["role"], [_part(item) for item in group]) for is_result, group in blocks]
+        return found or [(message["role"], [])]
+
+
+def _message(value: object) -> dict[str, Any]:
+    """The message, which an event holds."""
+    if word(value, "type") == "message":
+        return inner(value, "message")
+    return value if isinstance(value, dict) else {}
 
 
 def _part(item: dict[str, Any]) -> Part:

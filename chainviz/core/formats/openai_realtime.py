@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, ToolCall, ToolResult
-from chainviz.core.documents.units import Sample
 from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, word
 
 _ADDED = ("conversation.item.created", "conversation.item.added")
@@ -23,13 +22,10 @@ class OpenAIRealtime(ReadOnlyUnits):
     label = "OpenAI Realtime events"
     tested_with = "documentation of the Realtime API, 2024 and 2025"
     hints = ("event_id",)
+    certainty = 0.98
 
     def is_message(self, value: object) -> bool:
         return word(value, "type") in (*_ADDED, _ENDED, _HEARD, *_STARTS) and "event_id" in value  # type: ignore[operator]
-
-    def confidence(self, sample: Sample) -> float:
-        """Recorded answers of the Responses API have no ids of events."""
-        return 0.98 if any(self.is_message(value) for value in sample.values) else 0.0
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         kind, item = value["type"], inner(value, "item")

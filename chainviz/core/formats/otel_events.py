@@ -17,7 +17,7 @@ class OTelEvents(ReadOnlyUnits):
     name = "otel_events"
     label = "OpenTelemetry GenAI events"
     tested_with = "semantic conventions 1.28 to 1.36"
-    hints = ("name", "eventName", "event_name", "event.name", "attributes")
+    hints = tuple(_ROLES)
 
     def is_message(self, value: object) -> bool:
         return _name(value) in _ROLES
@@ -39,7 +39,7 @@ def _name(value: object) -> str:
     if not isinstance(value, dict):
         return ""
     own = next((value[key] for key in ("name", "eventName", "event_name") if word(value, key) in _ROLES), "")
-    return own or word(_attributes(value), "event.name")
+    return own or (word(_attributes(value), "event.name") if "body" in value else "")
 
 
 def _attributes(value: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,8 @@ Said = tuple[str, Sequence[Part]]
 
 class ReadOnlyUnits(ReadOnly):
     lines = False
+    certainty = 0.97
+    """The confidence in a list with a message of the format."""
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         """What a unit says; nothing for a unit that is carried."""
@@ -29,7 +31,7 @@ class ReadOnlyUnits(ReadOnly):
         return ()
 
     def confidence(self, sample: Sample) -> float:
-        return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0
+        return self.certainty if any(self.is_message(value) for value in sample.values) else 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:

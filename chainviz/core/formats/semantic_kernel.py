@@ -14,7 +14,7 @@ class SemanticKernel(ReadOnlyUnits):
     name = "semantic_kernel"
     label = "Semantic Kernel chat history"
     tested_with = "source of Semantic Kernel 1.x, Python and .NET"
-    hints = ("items", "Items")
+    hints = ("content_type", "$type")
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict):

@@ -25,6 +25,8 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the list of what Cline or Roo showed (its chain is in api_conversation_history.json)", ("ts", "type", "say")),
     ("a list of prompts that were typed into Gemini CLI", ("sessionId", "messageId", "message")),
     ("a promptfoo evaluation whose prompts are plain texts", ("evalId", "results")),
+    ("a part of an opencode message (“opencode export” writes the whole session)", ("sessionID", "messageID", "type")),
+    ("a log of changes to a VS Code chat (“Chat: Export Chat” writes the chat)", ("kind", "v")),
     ("a list of training examples (prompt and completion)", ("prompt", "completion")),
     ("a list of training examples (instruction and output)", ("instruction", "output")),
     ("an OpenAPI description", ("openapi", "paths")),

@@ -22,6 +22,7 @@ SAID = {
     "gemini_cli/ok_lines.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:Text",
     "google_adk/ok_session.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "goose/ok_session.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:Thinking+Text",
+    "goose/ok_stream.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:Thinking+Text",
     "goose/ok_export.json": "human:Text ai:Text+ToolCall tool:ToolResult ai:Thinking+Text",
     "haystack/ok_messages.json": "human:Text ai:ToolCall tool:ToolResult",
     "letta/ok_messages.json": "system:Text human:Text ai:Thinking ai:ToolCall tool:ToolResult ai:Text",
