@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.http import QueryDict
@@ -29,12 +30,13 @@ from chainviz.drafts.stored_draft import stored_draft
 from chainviz.drafts.target import MovedOn, Target, version_of
 from chainviz.jobs.lease import storable
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.errors import Overlap
 from chainviz.store.history import drafts as store
 from chainviz.store.history import rebase as rebasing
 from chainviz.store.history import versions
 from chainviz.store.history.steps import written_step
 from chainviz.store.models import Draft as StoreDraft
-from chainviz.store.models import Version
+from chainviz.store.models import Snapshot, Version
 from chainviz.store.transfer.leases import held_edition
 from chainviz.web.formatting.text_fields import place_in
 
@@ -59,13 +61,29 @@ def open_draft(chain: Chain, person: User, base: int) -> Draft | None:
 def taking(target: Target, proposal: Proposal) -> Iterator[Draft]:
     """Makes a proposal a step of the person's draft; the block is part of the transaction that does."""
     with written_step(target.stored.snapshot, target.edition, proposal.step) as add, transaction.atomic():
-        kept, draft = held(target)
+        kept, draft, replaced = held(target)
         store.add(kept, add)
+        position = kept.cursor - 1
+        _repeat_behind(kept, replaced)
         if proposal.record is not None:
             act, number = proposal.step.operation, target.version.number
             audit.note(target.chain, target.person, act, proposal.record, version=number, draft=draft.pk)
         yield draft
-        audit.took_place(draft.pk, kept.cursor - 1)
+        audit.took_place(draft.pk, position)
+
+
+def _repeat_behind(kept: StoreDraft, replaced: Sequence[Snapshot]) -> None:
+    """`replaced`: what the step that was replaced led to, then what the later ones led to, which are repeated."""
+    if len(replaced) < 2:
+        return
+    try:
+        rebasing.repeat_behind(kept, replaced[0], replaced[1:])
+    except Overlap as overlap:
+        where = ", ".join(path.number for path in overlap.paths[:3])
+        raise Refused(
+            f"A later step of your draft changes the same nodes ({where}), so it cannot be repeated after this one. "
+            "Undo the later steps first, or add this as another step."
+        ) from overlap
 
 
 @transaction.atomic
@@ -75,7 +93,7 @@ def edit(target: Target, page: Shown, form: QueryDict) -> Draft:
     edits = edits_in(form, target.stored, page)
     if not edits and act is None:
         raise Refused("Nothing is different yet: change a text, or press one of the buttons.")
-    kept, draft = held(target)
+    kept, draft, _ = held(target)
     for options in edits:
         _edit(kept, options)
     if act is not None:
@@ -103,16 +121,22 @@ def _placed(kept: StoreDraft, options: EditOptions) -> EditOptions:
     return options.model_copy(update={"offset": place_in(part.text, options.offset)})
 
 
-def held(target: Target) -> tuple[StoreDraft, Draft]:
-    """The person's draft on the target, which nobody else changes until the transaction ends.
-    Without the step that the target replaces."""
+class Held(NamedTuple):
+    kept: StoreDraft
+    draft: Draft
+    replaced: Sequence[Snapshot]
+    """What the step that the target replaces led to, then what the steps behind it led to."""
+
+
+def held(target: Target) -> Held:
+    """The person's draft on the target, which nobody else changes until the transaction ends. Without the step that the
+    target replaces, and those behind it."""
     draft = target.draft or open_draft(target.chain, target.person, target.version.number) or _begin(target)
     kept = StoreDraft.objects.select_for_update().get(pk=draft.key)
-    if target.position is not None and kept.cursor == target.position + 1:
-        store.undo(kept)
+    replaced = [] if target.position is None else store.go_back(kept, target.position)
     if (store.current(kept).pk, held_edition(kept.history_id)) != (target.stored.snapshot.pk, target.edition):
         raise MovedOn("The draft changed since this form was made, perhaps in another window; look at it again.")
-    return kept, draft
+    return Held(kept, draft, replaced)
 
 
 def _begin(target: Target) -> Draft:

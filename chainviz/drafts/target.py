@@ -137,10 +137,10 @@ def target_of(request: HttpRequest, chain_id: int) -> Target:
 
 
 def target_of_draft(draft: Draft, position: int | None = None) -> Target:
-    """The draft as it is now; or as it was before its last step, where `position` names that step."""
+    """The draft as it is now; or as it was before the step that `position` names."""
     version = version_of(draft.chain, draft.base)
     steps = steps_of(draft)
-    if position is None or position != steps.cursor - 1:
+    if position is None or position >= steps.cursor:
         return Target(draft.chain, version, draft, StoredChain(snapshot_of(draft)), draft.author)
     before = steps.all[position - 1].snapshot if position else version.snapshot
     return Target(draft.chain, version, draft, StoredChain(before), draft.author, position)

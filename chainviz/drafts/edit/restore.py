@@ -43,7 +43,7 @@ def restore(target: Target, old: StoredChain, number: int, message: int, part: i
     now = target.stored
     found = restored_nodes(old, now, message) if part is None else restored_part(old, now, message, part)
     with transaction.atomic():
-        kept, draft = held(target)
+        kept, draft, _ = held(target)
         store.add_step(kept, NewStep([found.change], OPERATION, {"from_version": number}, report=[found.told]))
     return draft
 

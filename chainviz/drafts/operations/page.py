@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
 from chainviz.accounts.permissions import requires
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.errors import ChainError
 from chainviz.core.operations import operation_named
 from chainviz.drafts.models import Draft
@@ -18,12 +19,14 @@ from chainviz.drafts.operations.mask.choices import MaskChoices
 from chainviz.drafts.operations.observations.choices import ObservationsChoices
 from chainviz.drafts.operations.redact.choices import RedactChoices
 from chainviz.drafts.operations.repair.choices import RepairChoices
-from chainviz.drafts.operations.replace_step import address_of, chosen_in, last_step
+from chainviz.drafts.operations.replace_step import address_of, chosen_in, made_step
 from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
+from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.summaries.choices import SummarizeChoices
-from chainviz.drafts.target import target_of, target_of_draft
+from chainviz.drafts.target import Target, target_of, target_of_draft
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
+from chainviz.store.models import Step
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
@@ -49,7 +52,7 @@ def operation(request: HttpRequest, chain_id: int, name: str) -> HttpResponse:
     refused = read_only_page(request, target, chosen)
     if refused is not None:
         return refused
-    made = last_step(target, chosen, small_number(request.GET.get("at", "")))
+    made = made_step(target, chosen, small_number(request.GET.get("at", "")))
     if made is not None and target.draft is not None:
         target = target_of_draft(target.draft, made.position)
     choices = PARTICULAR.get(name, Choices)(request, target, chosen)
@@ -63,8 +66,14 @@ def operation(request: HttpRequest, chain_id: int, name: str) -> HttpResponse:
     choices.read()
     if made is not None and request.method != "POST":
         choices.reopen(chosen_in(made, chosen))
-        choices.note = f"Step {made.position + 1} of your draft has these choices. A new preview replaces it."
+        choices.note = _note(target, made)
     return choices.answer() or (_take(choices) if choices.asks_for_step else choices.waiting() or choices.page())
+
+
+def _note(target: Target, made: Step) -> str:
+    later = steps_of(target.draft).cursor - made.position - 1 if target.draft is not None else 0
+    repeats = f" and repeats the {count_text(later, 'step')} behind it" if later else ""
+    return f"Step {made.position + 1} of your draft has these choices. A new preview replaces it{repeats}."
 
 
 def _take(choices: Choices) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Changing the last step of a draft: its choices are shown again, and a new preview replaces it."""
+"""Changing a step of a draft: its choices are shown again, and a new preview replaces it. Later steps are repeated."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CHANGED_ELSEWHERE = {"edit", "summarize"}
 """An edit is changed in its node; summaries are changed in their run."""
 
 
-def last_step(target: Target, operation: Operation[Any], position: int | None) -> Step | None:
-    """Returns the step at `position` where it is the draft's last one and this operation made it."""
+def made_step(target: Target, operation: Operation[Any], position: int | None) -> Step | None:
+    """Returns the step at `position` where this operation made it."""
     if target.draft is None or position is None or operation.name in CHANGED_ELSEWHERE:
         return None
     steps = steps_of(target.draft)
-    made = steps.all[position] if position == steps.cursor - 1 else None
+    made = steps.at(position) if position < steps.cursor else None
     return made if made is not None and made.snapshot.operation == operation.name else None
 
 
@@ -40,12 +40,12 @@ def chosen_in(step: Step, operation: Operation[Any]) -> Options:
         return operation.Options.model_validate({name: value for name, value in kept.items() if name not in wrong})
 
 
-def change_address(draft: Draft, steps: Steps) -> str:
-    """Where the choices of the last step are changed; empty where they cannot be."""
-    name = steps.all[steps.cursor - 1].snapshot.operation if steps.cursor else ""
+def change_address(draft: Draft, steps: Steps, position: int) -> str:
+    """Where the choices of a step are changed; empty where they cannot be."""
+    name = steps.all[position].snapshot.operation if position < steps.cursor else ""
     if operation_named(name) is None or name in CHANGED_ELSEWHERE:
         return ""
-    return f"{reverse('drafts:operation', args=[draft.chain_id, name])}?draft={draft.pk}&at={steps.cursor - 1}"
+    return f"{reverse('drafts:operation', args=[draft.chain_id, name])}?draft={draft.pk}&at={position}"
 
 
 def address_of(operation: Operation[Any], draft: Draft, asked: Mapping[str, str]) -> str:
@@ -54,6 +54,6 @@ def address_of(operation: Operation[Any], draft: Draft, asked: Mapping[str, str]
     steps = steps_of(draft)
     if kept := {name: asked[name] for name in ("kind", "since") if name in asked}:
         return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?{urlencode({'draft': draft.pk, **kept})}"
-    if steps.cursor == 1 and steps.all[0].snapshot.operation == operation.name and (address := change_address(draft, steps)):
+    if steps.cursor == 1 and steps.all[0].snapshot.operation == operation.name and (address := change_address(draft, steps, 0)):
         return address
     return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?draft={draft.pk}&at={steps.cursor}"

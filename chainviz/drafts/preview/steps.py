@@ -50,7 +50,7 @@ def step_rows(draft: Draft, base: Snapshot, steps: Steps) -> Iterator[StepRow]:
         snapshot = step.snapshot
         change = snapshot.size - before
         sizes = "same size" if not change else f"{'+' if change > 0 else ''}{byte_text(change)}"
-        change_href = change_address(draft, steps) if i == steps.cursor - 1 else ""
+        change_href = change_address(draft, steps, i)
         badge, warnings = badge_of(snapshot.operation), warnings_in(unpack(snapshot.report))
         yield StepRow(*named(snapshot), sizes, badge, i >= steps.cursor, change_href, warnings)
         before = snapshot.size

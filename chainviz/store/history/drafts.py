@@ -64,6 +64,16 @@ def redo(draft: Draft) -> bool:
     return can_redo
 
 
+@transaction.atomic
+def go_back(draft: Draft, position: int) -> list[Snapshot]:
+    """Undoes the steps from `position` on; returns what they led to."""
+    locked = _lock(draft)
+    undone = [step.snapshot for step in steps(locked)[position : locked.cursor]]
+    _move(locked, min(position, locked.cursor))
+    draft.refresh_from_db()
+    return undone
+
+
 def _move(draft: Draft, cursor: int) -> None:
     draft.cursor = cursor
     draft.updated = timezone.now()

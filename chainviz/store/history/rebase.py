@@ -1,4 +1,5 @@
-"""Moves a draft to a newer head: repeats its steps there, where both sides changed different pairs."""
+"""Repeats steps of a draft on another content, where both sides changed different pairs: on a newer head, or behind a step
+that was replaced."""
 
 from __future__ import annotations
 
@@ -28,22 +29,41 @@ from chainviz.store.transfer.document_context import context_of
 def rebase(draft: Draft, head: Version) -> Draft:
     """Returns the draft on top of `head`. Raises Overlap, and changes nothing, where both sides changed the same pairs."""
     draft = Draft.objects.select_for_update().select_related("base__snapshot").get(pk=draft.pk)
-    base = pieces_of(draft.base.snapshot)
-    theirs = differences(base, pieces_of(head.snapshot))
     taken = [step.snapshot for step in steps(draft)[: draft.cursor]]
-    ours = [differences(base, pieces_of(snapshot)) for snapshot in taken]
-    _refuse_overlap(StoredChain(draft.base.snapshot).outline, theirs, ours)
-    parent = head.snapshot
-    repeated = []
-    for snapshot, changes in zip(taken, ours, strict=True):
-        merged = sorted([*theirs, *changes], key=lambda change: (change.start, change.removed))
-        parent = _repeat(parent, splice(base, merged), snapshot, draft.base.snapshot)
-        repeated.append(parent)
+    repeated = _repeated(draft.base.snapshot, head.snapshot, taken)
     draft.steps.all().delete()
-    Step.objects.bulk_create(Step(draft=draft, position=i, snapshot=one) for i, one in enumerate(repeated))
+    _add(draft, 0, repeated)
     draft.base, draft.cursor = head, len(repeated)
     draft.save(update_fields=["base", "cursor", "updated"])
     return draft
+
+
+def repeat_behind(draft: Draft, replaced: Snapshot, later: Sequence[Snapshot]) -> None:
+    """Repeats the steps `later`, which came behind `replaced`, behind the draft's last step, which came in its place. Raises
+    Overlap, and changes nothing, where one of them changed the same pairs as either."""
+    last = steps(draft)[draft.cursor - 1].snapshot
+    repeated = _repeated(replaced, last, later)
+    _add(draft, draft.cursor, repeated)
+    draft.cursor += len(repeated)
+    draft.save(update_fields=["cursor", "updated"])
+
+
+def _add(draft: Draft, first: int, snapshots: Sequence[Snapshot]) -> None:
+    Step.objects.bulk_create(Step(draft=draft, position=i, snapshot=one) for i, one in enumerate(snapshots, first))
+
+
+def _repeated(base: Snapshot, head: Snapshot, taken: Sequence[Snapshot]) -> list[Snapshot]:
+    """Returns what the snapshots `taken`, made from `base`, are when made from `head`."""
+    old = pieces_of(base)
+    theirs = differences(old, pieces_of(head))
+    ours = [differences(old, pieces_of(snapshot)) for snapshot in taken]
+    _refuse_overlap(StoredChain(base).outline, theirs, ours)
+    parent, repeated = head, []
+    for snapshot, changes in zip(taken, ours, strict=True):
+        merged = sorted([*theirs, *changes], key=lambda change: (change.start, change.removed))
+        parent = _repeat(parent, splice(old, merged), snapshot, base)
+        repeated.append(parent)
+    return repeated
 
 
 def overlap(draft: Draft, head: Version) -> Overlap | None:
