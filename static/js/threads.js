@@ -62,5 +62,5 @@ onKey("n", () => step(1));
 onKey("p", () => step(-1));
 onKey("r", () => current?.querySelector("[data-resolve], button[value=reopen]")?.click() ?? false);
 
-const target = location.hash && document.getElementById(location.hash.slice(1));
+const target = document.getElementById(location.hash.slice(1));
 if (target?.matches("details.thread")) target.open = true;

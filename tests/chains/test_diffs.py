@@ -45,6 +45,9 @@ class Links:
     def edit(self, path: Path) -> str:
         return ""
 
+    def comments(self, old: Path | None, new: Path | None) -> tuple[Any, ...]:
+        return ()
+
     def lines(self, change: int, text: int, row: int) -> str:
         return self.page + query(change=change, text=text or "", row=row or "")
 

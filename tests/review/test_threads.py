@@ -81,6 +81,17 @@ def test_rows_and_outline_show_threads_without_a_script(client: Client) -> None:
     assert "threads/2/" in page(client, f"/c/{chain.pk}/v/2/inspect/s2"), "a section shows its threads beside the chain"
 
 
+def test_both_sides_of_a_difference_can_be_commented_on(client: Client) -> None:
+    chain = make_chain(TALK)
+    apply(chain, "edit", path="s1.p2.m0.c0", action="text", text="It was noon.")
+    thread_on(chain, "s1.p2")
+    shown = page(client, f"/c/{chain.pk}/diff/1..2/")
+    assert 'aria-label="Threads on s1.p2 of version 1"' in shown and "thread-chip" in shown
+    send_form(client, f"/c/{chain.pk}/v/2/comment/?path=s1.p2", body="On the right side")
+    assert 'aria-label="Threads on s1.p2 of version 2"' in page(client, f"/c/{chain.pk}/diff/1..2/")
+    assert "from version 2, unchanged" not in page(client, f"/c/{chain.pk}/threads/2/")
+
+
 def test_threads_of_a_window_cost_one_statement(client: Client, django_assert_max_num_queries: Any) -> None:
     chain = make_chain(STORY)
     page(client, f"/c/{chain.pk}/")

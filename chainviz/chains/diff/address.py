@@ -58,6 +58,16 @@ def query(**values: object) -> str:
     return "?" + urlencode({name: value for name, value in values.items() if value not in (None, "")})
 
 
+@dataclass(frozen=True, slots=True)
+class SideLink:
+    """Where the node on one side of a change is commented on."""
+
+    label: str
+    href: str
+    chip: str = ""
+    """HTML of what is noted about the node already, such as its threads."""
+
+
 class Links(Protocol):
     """Where a page of changes leads."""
 
@@ -69,6 +79,9 @@ class Links(Protocol):
     def after(self, path: Path) -> str: ...
     def edit(self, path: Path) -> str:
         """ "" where the version after cannot be edited."""
+
+    def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
+        """Where the nodes on either side are commented on; empty where they cannot be."""
 
     def restore(self, message: int, part: int | None = None) -> str:
         """What the page's form sends to bring back a part of the version before, or the nodes of one of its messages; ""

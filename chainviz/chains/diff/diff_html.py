@@ -14,6 +14,7 @@ from typing import Literal
 from django.templatetags.static import static
 from django.utils.safestring import SafeString, mark_safe
 
+from chainviz.chains.diff.address import SideLink
 from chainviz.chains.render.visible_text import safe
 from chainviz.core.diff.lines import DiffRow
 from chainviz.core.diff.words import Spans
@@ -108,6 +109,7 @@ class Group:
     sizes: str
     rows: tuple[Row, ...]
     edit_href: str = ""
+    comments: tuple[SideLink, ...] = ()
     restore: str = ""
     """What the page's form sends to bring back the nodes as they were; empty where that cannot be."""
     scope: str = ""
@@ -181,14 +183,25 @@ def _group(group: Group) -> str:
         if group.edit_href
         else ""
     )
+    comments = "".join(map(_comment, group.comments))
     return (
         f'<section class="diff-group" id="{group.dom_id}" data-change-stop tabindex="-1" '
         f'aria-label="Change {group.place} {escape(group.scope)}: {number} {escape(group.word)}">'
         f'<div class="diff-group-head">{_mark(group.role)}{place}'
         f"<b>{f'<code>{title}</code>' if group.is_code else title}</b>"
         f'<span class="badge" data-state="{escape(group.state)}">{_icon(group.icon)}{escape(group.word)}</span>'
-        f'<span class="push-end delta" data-state="quiet">{escape(group.sizes)}</span>{_restore_all(group)}{edit}</div>'
+        f'<span class="push-end delta" data-state="quiet">{escape(group.sizes)}</span>{_restore_all(group)}{comments}{edit}</div>'
         f"{''.join(map(_row, group.rows))}</section>"
+    )
+
+
+def _comment(link: SideLink) -> str:
+    if not link.href:
+        return ""
+    label = escape(link.label)
+    return (
+        f'<a class="button" data-size="small-icon" href="{escape(link.href)}" aria-label="{label}" '
+        f'title="{label}">{link.chip or _icon("comment")}</a>'
     )
 
 

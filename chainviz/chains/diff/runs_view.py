@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from chainviz.accounts.permissions import requires
-from chainviz.chains.diff.address import asked_of, query
+from chainviz.chains.diff.address import SideLink, asked_of, query
 from chainviz.chains.diff.compare_runs import compare_runs
 from chainviz.chains.diff.folds import fold_fragment
 from chainviz.chains.diff.groups import Compared
@@ -47,6 +47,9 @@ class RunLinks:
 
     def edit(self, path: Path) -> str:
         return ""
+
+    def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
+        return ()
 
     def restore(self, message: int, part: int | None = None) -> str:
         return ""

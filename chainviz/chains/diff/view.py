@@ -12,18 +12,21 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
-from chainviz.chains.diff.address import asked_of, query
+from chainviz.chains.diff.address import SideLink, asked_of, query
 from chainviz.chains.diff.compare import compare
 from chainviz.chains.diff.folds import fold_fragment
 from chainviz.chains.diff.groups import Compared
 from chainviz.chains.diff.measures import measures_of
 from chainviz.chains.diff.page import diff_view
 from chainviz.chains.diff.stored_rows import StoredRows
+from chainviz.chains.explorer.row_notes import NO_NOTES, RowNotes, row_notes
+from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from chainviz.web.htmx import wants_fragment
+from chainviz.web.query_params import url_or_nothing
 
 MOST_CHOICES = 200
 
@@ -39,6 +42,9 @@ class VersionLinks:
     """The page has the form that brings back texts of the version before."""
     edits: bool = True
     """The role of the person allows edits."""
+    comments_allowed: bool = False
+    notes: tuple[RowNotes, RowNotes] = (NO_NOTES, NO_NOTES)
+    """Of the version before and the one after."""
 
     @property
     def page(self) -> str:
@@ -52,6 +58,20 @@ class VersionLinks:
 
     def edit(self, path: Path) -> str:
         return f"{reverse('drafts:edit', args=[self.chain.pk, path])}?v={self.after_number}" if self.edits else ""
+
+    def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
+        sides = ((self.before_number, old, self.notes[0]), (self.after_number, new, self.notes[1]))
+        return tuple(
+            self._comment(number, path, notes.chips.get(path.node, ""))
+            for number, path, notes in sides
+            if path is not None
+        )
+
+    def _comment(self, number: int, path: Path, chip: str) -> SideLink:
+        form = url_or_nothing("review:new_thread", self.chain.pk, number) if self.comments_allowed else ""
+        href = self._at(number, path) if chip or not form else f"{form}?path={path.node}"
+        label = f"{'Threads' if chip else 'Comment'} on {path.node} of version {number}"
+        return SideLink(label, href if chip or form else "", chip)
 
     def restore(self, message: int, part: int | None = None) -> str:
         if not self.restores:
@@ -85,8 +105,17 @@ def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpRe
         return redirect("chains:diff", chain.pk, *map(int, picked))
     old, new = _version(chain, before), _version(chain, after)
     asked = asked_of(request)
-    edits = member_of(request).may("draft")
-    links = VersionLinks(chain, before, after, restores=edits and before != chain.version, edits=edits)
+    member = member_of(request)
+    edits = member.may("draft")
+    links = VersionLinks(
+        chain,
+        before,
+        after,
+        restores=edits and before != chain.version,
+        edits=edits,
+        comments_allowed=member.may("comment"),
+        notes=(_notes(request, chain_id, before), _notes(request, chain_id, after)),
+    )
     compared = compared_of(StoredChain(old.snapshot), StoredChain(new.snapshot), links)
     if wants_fragment(request) and asked.fold is not None:
         fragment = fold_fragment(compared, asked)
@@ -106,6 +135,11 @@ def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpRe
         "since_upload_href": "" if before == 1 else reverse("chains:diff", args=[chain.pk, 1, after]),
     }
     return render(request, "chains/diff/diff.html", {"page": page})
+
+
+def _notes(request: HttpRequest, chain_id: int, number: int) -> RowNotes:
+    subject = version_subject(request, chain_id, number)
+    return row_notes(subject, 0, subject.snapshot.messages)
 
 
 def _version(chain: Chain, number: int) -> Version:

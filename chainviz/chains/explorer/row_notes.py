@@ -27,6 +27,9 @@ class RowNotes:
     """At the end of the opened node."""
 
 
+NO_NOTES = RowNotes()
+
+
 def row_notes(subject: Subject, start: int, stop: int) -> RowNotes:
     """Of the rows that begin with the messages `start : stop`. One query, and one more where there is anything."""
     find: Callable[[Subject, int, int], RowNotes] = import_string(settings.ROW_NOTES)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from chainviz.chains.diff.address import Asked, query
+from chainviz.chains.diff.address import Asked, SideLink, query
 from chainviz.chains.diff.compare import compare
 from chainviz.chains.diff.groups import Compared
 from chainviz.chains.diff.measures import Measure, measures_of
@@ -49,6 +49,9 @@ class DraftLinks:
 
     def edit(self, path: Path) -> str:
         return f"{reverse('drafts:edit', args=[self.chain.pk, path])}?draft={self.draft_id}"
+
+    def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
+        return ()
 
     def restore(self, message: int, part: int | None = None) -> str:
         return ""
