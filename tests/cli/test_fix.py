@@ -125,6 +125,52 @@ PI: dict[str, Lines] = {
 }
 
 
+def event(number: int, kind: str, **members: Any) -> dict[str, Any]:
+    return {"id": f"e{number}", "timestamp": f"2026-11-21T20:00:0{number}", "kind": kind, **members}
+
+
+def asked(number: int, text: str) -> dict[str, Any]:
+    message = {"role": "user", "content": [{"type": "text", "text": text}]}
+    return event(number, "MessageEvent", source="user", llm_message=message)
+
+
+def acted(number: int, id: str, answer: str = "") -> dict[str, Any]:
+    call = {"id": id, "name": "terminal", "arguments": '{"command": "ls"}', "origin": "completion"}
+    named = {"tool_name": "terminal", "tool_call_id": id, "tool_call": call, "llm_response_id": answer or f"r{number}"}
+    return event(number, "ActionEvent", source="agent", thought=[], action={"kind": "ExecuteBashAction", "command": "ls"}, **named)
+
+
+def observed(number: int, id: str) -> dict[str, Any]:
+    content = {"kind": "ExecuteBashObservation", "content": [{"type": "text", "text": "a.txt"}]}
+    named = {"tool_name": "terminal", "tool_call_id": id, "action_id": "e1", "observation": content}
+    return event(number, "ObservationEvent", source="environment", **named)
+
+
+OPENHANDS: dict[str, Lines] = {
+    "an action that was interrupted": [asked(0, "Look"), acted(1, "c1"), asked(2, "Are you there?")],
+    "an action at the end": [asked(0, "Look"), acted(1, "c1")],
+    "an observation whose action was condensed away": [asked(0, "Look"), observed(1, "c0"), asked(2, "Go on")],
+    "an observation after a later message": [asked(0, "Look"), acted(1, "c1"), asked(2, "And?"), observed(3, "c1")],
+    "the same observation twice": [asked(0, "Look"), acted(1, "c1"), observed(2, "c1"), observed(3, "c1")],
+    "parallel actions half observed": [
+        asked(0, "Look"), acted(1, "c1", "r"), acted(2, "c2", "r"), observed(3, "c2"), asked(4, "And?"),
+    ],
+}  # fmt: skip
+OPENHANDS_0: dict[str, Lines] = {
+    "an action without an observation": [
+        {"id": 1, "source": "user", "message": "Look", "action": "message", "args": {"content": "Look"}},
+        {
+            "id": 2, "source": "agent", "message": "", "action": "run", "args": {"command": "ls"},
+            "tool_call_metadata": {
+                "function_name": "execute_bash", "tool_call_id": "c1",
+                "model_response": {"id": "m1", "choices": [{"message": {"role": "assistant", "content": "", "tool_calls": [CALL]}}]},
+            },
+        },
+        {"id": 3, "source": "user", "message": "And?", "action": "message", "args": {"content": "And?"}},
+    ],
+}  # fmt: skip
+
+
 def json_lines(values: Lines) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
@@ -137,6 +183,8 @@ SHAPES = [
     *(pytest.param(json_lines, lines, "claude_code", "anthropic", id=name) for name, lines in CLAUDE.items()),
     *(pytest.param(json_lines, lines, "pi_session", "anthropic", id=name) for name, lines in PI.items()),
     *(pytest.param(json_lines, lines, "codex_rollout", "openai-responses", id=f"Codex: {n}") for n, lines in CODEX.items()),
+    *(pytest.param(json_lines, lines, "openhands", "openai-chat", id=f"OpenHands: {n}") for n, lines in OPENHANDS.items()),
+    *(pytest.param(one_list, lines, "openhands", "openai-chat", id=f"OpenHands 0: {n}") for n, lines in OPENHANDS_0.items()),
     *(pytest.param(one_list, lines, "openai_chat", "openai-chat", id=name) for name, lines in OPENAI.items()),
     *(pytest.param(one_list, lines, "anthropic", "anthropic", id=name) for name, lines in ANTHROPIC.items()),
 ]
@@ -177,6 +225,19 @@ def test_lines_that_the_fix_does_not_touch_stay_byte_for_byte(tmp_path: Path) ->
     added, linked = json.loads(after[2]), json.loads(after[3])
     assert (added["parentUuid"], linked["parentUuid"]) == ("u1", added["uuid"])
     assert added["sessionId"] == "s-1", "the agent finds its lines by their session"
+
+
+@pytest.mark.parametrize("write", [json_lines, one_list])
+@pytest.mark.parametrize("name", OPENHANDS)
+def test_events_of_openhands_stay_events_of_its_version(name: str, write: Callable[[Lines], bytes], tmp_path: Path) -> None:
+    """It reads no others: an event of the older version would end the conversation for good."""
+    session = tmp_path / "events.json"
+    session.write_bytes(write(OPENHANDS[name]))
+    main(["fix", str(session)])
+    text = session.read_text()
+    after = json.loads(text) if text.startswith("[") else [json.loads(each) for each in text.splitlines()]
+    assert all(each["kind"] in ("MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent") for each in after)
+    assert all({"tool_name", "tool_call_id", "error"} <= each.keys() for each in after if each["kind"] == "AgentErrorEvent")
 
 
 def test_every_branch_and_sub_agent_is_fixed(tmp_path: Path, capsys: Any) -> None:

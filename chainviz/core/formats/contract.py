@@ -79,6 +79,9 @@ class Format(Protocol):
     lines: bool = False
     """A new document of this format is JSON Lines (or plain lines), not one list."""
 
+    any_near: bool = False
+    """A message of another role shows how a new one is to be written, where there is none of its own."""
+
     packs: bool = True
     """A tool message may hold several results; else each has a message of its own."""
 

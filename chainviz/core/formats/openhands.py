@@ -27,6 +27,7 @@ from chainviz.core.chain.messages import (
 )
 from chainviz.core.dialects.call_result_units import joined_halves
 from chainviz.core.dialects.frameworks import openhands_events as events
+from chainviz.core.dialects.frameworks.openhands_new_events import new_event
 from chainviz.core.dialects.leaves import Host, Located
 from chainviz.core.dialects.losses import TEXTS_JOIN, Room, has_several_texts, losses
 from chainviz.core.dialects.patching import Speller, reasoning_of
@@ -48,6 +49,7 @@ class OpenHands(LeafFormat):
     tested_with = "OpenHands V0 (2024, 2025), V1"
     blocks_at = ("extras",)
     packs = False
+    any_near = True
     hints = ("action", "observation", "kind")
 
     def is_message(self, value: object) -> bool:
@@ -127,7 +129,7 @@ class OpenHands(LeafFormat):
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
         if not message.source:
-            return super().write(message, style)
+            return self._events(message, style)
         old = self.message(message.role, message.source)
         same = [part.origin for part in message.parts] == [part.origin for part in old.parts]
         if same and message.role == old.role and list(map(type, message.parts)) == list(map(type, old.parts)):
@@ -135,17 +137,30 @@ class OpenHands(LeafFormat):
             if self.message(message.role, fragments) == message:
                 return fragments
         first = message.source[0]
-        new = super().write(replace(message, source=()), replace(style, near=first.text))[0]
-        return (replace(new, ordinal=first.ordinal, lead=first.lead),)
+        new, *others = self._events(replace(message, source=()), replace(style, near=first.text))
+        return (replace(new, ordinal=first.ordinal, lead=first.lead), *others)
+
+    def _events(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        """In version 1 each call of an answer is an event."""
+        calls = [part for part in message.parts if isinstance(part, ToolCall)]
+        if len(calls) < 2 or not _is_version_1(style.near):
+            return super().write(message, style)
+        rest = tuple(part for part in message.parts if not isinstance(part, ToolCall))
+        speller = Speller(style.near, style.ascii)
+        parts = [(*rest, calls[0]), *((call,) for call in calls[1:])]
+        return tuple(
+            Fragment(NEW, "", new_event(replace(message, parts=own), speller, response=calls[0].id)) for own in parts
+        )
 
     def _new(self, message: Message, style: Style) -> Fragment:
         """The skeleton holds all that an event can."""
         return Fragment(NEW, "", self.skeleton(message, style, Speller(style.near, style.ascii)))
 
     def skeleton(self, message: Message, style: Style, speller: Speller) -> str:
-        near = parse(style.near) if style.near else None
+        if _is_version_1(style.near):
+            return new_event(message, speller)
         event = _new_event(message, speller)
-        return f"[{event}, {_NOTHING}]" if type(near) is list else event
+        return f"[{event}, {_NOTHING}]" if style.near and type(parse(style.near)) is list else event
 
     def join(self, fragments: Sequence[Fragment]) -> str:
         return joined_halves(fragments, self.blocks_at, _Pairs())
@@ -171,6 +186,11 @@ def _is_event(value: object) -> bool:
     if isinstance(value.get("action"), str):
         return "args" in value or "is_confirmed" in value or "wait_for_response" in value
     return isinstance(value.get("observation"), str) and "content" in value
+
+
+def _is_version_1(text: str) -> bool:
+    value = parse(text) if text else None
+    return type(value) is dict and value.get("kind") in events.KINDS_V1
 
 
 def _new_event(message: Message, speller: Speller) -> str:

@@ -98,7 +98,7 @@ class Stylist:
 
     def _nearest(self, role: str, place: int) -> str:
         """Returns the source of a near message of the role, or of the first one of the role in the chain's beginning. In a
-        log of lines, which share what they say of their session, any other message is better than none."""
+        log of lines, which share what they say of their session, and in events, any other message is better than none."""
         if self._is_new:
             return ""
         key = (role, place // NEARBY)
@@ -113,7 +113,7 @@ class Stylist:
         near = sorted(range(len(roles)), key=lambda i: abs(first + i - place))
         yield from (first + i for i in near if roles[i] == role)
         yield from (i for i, other in enumerate(self._chain.roles(0, NEARBY)) if other == role)
-        if self._format.lines:
+        if self._format.lines or self._format.any_near:
             yield from (first + i for i in near)
 
 
