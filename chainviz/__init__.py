@@ -13,9 +13,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from chainviz.api import Chain, Comparison, Report, Result, diff, generate, load, state
+    from chainviz.api import Chain, Comparison, Report, Result, diff, generate, load, parse, state
 
-__all__ = ["Chain", "Comparison", "Report", "Result", "diff", "generate", "load", "state"]
+__all__ = ["Chain", "Comparison", "Report", "Result", "diff", "generate", "load", "parse", "state"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,13 +2,14 @@
 
 In reading order: `chain` (a chain and the result of an operation), `state` (conversation states), `file` (an open file with
 its chains), `writing` (chains back to bytes and files), `tree_text` (a chain in words), `tree_html` (for notebooks),
-`comparison` (two chains), `summary_writer` (writers by name).
+`comparison` (two chains), `answer` (a model's answer as sections and calls), `summary_writer` (writers by name).
 """
 
 from __future__ import annotations
 
 from chainviz.api import state
+from chainviz.api.answer import parse
 from chainviz.api.chain import Chain, Report, Result, generate, load
 from chainviz.api.comparison import Comparison, diff
 
-__all__ = ["Chain", "Comparison", "Report", "Result", "diff", "generate", "load", "state"]
+__all__ = ["Chain", "Comparison", "Report", "Result", "diff", "generate", "load", "parse", "state"]

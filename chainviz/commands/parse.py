@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from chainviz.api.answer import parse
 from chainviz.commands.io.files import tell
 from chainviz.core.errors import ChainError, DocumentError
 from chainviz.core.terminal import excerpt, visible
 from chainviz.core.text_formats import TEXT_FORMATS
-from chainviz.core.text_formats.contract import FoundSection, RegisteredSection
-from chainviz.core.toolchain import ParsedAnswer, ParseOptions, ReadCalls, parse_answer
+from chainviz.core.text_formats.contract import FoundSection
+from chainviz.core.toolchain import ParsedAnswer, ParseOptions, ReadCalls
 
 SHOWN = 70
 USUAL = ParseOptions()
@@ -36,11 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     names = [name.strip() for name in arguments.sections.split(",") if name.strip()]
-    options = ParseOptions(
-        arguments.format, tuple(map(RegisteredSection, names)), arguments.strict, arguments.calls_in, arguments.syntax
-    )
     text = _text(arguments.text)
-    answer = parse_answer(text, options)
+    options = {name: getattr(arguments, name) for name in ("format", "strict", "calls_in", "syntax")}
+    answer = parse(text, names, **options)
     error = _error(answer, text)
     tell([json.dumps(_object(answer, text, error))] if arguments.json else _lines(answer, text))
     if error:

@@ -121,6 +121,13 @@ def test_results_are_the_text_that_a_model_reads(file: Path) -> None:
     assert "in hall 2" in part.text and "no result is stored" in part.text  # type: ignore[union-attr]
 
 
+def test_a_reply_is_sections_and_calls() -> None:
+    answer = chainviz.parse('<plan>x</plan>no<action>[{"tool": "f"}, {"x": 1}]</action>', ("plan", "action"), format="xml")
+    assert [section.name for section in answer.text.sections] == ["plan", "action"]
+    ((_, read),) = answer.actions
+    assert ([entry.name for entry in read.entries], read.calls) == (["f", ""], ())
+
+
 def test_states_calls_and_strategies(tmp_path: Path) -> None:
     talk = [{"role": "system", "content": "s"}, *({"role": role, "content": "x"} for role in ("user", "assistant") * 3)]
     (chain,) = [chainviz.load(talk)[0]]

@@ -14,6 +14,7 @@ from chainviz.api.chain import Chain, chains_of
 from chainviz.api.file import ChainFile, open_file
 from chainviz.core.errors import ChainError, DocumentError, OptionsError
 from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.formats.contract import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,17 @@ def add_file(parser: argparse.ArgumentParser, name: str) -> None:
 
 def add_format(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(format.name for format in FORMATS)
-    parser.add_argument("--format", metavar="NAME", help=f"the file's format instead of the detected one: {names}")
+    choices = " ".join(_choices(format) for format in FORMATS if format.choices)
+    parser.add_argument("--format", metavar="NAME", help=f"the file's format instead of the detected one: {names}. {choices}")
     parser.add_argument("--salvage", action="store_true", help="of a file that is cut off, take the complete messages")
+
+
+def _choices(format: Format) -> str:
+    """How the values of its choices are written that are not the usual ones."""
+    unusual = [(value, f"{choice.label} {label}".lower()) for choice in format.choices for value, label in choice.values[1:]]
+    said = ", ".join(f"{value} ({label})" for value, label in unusual)
+    example = ",".join(value for value, _ in unusual)
+    return f"How {format.name} is read can be chosen behind a colon, as in {format.name}:{example}: {said}."
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
