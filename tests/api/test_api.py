@@ -36,7 +36,7 @@ def file(tmp_path: Path) -> Path:
 def test_the_example_of_the_readme_runs(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.chdir(file.parent)
     readme = (ROOT / "README.md").read_text()
-    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    (example,) = re.findall(r"```python\n(import chainviz\n.*?)```", readme, re.DOTALL)
     exec(compile(example, "README.md", "exec"), {})
     told = capsys.readouterr().out
     assert "run.json: openai_chat, 4 messages" in told
