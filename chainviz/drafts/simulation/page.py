@@ -216,7 +216,7 @@ def _short(value: str) -> str:
     return one_line(f"{node.label}: {node.said}", 60)
 
 
-@requires("draft")
+@requires("read")
 @require_http_methods(["GET", "HEAD", "POST"])
 def simulation(request: HttpRequest, chain_id: int) -> HttpResponse:
     target = target_of(request, chain_id)
