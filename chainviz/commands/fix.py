@@ -60,7 +60,7 @@ def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None
 def _tell(fixed: FixedChain) -> None:
     if fixed.is_changed:
         print(f"{fixed.title}: what changes for {fixed.provider.label}")
-        for line in fixed.changes():
+        for line in fixed.changes:
             print(f"  {line}")
     elif not fixed.result.warnings:
         print(f"{fixed.title}: {fixed.provider.label} accepts it")

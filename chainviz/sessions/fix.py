@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from chainviz.api.chain import Chain, Result, chains_of, document_of
 from chainviz.api.comparison import diff
@@ -21,6 +21,8 @@ SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "pi_s
 USUAL = "openai-chat"
 MOST_LINES = 12
 """Lines of a changed text that are shown."""
+MOST_CHANGES = 1_000
+"""Lines of a difference that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +31,16 @@ class FixedChain:
     provider: Provider
     result: Result
     """Its warnings say what remains."""
+    changes: tuple[str, ...]
+    """The difference, a line each."""
 
     @property
     def is_changed(self) -> bool:
-        return self.result.chain is not self.before
+        return bool(self.changes)
 
     @property
     def title(self) -> str:
         return self.before.title
-
-    def changes(self) -> Iterator[str]:
-        """The difference, a line each."""
-        return render(diff(self.before, self.result.chain).chains, most_lines=MOST_LINES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,10 @@ def fix_session(old: bytes, name: str, format: str | None = None, provider: Prov
 def _fixed(provider: Provider | None, chain: Chain) -> tuple[Chain, FixedChain]:
     goal = provider or provider_of(chain.format)
     result = chain.apply("repair", goal=goal.name, resumes=True)
-    return result.chain, FixedChain(chain, goal, result)
+    is_changed = result.chain is not chain
+    # the comparison reads the file, which is open only now
+    lines = render(diff(chain, result.chain).chains, most_lines=MOST_LINES) if is_changed else ()
+    return result.chain, FixedChain(chain, goal, result, tuple(islice(lines, MOST_CHANGES)))
 
 
 def provider_of(format: str) -> Provider:

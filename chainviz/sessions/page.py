@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 
 from django.conf import settings
@@ -51,8 +50,7 @@ class ChainView:
 
     @cached_property
     def lines(self) -> list[Line]:
-        texts = islice(self.fixed.changes(), MOST_LINES) if self.fixed.is_changed else ()
-        return [Line(text, SIGNS.get(text.strip()[:1], "")) for text in texts]
+        return [Line(text, SIGNS.get(text.strip()[:1], "")) for text in self.fixed.changes[:MOST_LINES]]
 
 
 @dataclass(frozen=True)
