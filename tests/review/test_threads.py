@@ -104,6 +104,22 @@ def test_threads_of_a_window_cost_one_statement(client: Client, django_assert_ma
         assert "30<span" in page(client, f"/c/{chain.pk}/")
 
 
+def test_text_that_no_database_holds_can_be_quoted(client: Client) -> None:
+    chain = make_chain([{"role": "user", "content": "a\ud800b\x00c words"}, {"role": "assistant", "content": "Yes."}])
+    for path, quote in (("s1.h.m0.c0", ""), ("s1.h.m0", "c words"), ("s1.h.m0", "")):
+        assert send_form(client, f"/c/{chain.pk}/v/1/comment/?path={path}", body="\x00 odd", quote=quote).status_code == 303
+    whole = begin(chain, local_owner(), NewThread(1, Thread.Kind.PART, "s1.h.m0.c0", quote="a\ud800b\x00c words"), "x").thread
+    assert client.get(f"/c/{chain.pk}/threads/{whole.number}/").status_code == 200
+
+
+def test_comments_with_secrets_are_named(client: Client) -> None:
+    chain = make_chain(STORY)
+    thread_on(chain, "s1.p2")
+    assert "may hold secrets" not in page(client, f"/c/{chain.pk}/threads/")
+    begin(chain, local_owner(), NewThread(1, Thread.Kind.CHAIN), "The key is ghp_" + "a1B2c3D4e5F6" * 3)
+    assert '<a href="#thread-2">2</a> may hold secrets' in page(client, f"/c/{chain.pk}/threads/")
+
+
 def test_an_answer_to_a_thread_that_was_resolved_meanwhile_is_kept(client: Client) -> None:
     chain = make_chain(STORY)
     thread_on(chain, "s1.p2")

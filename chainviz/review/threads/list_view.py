@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -10,9 +12,10 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.core.secrets.scan import scan_text
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads.places import place_threads
-from chainviz.review.threads.thread_view import thread_views
+from chainviz.review.threads.thread_view import ThreadView, thread_views
 from chainviz.web.query_params import small_number
 
 SHOWN = 50
@@ -24,6 +27,22 @@ FILTERS = {
     "folded": Q(state=Place.State.FOLDED),
     "all": Q(),
 }
+
+
+MOST_SCANNED = 200_000
+"""Characters of comments that are searched for secrets while the page is made."""
+
+
+def threads_with_secrets(views: Sequence[ThreadView]) -> list[int]:
+    """Returns the numbers of threads whose comments or quoted text hold what looks like a secret."""
+    found, left = [], MOST_SCANNED
+    for view in views:
+        texts = [view.thread.quote, *(each.comment.body for each in view.comments)]
+        text = "\n".join(texts)[:left]
+        left -= len(text)
+        if scan_text(text):
+            found.append(view.thread.number)
+    return found
 
 
 @requires("read")
@@ -44,6 +63,7 @@ def threads(request: HttpRequest, chain_id: int) -> HttpResponse:
         "chain": subject.chain,
         "number": subject.version,
         "views": views,
+        "with_secrets": threads_with_secrets(views),
         "has_suggestions": any(view.has_suggestions for view in views),
         "filters": [(name, places.filter(which).count(), name == chosen) for name, which in FILTERS.items()],
         "chosen": chosen,

@@ -44,9 +44,8 @@ def begin(chain: Chain, author: User, about: NewThread, body: str, *, is_pending
     """Returns the first comment of a new thread."""
     discussion = _locked(chain)
     discussion.threads_made += 1
-    thread = Thread.objects.create(
-        chain=chain, number=discussion.threads_made, created_at=timezone.now(), **asdict(about)
-    )
+    columns = asdict(about) | {"quote": storable(about.quote)}
+    thread = Thread.objects.create(chain=chain, number=discussion.threads_made, created_at=timezone.now(), **columns)
     discussion.save()
     return reply(thread, author, body, is_pending=is_pending)
 
