@@ -9,7 +9,7 @@ import sys
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -40,6 +40,8 @@ class Environment(BaseSettings):
     llm_seconds: int = Field(default=600, ge=1)
     max_upload_mb: int = Field(default=1000, ge=1)
     models: str = ""
+    mail_url: str = ""
+    mail_from: str = "chainviz@localhost"
 
     @field_validator("base_url")
     @classmethod
@@ -69,6 +71,14 @@ class Environment(BaseSettings):
         if given.data.get("mode") != "team" and host != "localhost" and not _is_loopback(host):
             raise ValueError("local mode listens on this machine only: use 127.0.0.1, ::1 or localhost")
         return host
+
+    @field_validator("mail_url")
+    @classmethod
+    def mail_server(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if url and (parts.scheme not in {"smtp", "smtps"} or not parts.hostname):
+            raise ValueError("name the mail server, such as smtp://user:password@mail.example.org:587")
+        return url
 
     @field_validator("models")
     @classmethod
@@ -210,6 +220,7 @@ JOBS = {
     "run-strategy": "chainviz.drafts.operations.compact.run_job.run_content",
     "run-operation": "chainviz.drafts.operations.job.run_operation",
     "write-summaries": "chainviz.drafts.summaries.job.write_pieces",
+    "send-mail": "chainviz.review.inbox.mail.send",
     "count-before-purge": "chainviz.purge.jobs.look",
     "purge": "chainviz.purge.jobs.purge",
 }
@@ -225,6 +236,14 @@ CHORES = [
     "chainviz.drafts.garbage.collect_discarded",
     "chainviz.chains.uploads.arrivals.clear_orphans",
 ]
+
+MAIL = urlsplit(CHAINVIZ.mail_url)
+EMAIL_HOST, EMAIL_USE_SSL = MAIL.hostname or "", MAIL.scheme == "smtps"
+EMAIL_PORT = MAIL.port or (465 if EMAIL_USE_SSL else 587)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(MAIL.username or ""), unquote(MAIL.password or "")
+EMAIL_USE_TLS = bool(MAIL.username) and not EMAIL_USE_SSL
+EMAIL_TIMEOUT = 30
+DEFAULT_FROM_EMAIL = CHAINVIZ.mail_from
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [ASSETS / "static"]

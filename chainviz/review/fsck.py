@@ -8,6 +8,7 @@ from chainviz.accounts.models import AuditRow
 from chainviz.review.models import (
     Comment,
     Discussion,
+    Label,
     Review,
     Reviewer,
     ReviewRequest,
@@ -24,9 +25,9 @@ SIGNED = "signed off"
 
 
 def fsck_review() -> Iterator[Finding]:
-    yield from changed_rows((Discussion, Thread, Comment, Review, ReviewRequest, Reviewer, Verdict, SignOff))
+    yield from changed_rows((Discussion, Thread, Comment, Review, ReviewRequest, Reviewer, Verdict, Label, SignOff))
     yield from guarded("The threads", _without(Thread, "discussion"))
-    for model in (ReviewRequest, Verdict):
+    for model in (ReviewRequest, Verdict, Label):
         yield from guarded("The reviews", _without(model, "review"))
     yield from guarded("The sign-offs", _sign_offs())
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
+from chainviz.review.inbox import view as inbox
+from chainviz.review.labels import view as labels
+from chainviz.review.presence import view as presence
 from chainviz.review.requests import view as requests
 from chainviz.review.sign_off import rules_view
+from chainviz.review.sign_off import view as sign_off
 from chainviz.review.threads import list_view, suggestions
 from chainviz.review.threads import views as threads
 
@@ -24,6 +28,19 @@ urlpatterns = [
     path("c/<int:chain_id>/comments/<int:comment_id>/", threads.comment, name="comment"),
     path("c/<int:chain_id>/comments/<int:comment_id>/edit/", threads.edit_comment, name="edit_comment"),
     path("c/<int:chain_id>/comments/<int:comment_id>/delete/", threads.delete_comment, name="delete_comment"),
+    path("inbox/", inbox.inbox, name="inbox"),
+    path("inbox/count/", inbox.count, name="inbox_count"),
+    path("inbox/read/", inbox.read_all, name="read_all"),
+    path("inbox/mail/", inbox.choose_mail, name="mail"),
+    path("inbox/<int:notice_id>/", inbox.open_notice, name="open_notice"),
+    path("c/<int:chain_id>/activity/", requests.activity, name="activity"),
+    path("c/<int:chain_id>/mute/", inbox.mute, name="mute"),
+    path("c/<int:chain_id>/presence/", presence.presence, name="presence"),
+    path("c/<int:chain_id>/labels/", labels.labels, name="labels"),
+    path("c/<int:chain_id>/labels/<int:label_id>/remove/", labels.take_away, name="unlabel"),
+    path("labels/labels.<slug:kind>", labels.labels_export, name="labels_export"),
+    path("sign-offs/<int:sign_off>/", sign_off.record, name="record"),
+    path(f"{REVIEW}sign-off/", sign_off.sign_off, name="sign_off"),
     path(REVIEW, requests.review, name="review"),
     path(f"{REVIEW}request/", requests.request_review, name="request"),
     path(f"{REVIEW}verdict/", requests.give_verdict, name="verdict"),

@@ -3,6 +3,11 @@ import { keysAreOn, onKey, switchKeys } from "./keys.js";
 
 onKey("?", () => document.querySelector("#help")?.togglePopover());
 onKey("g l", () => location.assign("/"));
+onKey("g i", () => {
+  const inbox = document.querySelector("[data-inbox]");
+  inbox?.click();
+  return Boolean(inbox);
+});
 onKey("/", () => {
   const field = document.querySelector("[data-search]");
   field?.focus();

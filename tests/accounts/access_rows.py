@@ -94,12 +94,18 @@ ROWS: dict[str, str] = {
     "review:request": "editor",
     "review:dismiss": "editor",
     "review:rules": "viewer owner",
+    "review:labels": "viewer commenter",
+    "review:unlabel": "commenter",
+    "review:labels_export": "viewer",
+    **{f"review:{name}": "viewer" for name in ["inbox", "inbox_count", "read_all", "mail", "open_notice", "mute", "presence", "activity"]},
+    "review:record": "viewer",
+    "review:sign_off": "editor",
     "purge": "owner",
     "fix_session": "viewer owner",
     "fixed_session": "viewer",
 }  # fmt: skip
 
-PERSONAL = {"draft_id", "run_id", "arrival_id", "token_id", "job_id"}
+PERSONAL = {"notice_id", "draft_id", "run_id", "arrival_id", "token_id", "job_id"}
 """Parts of an address that name something only its author sees."""
 
 

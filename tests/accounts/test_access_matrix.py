@@ -13,7 +13,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from chainviz.accounts.models import ApiToken, Invitation, Membership, local_owner
+from chainviz.accounts.models import ApiToken, Invitation, Membership, User, local_owner
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
 from chainviz.chains.audit import records as audit
@@ -23,8 +23,10 @@ from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft, SummaryPiece
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import start_job
-from chainviz.review.models import Thread
+from chainviz.review.labels.services import Given, set_label
+from chainviz.review.models import Notice, TeamRules, Thread
 from chainviz.review.requests.services import give_verdict
+from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.access_rows import PERSONAL, ROWS, addresses
 from tests.accounts.people import client_of, make_member, make_team
@@ -92,11 +94,25 @@ def _world(chain: Chain, binned: Chain) -> World:
         "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "job_id": job.pk, "link_id": link.pk,
         "member_id": roles["viewer"].pk, "binned": binned.pk,
         "comment_id": begin(chain, author, NewThread(1, Thread.Kind.NODE, "s1.p2"), "Right").pk,
+        "sign_off": _signed_off(binned, roles["owner"]), "notice_id": _notice(chain, author).pk,
+        "label_id": set_label(chain, Given(1, "", "tag", "seen"), by=author).pk,
     }  # fmt: skip
     clients = {"anonymous": Client(), **{name: client_of(member) for name, member in people.items()}}
     for client in clients.values():
         client.raise_request_exception = False
     return World(clients, {name: str(value) for name, value in holes.items()})
+
+
+def _notice(chain: Chain, person: User) -> Notice:
+    return Notice.objects.create(person=person, chain=chain, kind="reply", version=1, actor_name="Mei", at=timezone.now())
+
+
+def _signed_off(chain: Chain, by: Membership) -> int:
+    """The number of a sign-off; the rules ask for nothing meanwhile."""
+    rules = TeamRules.objects.create(team=chain.team, approvals=0)
+    number = sign_off(chain, chain.version, by=by).number
+    rules.delete()
+    return number
 
 
 def test_everybody_gets_what_their_role_allows_and_nothing_else(world: World) -> None:

@@ -14,7 +14,7 @@ from django.test import Client
 
 from chainviz.accounts.administration import create_owner, set_password
 from chainviz.accounts.audit.chain import check_all, first_fault
-from chainviz.accounts.audit.listing import csv_lines, formula_safe
+from chainviz.accounts.audit.listing import csv_lines
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import Team
@@ -23,6 +23,7 @@ from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.purge.jobs import start_purge
 from chainviz.store.models import Purge
+from chainviz.web.formatting.csv_lines import formula_safe
 from tests.accounts.people import PASSWORD, client_of, make_member, make_team
 from tests.chains.files import send
 from tests.chains.making import STORY, make_chain

@@ -27,6 +27,7 @@ from chainviz.drafts.operations.run import change
 from chainviz.drafts.services import save, undo
 from chainviz.drafts.target import Target, target_of_draft, target_of_version
 from chainviz.review.fsck import fsck_review
+from chainviz.review.labels.services import Given, set_label
 from chainviz.review.models import TeamRules, Thread
 from chainviz.review.requests.services import ask, give_verdict
 from chainviz.review.sign_off.services import sign_off
@@ -58,6 +59,10 @@ EXEMPT = {
     "drafts.SummaryRun": "a job's work before it becomes a step",
     "drafts.SummaryPiece": "a job's work before it becomes a step",
     "review.Place": "a cache",
+    "review.Notice": "what a person was told, by what is stored elsewhere",
+    "review.Mute": "a choice of a person",
+    "review.MailChoice": "a choice of a person",
+    "review.Presence": "a heartbeat",
     "review.TeamRules": "settings of a team; the audit log has every change of them",
     "review.Viewed": "what a person has looked at; nothing depends on it",
 }
@@ -100,6 +105,8 @@ def data(client: Client) -> None:
         begin(row, local_owner(), NewThread(version=1, kind=Thread.Kind.CHAIN), f"About {row.title}")
         ask(row, [local_owner().pk], f"Look at {row.title}", by=local_owner())
         give_verdict(row, 2, "comment", f"Seen {row.title}", by=local_owner())
+        set_label(row, Given(1, "s1", "rating", "4"), by=local_owner())
+        set_label(row, Given(2, "", "tag", f"of {row.title}"), by=local_owner())
         TeamRules.objects.get_or_create(team=row.team, defaults={"approvals": 0, "no_open_threads": False})
         sign_off(Chain.objects.get(pk=row.pk), 2, by=local_member())
         for act in ("redact", "mask"):

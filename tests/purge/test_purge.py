@@ -19,6 +19,7 @@ from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.purge.vacuum import settle
+from chainviz.review.labels.services import Given, set_label
 from chainviz.review.models import Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.threads.writing import NewThread, begin
@@ -50,6 +51,7 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     dismiss(give_verdict(chain, 1, "changes", f"There is {CANARIES[6]}", by=chain.owner), CANARIES[7], by=chain.owner)
     quoted = NewThread(1, Thread.Kind.TEXT, "s1.h.m1.c0", 4, 9, quote=CANARIES[8])
     begin(chain, chain.owner, quoted, f"```suggestion\n{CANARIES[9]}\n```")
+    set_label(chain, Given(1, "", "tag", CANARIES[10]), by=chain.owner)
     Job.objects.create(
         owner=chain.owner,
         function="x.y",

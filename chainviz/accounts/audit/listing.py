@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from django.utils.http import urlencode
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.audit.words import act_label
 from chainviz.accounts.models import Team
+from chainviz.web.formatting import csv_lines as csv
 
 FIELDS = ("number", "at", "who", "act", "outcome", "chain", "details", "previous", "digest")
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +88,6 @@ def json_lines(rows: Iterable[AuditRow]) -> Iterator[str]:
         yield json.dumps({**cells(row), "address": row.act}) + "\n"
 
 
-class _Line:
-    """Takes what a CSV writer writes and hands it on."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def csv_lines(rows: Iterable[AuditRow]) -> Iterator[str]:
-    writer = csv.writer(_Line())
-    yield writer.writerow(FIELDS)
-    for row in rows:
-        values = {**cells(row), "details": facts_text(row)}
-        yield writer.writerow([formula_safe(values[name]) for name in FIELDS])
-
-
-def formula_safe(value: object) -> object:
-    """Spreadsheets run a cell that begins like a formula; an apostrophe makes it text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+    values = ({**cells(row), "details": facts_text(row)} for row in rows)
+    return csv.csv_lines(FIELDS, ([each[name] for name in FIELDS] for each in values))

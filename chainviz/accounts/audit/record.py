@@ -53,6 +53,18 @@ def recorded_together(view: Callable[..., HttpResponse]) -> Callable[..., HttpRe
     return answer
 
 
+def not_recorded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """For marks of one person that nobody else sees, such as what they have read."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        request.is_recorded = True  # type: ignore[attr-defined]
+        return response
+
+    return answer
+
+
 def _record_response(request: HttpRequest, response: HttpResponseBase) -> None:
     member = getattr(request, "member", None)
     outcome = _outcome(request, response)

@@ -16,6 +16,7 @@ from chainviz.chains.usage import RowUsage, row_usage
 from chainviz.chains.verdicts import VerdictView, short_verdicts
 from chainviz.core.formats import format_label
 from chainviz.store.outline.edition import RULES
+from chainviz.web.query_params import small_number
 
 ROWS = 100
 COLUMNS = {
@@ -45,10 +46,12 @@ class Filter:
     format: str = ""
     only_problems: bool = False
     order: str = DEFAULT_ORDER
+    label: str = ""
+    """`tag:urgent`, `rating:4` or `outcome:1`."""
 
     @property
     def is_set(self) -> bool:
-        return bool(self.words or self.format or self.only_problems)
+        return bool(self.words or self.format or self.only_problems or self.label)
 
     @property
     def column(self) -> str:
@@ -60,6 +63,7 @@ class Filter:
             "q": self.words,
             "format": self.format,
             "problems": "1" if self.only_problems else "",
+            "label": self.label,
             "order": "" if self.order == DEFAULT_ORDER else self.order,
         }
         asked = {name: value for name, value in {**values, **changes}.items() if value not in ("", None)}
@@ -101,6 +105,7 @@ def read_filter(asked: QueryDict) -> Filter:
         words=" ".join(asked.get("q", "").replace("\x00", "").split())[:200],
         format=asked.get("format", "").replace("\x00", "")[:40],
         only_problems=asked.get("problems") == "1",
+        label=asked.get("label", "").replace("\x00", "")[:60],
         order=order if order.removeprefix("-") in COLUMNS else DEFAULT_ORDER,
     )
 
@@ -125,9 +130,18 @@ def _fitting(chains: ChainQuerySet, wanted: Filter, labels: Mapping[str, str]) -
         chains = chains.filter(Q(title__icontains=word) | Q(file_name__icontains=word) | Q(format__in=named))
     if wanted.format:
         chains = chains.filter(format=wanted.format)
+    if wanted.label:
+        chains = _labelled(chains, wanted.label)
     if wanted.only_problems:
         chains = chains.filter(Q(problems__gt=0) | Q(warnings__gt=0))
     return chains
+
+
+def _labelled(chains: ChainQuerySet, label: str) -> ChainQuerySet:
+    """Chains that have the label, themselves or on a node. The table of labels belongs to the review."""
+    kind, _, said = label.partition(":")
+    value = {"labels__name": said} if kind == "tag" else {"labels__value": small_number(said)}
+    return chains.filter(pk__in=chains.filter(labels__kind=kind, **value).values("pk"))
 
 
 def _ordered(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:

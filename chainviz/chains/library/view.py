@@ -90,6 +90,8 @@ def _in_words(wanted: Filter, labels: dict[str, str]) -> str:
         said.append(f"“{wanted.words}” in the title, file or format")
     if wanted.format:
         said.append(f"format {format_label(wanted.format)}")
+    if wanted.label:
+        said.append(f"label {wanted.label.partition(':')[2]}")
     if wanted.only_problems:
         said.append("with problems")
     return f"You asked for {', '.join(said)}." if said else ""

@@ -1,7 +1,9 @@
-"""Tables of the review: threads and comments, requests and verdicts, rules and sign-offs."""
+"""Tables of the review: threads and comments, requests and verdicts, labels, rules, sign-offs and the inbox."""
 
 from __future__ import annotations
 
+from chainviz.review.models.inbox import MailChoice, Mute, Notice, Presence
+from chainviz.review.models.labels import Label
 from chainviz.review.models.requests import Review, Reviewer, ReviewRequest, Verdict, Viewed
 from chainviz.review.models.rules import TeamRules, rules_of
 from chainviz.review.models.sign_off import SignOff
@@ -10,7 +12,12 @@ from chainviz.review.models.threads import Comment, Discussion, Place, Thread
 __all__ = [
     "Comment",
     "Discussion",
+    "Label",
+    "MailChoice",
+    "Mute",
+    "Notice",
     "Place",
+    "Presence",
     "Review",
     "ReviewRequest",
     "Reviewer",

@@ -17,7 +17,7 @@ from chainviz.store.checksums import Checked, renew_checksums
 
 
 class Review(Checked):
-    """All requests and verdicts of a chain: fsck misses one that is gone, and writers wait for each other here."""
+    """All requests, verdicts and labels of a chain: fsck misses one that is gone, and writers wait for each other here."""
 
     chain = models.OneToOneField(Chain, on_delete=models.CASCADE, primary_key=True, related_name="review")
 
@@ -25,9 +25,9 @@ class Review(Checked):
         return f"review of chain {self.chain_id}"
 
     def covered(self) -> Iterable[object]:
-        """Its requests and verdicts."""
-        for model in (ReviewRequest, Verdict):
-            yield list(model.objects.filter(chain=self.chain_id).order_by("pk").values_list("pk", flat=True))
+        """Its requests, verdicts and labels."""
+        for rows in ("review_requests", "review_verdicts", "labels"):
+            yield list(getattr(self.chain, rows).order_by("pk").values_list("pk", flat=True))
 
 
 class OfReview(Checked):
@@ -42,6 +42,12 @@ class OfReview(Checked):
             super().save(*args, **kwargs)
             if is_new:
                 renew_checksums(Review, [self.chain_id])  # type: ignore[attr-defined]
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        with transaction.atomic(savepoint=False):
+            gone = super().delete(*args, **kwargs)
+            renew_checksums(Review, [self.chain_id])  # type: ignore[attr-defined]
+        return gone
 
 
 class ReviewRequest(OfReview):

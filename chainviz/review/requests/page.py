@@ -9,7 +9,8 @@ from django.urls import reverse
 from chainviz.accounts.models import Membership, User
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
-from chainviz.review.models import Reviewer, SignOff, Verdict
+from chainviz.review.models import Mute, Reviewer, SignOff, Verdict
+from chainviz.review.requests.activity import Activity, activity_of
 from chainviz.review.requests.sections import SHOWN, Section, section_marks, sections_page, viewed_marks
 from chainviz.review.requests.services import may_judge, saved_by
 from chainviz.review.requests.standing import Standing, standing_of
@@ -25,6 +26,7 @@ SENTENCES = {
     Verdict.Kind.CHANGES: "asked for changes of",
     Verdict.Kind.APPROVE: "approved",
 }
+ACTIVITIES = 5
 NEWEST = 30
 """Verdicts that are listed."""
 
@@ -71,6 +73,8 @@ class ReviewPage:
     saved_it: bool
     """The person saved this version, so they cannot approve it."""
     sign_offs: list[SignOff]
+    activity: list[Activity]
+    is_muted: bool
 
     @property
     def chain(self) -> Chain:
@@ -118,6 +122,8 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
         my_version=mine.version if mine else None,
         saved_it=saved_by(chain, subject.version or 0, person),
         sign_offs=list(SignOff.objects.filter(team=chain.team, chain_key=chain.pk).order_by("-number")),
+        activity=activity_of(chain, ACTIVITIES),
+        is_muted=Mute.objects.filter(chain=chain, person=person).exists(),
     )
 
 

@@ -14,6 +14,7 @@ from chainviz.chains.models import Chain
 from chainviz.chains.versions.heads import store_name
 from chainviz.core.errors import Refused
 from chainviz.jobs.lease import storable
+from chainviz.review.inbox.notices import request_made, verdict_dismissed, verdict_given
 from chainviz.review.models import Review, Reviewer, ReviewRequest, Verdict
 from chainviz.store.models import Version
 
@@ -53,6 +54,7 @@ def ask(chain: Chain, people: Collection[int], purpose: str, *, by: User) -> Rev
         reviewer.name, reviewer.version, reviewer.asked_at = person.display_name, version, now
         reviewer.save()
     request.save()  # its checksum covers the reviewers
+    request_made(request, members.values(), by)
     return request
 
 
@@ -80,7 +82,7 @@ def give_verdict(chain: Chain, version: int, kind: str, summary: str, *, by: Use
         raise Refused("Choose a verdict: comment, needs changes or approve.")
     if kind == Verdict.Kind.APPROVE and saved_by(chain, version, by):
         raise Refused(f"You saved version {version}; somebody else has to approve it.")
-    return Verdict.objects.create(
+    verdict = Verdict.objects.create(
         chain=chain,
         version=version,
         kind=kind,
@@ -89,6 +91,8 @@ def give_verdict(chain: Chain, version: int, kind: str, summary: str, *, by: Use
         name=by.display_name,
         given_at=timezone.now(),
     )
+    verdict_given(verdict, open_request(chain))
+    return verdict
 
 
 @transaction.atomic
@@ -100,6 +104,7 @@ def dismiss(verdict: Verdict, reason: str, *, by: User) -> None:
     verdict.dismissed_at, verdict.dismissed_by_name = timezone.now(), by.display_name
     verdict.dismissal = _text(reason)
     verdict.save()
+    verdict_dismissed(verdict, by)
 
 
 def saved_by(chain: Chain, version: int, person: User) -> bool:

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.audit.record import not_recorded, note, recorded_together
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
@@ -16,10 +16,14 @@ from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.core.errors import Refused
 from chainviz.review.models import ReviewRequest, Verdict
 from chainviz.review.requests import services
+from chainviz.review.requests.activity import activity_of
 from chainviz.review.requests.page import review_page
 from chainviz.review.requests.sections import section_marks, set_viewed
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
+
+ROWS = 100
+"""Activities on a page."""
 
 
 @requires("read", team_mode=True)
@@ -90,6 +94,7 @@ def dismiss(request: HttpRequest, chain_id: int, verdict_id: int) -> HttpRespons
 
 @requires("read", team_mode=True)
 @require_POST
+@not_recorded
 def viewed(request: HttpRequest, chain_id: int, number: int, section: int) -> HttpResponse:
     """Marks a section of a version for this person, or takes the mark back (`viewed=0`)."""
     subject = version_subject(request, chain_id, number)
@@ -99,6 +104,15 @@ def viewed(request: HttpRequest, chain_id: int, number: int, section: int) -> Ht
     back = reverse("review:review", args=[chain_id])
     first = small_number(request.POST.get("from", "")) or 1
     return see_other(f"{back}?v={number}&from={first}#s{section}")
+
+
+@requires("read", team_mode=True)
+@require_safe
+def activity(request: HttpRequest, chain_id: int) -> HttpResponse:
+    chain = chain_for(request, chain_id)
+    rows = activity_of(chain, ROWS + 1, small_number(request.GET.get("before", "")))
+    older = rows[ROWS - 1].number if len(rows) > ROWS else None
+    return render(request, "review/activity.html", {"chain": chain, "rows": rows[:ROWS], "older": older})
 
 
 def _page(request: HttpRequest, chain_id: int, number: int | None = None, **more: object) -> HttpResponse:

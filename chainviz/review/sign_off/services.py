@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,11 +11,12 @@ from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import Membership, Team
 from chainviz.chains.models import Chain
 from chainviz.core.errors import Refused
-from chainviz.core.secrets import RULES
 from chainviz.review.fsck import SIGNED
-from chainviz.review.models import SignOff, Verdict
+from chainviz.review.models import SignOff
 from chainviz.review.requests.services import review_lock
-from chainviz.review.requests.standing import Standing, standing_of
+from chainviz.review.requests.standing import standing_of
+from chainviz.review.sign_off.facts import facts_of
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import pack
 from chainviz.store.models import Snapshot, Version
 from chainviz.store.transfer import exports
@@ -59,7 +59,7 @@ def sign_off(chain: Chain, version: int, *, by: Membership) -> SignOff:
             format=snapshot.format,
             sha256=digest,
             size=size,
-            packed=pack(_record(again, by)),
+            packed=pack({"role": by.role, **facts_of(again, StoredChain(snapshot))}),
         )
         record(team, by.user, SIGNED, chain=chain.pk, sign_off=row.number, version=version, sha256=digest, bytes=size)
     return row
@@ -71,22 +71,3 @@ def _digest(snapshot: Snapshot) -> tuple[str, int]:
         digest.update(piece)
         size += len(piece)
     return digest.hexdigest(), size
-
-
-def _record(standing: Standing, by: Membership) -> dict[str, Any]:
-    """Facts without content: names of people, counts, the team's rules."""
-    chain = standing.chain
-    return {
-        "role": by.role,
-        "messages": chain.messages,
-        "content": chain.size,
-        "needed": standing.rules.approvals,
-        "approvals": [_approval(each) for each in standing.approvals],
-        "checks": [[check.text, check.note, check.is_met, check.is_asked] for check in standing.checks],
-        "patterns": len(RULES),
-        "secrets": standing.secrets,
-    }
-
-
-def _approval(verdict: Verdict) -> list[Any]:
-    return [verdict.name, verdict.version, verdict.given_at.isoformat()]

@@ -7,7 +7,10 @@ from typing import Any
 
 from django import template
 
+from chainviz.accounts.models import member_of
 from chainviz.chains.models import Chain
+from chainviz.review.labels.services import used_labels
+from chainviz.review.models import Label
 from chainviz.review.requests.standing import Badge, standings
 
 register = template.Library()
@@ -27,6 +30,25 @@ def review_badge(context: Mapping[str, Any], chain: Chain) -> Badge | None:
     return review_badges(context, [chain]).get(chain.pk)
 
 
+@register.simple_tag(takes_context=True)
+def team_labels(context: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return used_labels(member_of(context["request"]).team)
+
+
+@register.simple_tag
+def chain_labels(chains: Iterable[Chain]) -> dict[int, list[Label]]:
+    """By chain, the labels of the whole chain, each once."""
+    found: dict[int, dict[str, Label]] = {}
+    for label in Label.objects.filter(chain__in=list(chains), path="").order_by("kind", "name", "value"):
+        found.setdefault(label.chain_id, {}).setdefault(label.key, label)
+    return {key: list(labels.values()) for key, labels in found.items()}
+
+
+@register.simple_tag
+def labels_of(chain: Chain) -> list[Label]:
+    return chain_labels([chain]).get(chain.pk, [])
+
+
 @register.filter
-def of(badges: Mapping[int, Badge], chain: Chain) -> Badge | None:
-    return badges.get(chain.pk)
+def of(found: Mapping[int, Any], chain: Chain) -> Any:
+    return found.get(chain.pk)

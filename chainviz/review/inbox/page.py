@@ -1,0 +1,140 @@
+"""The page of the inbox: review requests with their state, then notices, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from chainviz.accounts.models import Membership
+from chainviz.chains.models import Chain
+from chainviz.review.models import Notice, Reviewer, ReviewRequest, Verdict
+from chainviz.review.requests.standing import Standing, standings
+from chainviz.web.query_params import url_or_nothing
+
+SHOWN = 50
+EXCERPT = 200
+Kind = Notice.Kind
+LOOKS = {
+    Kind.REQUEST: ("review", "asked you to review"),
+    Kind.VERDICT: ("approve", "reviewed"),
+    Kind.DISMISSED: ("close", "dismissed your verdict on"),
+    Kind.MENTION: ("at", "mentioned you on"),
+    Kind.REPLY: ("reply", "replied on"),
+}
+"""Icon and words."""
+VERDICTS = {
+    Verdict.Kind.APPROVE: ("approve", "approved"),
+    Verdict.Kind.CHANGES: ("failed", "asked for changes of"),
+    Verdict.Kind.COMMENT: ("comment", "commented on"),
+}
+FILTERS = {"unread": "Unread", "all": "All", "mention": "Mentions", "reply": "Replies", "verdict": "Verdicts", "request": "Requests"}
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    request: ReviewRequest
+    state: str
+    icon: str
+    text: str
+    standing: Standing
+    address: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeRow:
+    notice: Notice
+    icon: str
+    what: str
+    excerpt: str
+
+
+def requests_for(member: Membership) -> list[RequestRow]:
+    """Open requests that ask the member."""
+    asked = Reviewer.objects.filter(person=member.user_id, **_open("request__", member))
+    found = [each.request for each in asked.select_related("request__chain__team").order_by("-asked_at")]
+    return [_row(request, standing, member) for request, standing in _with_standings(found)]
+
+
+def requests_by(member: Membership) -> list[RequestRow]:
+    found = ReviewRequest.objects.filter(requested_by=member.user_id, **_open("", member))
+    return [
+        RequestRow(request, *_outcome(standing), standing, _review(request), "Open")
+        for request, standing in _with_standings(found.select_related("chain__team").order_by("-requested_at"))
+    ]
+
+
+def _open(prefix: str, member: Membership) -> dict[str, object]:
+    conditions = {"closed_at": None, "chain__team": member.team_id, "chain__trashed_at": None}
+    return {prefix + name: value for name, value in conditions.items()}
+
+
+def _with_standings(requests: Iterable[ReviewRequest]) -> list[tuple[ReviewRequest, Standing]]:
+    shown = list(requests)[:SHOWN]
+    found = standings([request.chain for request in shown])
+    return [(request, found[request.chain_id]) for request in shown]
+
+
+def _row(request: ReviewRequest, standing: Standing, member: Membership) -> RequestRow:
+    mine = next((each for each in standing.verdicts if each.person_id == member.user_id), None)
+    chain: Chain = request.chain
+    if mine is None:
+        return RequestRow(request, "open", "pending", "waiting for you", standing, _review(request), "Review")
+    if standing.is_stale(mine):
+        changes = reverse("chains:diff", args=[chain.pk, mine.version, chain.version])
+        said = "approval" if mine.kind == Verdict.Kind.APPROVE else "verdict"
+        return RequestRow(request, "quiet", "clock", f"your {said} is stale", standing, changes, "See changes")
+    if mine.kind == Verdict.Kind.APPROVE:
+        return RequestRow(request, "ok", "approve", "you approved", standing, _review(request), "Open")
+    return RequestRow(request, "problem", "failed", "you asked for changes", standing, _review(request), "Open")
+
+
+def _outcome(standing: Standing) -> tuple[str, str, str]:
+    badge = standing.badge
+    assert badge is not None, "a request is open"
+    return badge.state, badge.icon, badge.text
+
+
+def _review(request: ReviewRequest) -> str:
+    return reverse("review:review", args=[request.chain_id])
+
+
+def notice_rows(member: Membership, show: str, before: int | None) -> tuple[list[NoticeRow], int | None]:
+    """Returns at most SHOWN rows, and the key before which the next ones lie."""
+    notices = Notice.objects.visible_to(member).select_related("chain", "comment__thread", "verdict", "request")
+    if show == "unread":
+        notices = notices.filter(read_at=None)
+    elif show in Kind.values:
+        notices = notices.filter(kind=show)
+    if before is not None:
+        notices = notices.filter(pk__lt=before)
+    found = list(notices.order_by("-pk")[: SHOWN + 1])
+    rows = [_notice(each) for each in found[:SHOWN]]
+    return rows, found[SHOWN - 1].pk if len(found) > SHOWN else None
+
+
+def _notice(notice: Notice) -> NoticeRow:
+    icon, what = LOOKS[Kind(notice.kind)]
+    text = ""
+    if notice.kind == Kind.VERDICT and notice.verdict is not None:
+        icon, what = VERDICTS[Verdict.Kind(notice.verdict.kind)]
+        text = notice.verdict.summary
+    elif notice.kind == Kind.DISMISSED and notice.verdict is not None:
+        text = notice.verdict.dismissal
+    elif notice.comment is not None:
+        text = notice.comment.body
+    elif notice.request is not None:
+        text = notice.request.purpose
+    excerpt = " ".join(text.split())
+    shown = excerpt if len(excerpt) <= EXCERPT else excerpt[:EXCERPT] + "…"
+    return NoticeRow(notice, icon, f"{what} version {notice.version}", shown)
+
+
+def target_of(notice: Notice) -> str:
+    """Where the notice leads."""
+    if notice.comment is not None:
+        thread = notice.comment.thread
+        return url_or_nothing("review:thread", notice.chain_id, thread.number) or reverse("review:threads", args=[notice.chain_id])
+    return reverse("review:review", args=[notice.chain_id])

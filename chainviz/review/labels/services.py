@@ -1,0 +1,89 @@
+"""Setting and taking away labels, where they stand in a later version, and which a team uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from chainviz.accounts.models import Membership, Team, User
+from chainviz.chains.models import Chain
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.errors import Refused
+from chainviz.jobs.lease import storable
+from chainviz.review.models import Label
+from chainviz.review.models.labels import LONGEST_TAG
+from chainviz.review.requests.services import review_lock
+
+MOST_LABELS = 2_000
+"""Of a chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a form says."""
+
+    version: int
+    path: str
+    kind: str
+    value: str
+
+
+@transaction.atomic
+def set_label(chain: Chain, given: Given, *, by: User) -> Label:
+    """Adds a tag, or replaces the person's own rating or outcome of the node. Raises Refused."""
+    review_lock(chain)
+    kind, name, value = _read(given)
+    path = str(parse_path(given.path).node) if given.path else ""
+    if Label.objects.filter(chain=chain).count() >= MOST_LABELS:
+        raise Refused(f"A chain has at most {MOST_LABELS:,} labels.")
+    same = Label.objects.filter(chain=chain, path=path, kind=kind)
+    # a node of another version may have the same path
+    same = same.filter(name=name) if kind == Label.Kind.TAG else same.filter(person=by)
+    label = same.filter(version=given.version).first() or Label(chain=chain, version=given.version, path=path, kind=kind)
+    label.name, label.value = name, value
+    label.person, label.person_name, label.at = by, by.display_name, timezone.now()
+    label.save()
+    return label
+
+
+def _read(given: Given) -> tuple[Label.Kind, str, int | None]:
+    if given.kind == Label.Kind.TAG:
+        name = " ".join(storable(given.value).split())
+        if not name or len(name) > LONGEST_TAG:
+            raise Refused(f"A tag has 1 to {LONGEST_TAG} characters.")
+        return Label.Kind.TAG, name, None
+    allowed = {Label.Kind.RATING: "12345", Label.Kind.OUTCOME: "01"}.get(given.kind, "")  # type: ignore[call-overload]
+    if len(given.value) != 1 or given.value not in allowed:
+        raise Refused("Choose a rating from 1 to 5, or pass or fail.")
+    return Label.Kind(given.kind), "", int(given.value)
+
+
+@transaction.atomic
+def take_away(label: Label, *, by: Membership) -> None:
+    """One's own; editors take away those of others too."""
+    review_lock(label.chain)
+    if label.person_id != by.user_id and not by.may("save"):
+        raise Refused(f"{label.person_name} set this label; an editor can take it away.")
+    label.delete()
+
+
+def labels_of(chain: Chain) -> list[Label]:
+    found = Label.objects.filter(chain=chain)
+    return sorted(found, key=lambda label: (_order(label.path), label.kind, label.name, label.pk))
+
+
+def _order(path: str) -> tuple[int, ...]:
+    """The whole chain first, then nodes in the order of the chain."""
+    found: Path | None = parse_path(path) if path else None
+    return () if found is None else (found.section, found.pair or 0, found.message or 0)
+
+
+def used_labels(team: Team) -> list[tuple[str, str]]:
+    """Address and words of each label that a chain of the team has, for a filter."""
+    found = Label.objects.filter(chain__team=team, chain__trashed_at=None)
+    rows = found.order_by("kind", "name", "value").values_list("kind", "name", "value").distinct()[:500]
+    labels: Iterable[Label] = (Label(kind=kind, name=name, value=value) for kind, name, value in rows)
+    return [(label.key, label.text) for label in labels]

@@ -1,0 +1,98 @@
+"""The page of a chain's labels, its forms, and the files of all labels and comments."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.models import member_of, person_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.access import chain_for
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.errors import PathError, Refused
+from chainviz.review.labels import exports, services
+from chainviz.review.models import Label
+from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
+
+FILES = {"csv": (exports.csv_lines, "text/csv"), "jsonl": (exports.json_lines, "application/x-ndjson")}
+
+
+@requires("read", to_post="label")
+@require_http_methods(["GET", "HEAD", "POST"])
+@recorded_together
+def labels(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """`?v=2&path=s1.p1` labels a node of a version, else the whole chain."""
+    given = request.POST if request.method == "POST" else request.GET
+    subject = version_subject(request, chain_id, small_number(given.get("v", "")))
+    path = _path(subject, given.get("path", ""))
+    if request.method != "POST":
+        return _page(request, subject, path)
+    version = subject.version or subject.chain.version
+    try:
+        wanted = services.Given(version, path, given.get("kind", ""), given.get("value", ""))
+        label = services.set_label(subject.chain, wanted, by=person_of(request))
+    except Refused as refused:
+        return _page(request, subject, path, str(refused))
+    note(request, label=label.pk, kind=label.kind)
+    back = reverse("review:labels", args=[chain_id])
+    return see_other(f"{back}?{urlencode({'v': version, 'path': path})}" if path else back)
+
+
+@requires("label")
+@require_POST
+@recorded_together
+def take_away(request: HttpRequest, chain_id: int, label_id: int) -> HttpResponse:
+    label = get_object_or_404(Label, chain=chain_for(request, chain_id), pk=label_id)
+    try:
+        services.take_away(label, by=member_of(request))
+    except Refused as refused:
+        return _page(request, version_subject(request, chain_id), "", str(refused))
+    note(request, label=label_id, kind=label.kind)
+    return see_other("review:labels", chain_id)
+
+
+@requires("export")
+@require_safe
+def labels_export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
+    """Of the whole library, or of one chain: `?chain=4`."""
+    if kind not in FILES:
+        raise Http404
+    lines, content_type = FILES[kind]
+    chains = exports.export_chains(member_of(request), small_number(request.GET.get("chain", "")))
+    response = StreamingHttpResponse(lines(exports.rows_of(chains)), content_type=content_type)
+    response.headers["Content-Disposition"] = f'attachment; filename="labels.{kind}"'
+    return response
+
+
+def _path(subject: Subject, text: str) -> str:
+    """Returns the path of the node; 404 for one that the version does not have."""
+    if not text:
+        return ""
+    try:
+        path = parse_path(text).node
+        subject.stored.span(path)
+    except PathError as error:
+        raise Http404(str(error)) from error
+    return str(path)
+
+
+def _page(request: HttpRequest, subject: Subject, path: str, error: str = "") -> HttpResponse:
+    member = member_of(request)
+    context = {
+        "subject": subject,
+        "path": path,
+        "labels": services.labels_of(subject.chain),
+        "tags": [text for key, text in services.used_labels(member.team) if key.startswith("tag:")],
+        "may_take_all": member.may("save"),
+        "error": error,
+        "typed": request.POST.get("value", "") if error else "",
+    }
+    return render(request, "review/labels.html", context, status=422 if error else 200)

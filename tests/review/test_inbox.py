@@ -1,0 +1,161 @@
+"""The inbox: who is told of what, marks of what was read, muted chains, e-mail, activity and presence."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from chainviz.accounts.models import AuditRow, Membership
+from chainviz.accounts.permissions import Role
+from chainviz.chains.models import Chain
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import run_job
+from chainviz.review.inbox.notices import comments_sent
+from chainviz.review.models import MailChoice, Notice, Presence, ReviewRequest, Thread, Verdict
+from chainviz.review.requests.services import ask, dismiss, give_verdict
+from chainviz.review.threads.writing import NewThread, begin, reply
+from tests.accounts.people import client_of, make_member, make_team
+from tests.review.conftest import Room
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+def told(member: Membership) -> list[str]:
+    return list(Notice.objects.visible_to(member).order_by("pk").values_list("kind", flat=True))
+
+
+def inbox(room: Room, who: Membership, query: str = "") -> str:
+    return " ".join(room.client(who).get(f"/inbox/{query}").content.decode().split())
+
+
+def requested(room: Room, *people: Membership) -> ReviewRequest:
+    asked = people or (room.mei,)
+    return ask(room.chain, [each.user_id for each in asked], "For the vendor", by=room.ivo.user)
+
+
+def test_requests_verdicts_and_dismissals_are_told(room: Room) -> None:
+    requested(room, room.mei, room.ivo)
+    verdict = give_verdict(room.chain, 1, "changes", "A name is left", by=room.mei.user)
+    dismiss(verdict, "It is masked", by=room.lin.user)
+    assert told(room.mei) == ["request", "dismissed"]
+    assert told(room.ivo) == ["verdict"], "nobody is told of what they did"
+    page = inbox(room, room.mei)
+    assert "For the vendor" in page
+    assert "It is masked" in page
+    assert "A name is left" in inbox(room, room.ivo)
+
+
+def test_the_state_of_each_request(room: Room) -> None:
+    requested(room)
+    assert "waiting for you" in inbox(room, room.mei)
+    assert "0 of 1 approval" in inbox(room, room.ivo), "from you"
+    give_verdict(room.chain, 1, "approve", "", by=room.mei.user)
+    assert "you approved" in inbox(room, room.mei)
+    assert "rules met" in inbox(room, room.ivo)
+    Chain.objects.update(version=2)
+    assert "your approval is stale" in inbox(room, room.mei)
+
+
+def test_comments_tell_whom_they_mention_and_who_wrote_before(room: Room) -> None:
+    first = begin(room.chain, room.mei.user, NewThread(1, Thread.Kind.CHAIN), "Is this a name?")
+    answer = reply(first.thread, room.ivo.user, "Ask @lin, not @nobody")
+    Notice.objects.all().delete()
+    comments_sent([answer])
+    assert (told(room.lin), told(room.mei), told(room.ivo), told(room.sam)) == (["mention"], ["reply"], [], [])
+    assert "Ask @lin, not @nobody" in inbox(room, room.lin, "?show=mention")
+
+
+def test_reading_marks_and_opens(room: Room) -> None:
+    requested(room)
+    notice = Notice.objects.get()
+    mei = room.client(room.mei)
+    assert "1 unread" in mei.get("/inbox/count/").content.decode()
+    assert mei.post(f"/inbox/{notice.pk}/")["Location"] == room.page
+    assert "unread" not in mei.get("/inbox/count/").content.decode()
+    mei.post(f"/inbox/{notice.pk}/", {"act": "unread"})
+    assert "Ivo" in inbox(room, room.mei, "?show=unread")
+    mei.post("/inbox/read/")
+    assert Notice.objects.get().read_at is not None
+    assert room.client(room.ivo).post(f"/inbox/{notice.pk}/").status_code == 404, "it is Mei's"
+    assert not AuditRow.objects.filter(act="review:open_notice").exists()
+
+
+def test_a_muted_chain_tells_nothing_but_the_request_is_listed(room: Room) -> None:
+    mei = room.client(room.mei)
+    mei.post(f"/c/{room.chain.pk}/mute/", {"act": "mute"})
+    requested(room)
+    assert told(room.mei) == []
+    assert "waiting for you" in inbox(room, room.mei)
+    mei.post(f"/c/{room.chain.pk}/mute/", {"act": "unmute"})
+    requested(room)
+    assert told(room.mei) == ["request"]
+
+
+def test_what_one_may_no_longer_see_is_not_in_the_inbox(room: Room) -> None:
+    requested(room)
+    Chain.objects.update(trashed_at=timezone.now())
+    assert told(room.mei) == []
+    Chain.objects.update(trashed_at=None)
+    Membership.objects.filter(pk=room.mei.pk).update(removed_at=timezone.now())
+    elsewhere = Membership.objects.create(team=make_team("Elsewhere"), user=room.mei.user, role=Role.OWNER)
+    page = client_of(elsewhere).get("/inbox/").content.decode()
+    assert "For the vendor" not in page
+
+
+def test_a_mail_holds_no_text_of_a_transcript(room: Room, settings: Any, django_capture_on_commit_callbacks: Any) -> None:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mail_url": "smtp://mail.example.org"})
+    requested(room)
+    assert not Job.objects.filter(function="send-mail").exists(), "only for those who ask for it"
+    room.client(room.mei).post("/inbox/mail/", {"mail": "on"})
+    assert MailChoice.objects.get().is_on
+    requested(room)
+    requested(room, room.mei)
+    for job in Job.objects.filter(function="send-mail"):
+        run_job(job.pk)
+    assert len(mail.outbox) == 2
+    text = mail.outbox[0].subject + mail.outbox[0].body
+    assert "Ivo asked you for a review" in text
+    assert "https://chainviz.example.org/inbox/" in text
+    assert room.chain.title not in text
+    assert "vendor" not in text
+
+
+def test_deleting_a_verdicts_chain_deletes_the_notices(room: Room) -> None:
+    requested(room)
+    Chain.objects.get(pk=room.chain.pk).delete()
+    assert not Notice.objects.exists()
+    assert not Verdict.objects.exists()
+
+
+def test_the_activity_of_a_chain_comes_from_the_audit_log(room: Room) -> None:
+    mei = room.client(room.mei)
+    mei.post(f"{room.page}verdict/", {"kind": "approve", "version": 1})
+    mei.get(f"/c/{room.chain.pk}/v/1/export?scope=chain").getvalue()
+    page = " ".join(room.client(room.sam).get(f"/c/{room.chain.pk}/activity/").content.decode().split())
+    assert re.search(r"<b>Export</b>.*<b>Verdict</b> · version 1 · Mei", page)
+    assert "mei@example.org" not in page.partition("<main")[2]
+
+
+def test_who_is_here_and_that_a_newer_version_was_saved(room: Room) -> None:
+    address = f"/c/{room.chain.pk}/presence/?v=1"
+    ivo, mei = room.client(room.ivo), room.client(room.mei)
+    assert "Mei" not in ivo.get(address).content.decode()
+    mei.get(address)
+    assert "Mei is here, at version 1" in ivo.get(address).content.decode()
+    Presence.objects.filter(person=room.mei.user).update(seen_at=timezone.now() - timedelta(minutes=2))
+    assert "Mei" not in ivo.get(address).content.decode()
+    Chain.objects.update(version=2)
+    assert f'href="/c/{room.chain.pk}/diff/1..2/"' in ivo.get(address).content.decode()
+    stranger = client_of(make_member(make_team("Elsewhere"), "Stranger", Role.OWNER))
+    assert stranger.get(address).status_code == 404
+
+
+def test_local_mode_has_no_inbox(client: Client) -> None:
+    assert {client.get(page).status_code for page in ("/inbox/", "/c/1/presence/", "/c/1/activity/")} == {404}
+    assert "Inbox" not in client.get("/").content.decode()

@@ -1,0 +1,116 @@
+"""Labels on chains and nodes: set, taken away, filtered by, exported. Local mode has them too."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.review.fsck import fsck_review
+from chainviz.review.labels.services import Given, set_label
+from chainviz.review.models import Label, TeamRules, Thread
+from chainviz.review.threads.writing import NewThread, begin
+from tests.chains.making import STORY, make_chain
+from tests.review.conftest import Room
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+def label(client: Client, room: Room, kind: str, value: str, **more: Any) -> Any:
+    return client.post(f"/c/{room.chain.pk}/labels/", {"kind": kind, "value": value, **more})
+
+
+def test_a_commenter_labels_a_chain_and_a_node(room: Room) -> None:
+    mei = room.client(room.mei)
+    for kind, value in (("tag", "  to  check "), ("rating", "4"), ("outcome", "0")):
+        assert label(mei, room, kind, value).status_code == 303
+    assert label(mei, room, "tag", "=cmd", v=1, path="s1.p1").status_code == 303
+    assert label(room.client(room.sam), room, "tag", "no").status_code == 403
+
+    assert sorted(each.text for each in Label.objects.all()) == ["4 of 5", "=cmd", "fail", "to check"]
+    page = room.client(room.sam).get(f"/c/{room.chain.pk}/labels/").content.decode()
+    assert f'href="/c/{room.chain.pk}/v/1/at/s1.p1"' in page
+    for address in ("/", f"/c/{room.chain.pk}/"):
+        shown = mei.get(address).content.decode()
+        assert "to check" in shown and "4 of 5" in shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("tag", " "), ("tag", "x" * 41), ("rating", "6"), ("rating", ""), ("outcome", "2"), ("x", "1")]
+)
+def test_what_is_no_label_is_refused(room: Room, kind: str, value: str) -> None:
+    assert label(room.client(room.mei), room, kind, value).status_code == 422
+    assert not Label.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["s9", "nonsense", "s1.p99"])
+def test_a_node_that_is_not_there(room: Room, path: str) -> None:
+    assert label(room.client(room.mei), room, "tag", "x", v=1, path=path).status_code == 404
+
+
+def test_a_person_has_one_rating_of_a_node(room: Room) -> None:
+    for who, value in ((room.mei, "2"), (room.mei, "5"), (room.ivo, "1")):
+        label(room.client(who), room, "rating", value)
+    for who in (room.mei, room.ivo):
+        label(room.client(who), room, "tag", "urgent")
+    assert sorted(Label.objects.values_list("kind", "value")) == [("rating", 1), ("rating", 5), ("tag", None)]
+
+
+def test_ones_own_label_can_be_removed_and_an_editor_removes_any(room: Room) -> None:
+    def remove(who: Any, of: Label) -> int:
+        return int(room.client(who).post(f"/c/{room.chain.pk}/labels/{of.pk}/remove/").status_code)
+
+    of_ivo = set_label(room.chain, Given(1, "", "tag", "a"), by=room.ivo.user)
+    of_mei = set_label(room.chain, Given(1, "", "tag", "b"), by=room.mei.user)
+    assert [remove(room.mei, of_ivo), remove(room.ivo, of_mei), remove(room.ivo, of_ivo)] == [422, 303, 303]
+    assert not Label.objects.exists()
+    assert list(fsck_review()) == []
+
+
+def test_the_library_filters_by_label(room: Room) -> None:
+    other = make_chain([*STORY, STORY[1]], "other.json")
+    set_label(room.chain, Given(1, "s1.p1", "tag", "urgent"), by=room.mei.user)
+    set_label(other, Given(1, "", "rating", "3"), by=room.mei.user)
+    client = room.client(room.sam)
+
+    def found(query: str) -> list[str]:
+        page = client.get(f"/?label={query}").content.decode()
+        return [chain.title for chain in (room.chain, other) if f'aria-label="Pick {chain.title}"' in page]
+
+    assert found("tag:urgent") == [room.chain.title]
+    assert found("rating:3") == [other.title]
+    assert found("rating:x") == found("tag:nothing") == []
+    assert found("") == [room.chain.title, other.title]
+    assert '<option value="tag:urgent">urgent</option>' in client.get("/").content.decode()
+
+
+def test_labels_and_comments_are_exported(room: Room) -> None:
+    set_label(room.chain, Given(1, "s1.p1", "tag", "=1+1"), by=room.mei.user)
+    begin(room.chain, room.mei.user, NewThread(1, Thread.Kind.NODE, "s1.p1"), "@cmd, why?")
+    begin(room.chain, room.mei.user, NewThread(1, Thread.Kind.CHAIN), "only mine", is_pending=True)
+    client = room.client(room.sam)
+
+    table = list(csv.DictReader(io.StringIO(client.get("/labels/labels.csv").getvalue().decode())))
+    lines = [json.loads(line) for line in client.get(f"/labels/labels.jsonl?chain={room.chain.pk}").getvalue().splitlines()]
+
+    assert [(row["what"], row["label"], row["text"]) for row in table] == [
+        ("tag", "'=1+1", ""),
+        ("comment", "thread 1", "'@cmd, why?"),
+    ]
+    assert [(row["what"], row["label"], row["path"], row["who"]) for row in lines] == [
+        ("tag", "=1+1", "s1.p1", "Mei"),
+        ("comment", "thread 1", "s1.p1", "Mei"),
+    ]
+    assert client.get("/labels/labels.exe").status_code == 404
+    TeamRules.objects.create(team=room.team, locks_export=True)
+    assert client.get("/labels/labels.jsonl").getvalue() == b"", "comments quote content, which is locked"
+
+
+def test_local_mode_has_labels(client: Client) -> None:
+    chain = make_chain(STORY)
+    assert client.post(f"/c/{chain.pk}/labels/", {"kind": "tag", "value": "mine"}).status_code == 303
+    assert "mine" in client.get("/").content.decode()
