@@ -22,6 +22,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.exports.choices import Export
+from chainviz.chains.exports.lock import require_unlocked
 from chainviz.chains.models import Chain, LocalFile
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.providers import PROVIDERS, get_provider
@@ -122,6 +123,7 @@ def fix_page(request: HttpRequest, chain_id: int) -> HttpResponse:
 @require_safe
 def fixed_file(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
+    require_unlocked(chain, None)
     try:
         fixed = _fixed(request, chain, _session_of(request, chain))
     except ChainError as refused:

@@ -16,8 +16,7 @@ from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
-from chainviz.review.inbox.notices import comments_sent
-from chainviz.review.models import MailChoice, Notice, Presence, ReviewRequest, Thread, Verdict
+from chainviz.review.models import Comment, MailChoice, Notice, Presence, ReviewRequest, Thread, Verdict
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.threads.writing import NewThread, begin, reply
 from tests.accounts.people import client_of, make_member, make_team
@@ -64,11 +63,21 @@ def test_the_state_of_each_request(room: Room) -> None:
 
 def test_comments_tell_whom_they_mention_and_who_wrote_before(room: Room) -> None:
     first = begin(room.chain, room.mei.user, NewThread(1, Thread.Kind.CHAIN), "Is this a name?")
-    answer = reply(first.thread, room.ivo.user, "Ask @lin, not @nobody")
-    Notice.objects.all().delete()
-    comments_sent([answer])
+    reply(first.thread, room.ivo.user, "Ask @lin, not @nobody")
     assert (told(room.lin), told(room.mei), told(room.ivo), told(room.sam)) == (["mention"], ["reply"], [], [])
     assert "Ask @lin, not @nobody" in inbox(room, room.lin, "?show=mention")
+
+
+def test_pending_comments_are_sent_and_told_with_the_verdict(room: Room) -> None:
+    begin(room.chain, room.mei.user, NewThread(1, Thread.Kind.CHAIN), "@lin, this one", is_pending=True)
+    mei = room.client(room.mei)
+    assert "1 pending comment" in mei.get(room.page).content.decode()
+    assert told(room.lin) == []
+    mei.post(f"{room.page}verdict/", {"kind": "changes", "version": 1})
+    assert told(room.lin) == ["mention"]
+    assert not Comment.objects.filter(sent_at=None).exists()
+    opened = room.client(room.lin).post(f"/inbox/{Notice.objects.get().pk}/", follow=True)
+    assert "this one" in opened.content.decode()
 
 
 def test_reading_marks_and_opens(room: Room) -> None:

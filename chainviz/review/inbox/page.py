@@ -11,7 +11,6 @@ from chainviz.accounts.models import Membership
 from chainviz.chains.models import Chain
 from chainviz.review.models import Notice, Reviewer, ReviewRequest, Verdict
 from chainviz.review.requests.standing import Standing, standings
-from chainviz.web.query_params import url_or_nothing
 
 SHOWN = 50
 EXCERPT = 200
@@ -135,6 +134,5 @@ def _notice(notice: Notice) -> NoticeRow:
 def target_of(notice: Notice) -> str:
     """Where the notice leads."""
     if notice.comment is not None:
-        thread = notice.comment.thread
-        return url_or_nothing("review:thread", notice.chain_id, thread.number) or reverse("review:threads", args=[notice.chain_id])
+        return reverse("review:comment", args=[notice.chain_id, notice.comment_id])
     return reverse("review:review", args=[notice.chain_id])

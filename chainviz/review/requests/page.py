@@ -9,7 +9,7 @@ from django.urls import reverse
 from chainviz.accounts.models import Membership, User
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
-from chainviz.review.models import Mute, Reviewer, SignOff, Verdict
+from chainviz.review.models import Comment, Mute, Reviewer, SignOff, Verdict
 from chainviz.review.requests.activity import Activity, activity_of
 from chainviz.review.requests.sections import SHOWN, Section, section_marks, sections_page, viewed_marks
 from chainviz.review.requests.services import may_judge, saved_by
@@ -75,6 +75,8 @@ class ReviewPage:
     sign_offs: list[SignOff]
     activity: list[Activity]
     is_muted: bool
+    pending: int
+    """Comments of the person that go with their verdict."""
 
     @property
     def chain(self) -> Chain:
@@ -123,6 +125,7 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
         saved_it=saved_by(chain, subject.version or 0, person),
         sign_offs=list(SignOff.objects.filter(team=chain.team, chain_key=chain.pk).order_by("-number")),
         activity=activity_of(chain, ACTIVITIES),
+        pending=Comment.objects.pending(person, chain).count(),
         is_muted=Mute.objects.filter(chain=chain, person=person).exists(),
     )
 

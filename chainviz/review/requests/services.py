@@ -16,6 +16,7 @@ from chainviz.core.errors import Refused
 from chainviz.jobs.lease import storable
 from chainviz.review.inbox.notices import request_made, verdict_dismissed, verdict_given
 from chainviz.review.models import Review, Reviewer, ReviewRequest, Verdict
+from chainviz.review.threads.writing import send_pending
 from chainviz.store.models import Version
 
 MOST_TEXT = 10_000
@@ -72,6 +73,13 @@ def close(request: ReviewRequest, *, by: User) -> None:
     review_lock(request.chain)
     request.closed_at, request.closed_by_name = timezone.now(), by.display_name
     request.save()
+
+
+@transaction.atomic
+def send_review(chain: Chain, version: int, kind: str, summary: str, *, by: User) -> tuple[Verdict, int]:
+    """Gives the verdict and sends the person's pending comments with it; returns how many there were."""
+    verdict = give_verdict(chain, version, kind, summary, by=by)
+    return verdict, len(send_pending(by, chain))
 
 
 @transaction.atomic

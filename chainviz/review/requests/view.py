@@ -13,6 +13,7 @@ from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.errors import Refused
 from chainviz.review.models import ReviewRequest, Verdict
 from chainviz.review.requests import services
@@ -70,11 +71,12 @@ def give_verdict(request: HttpRequest, chain_id: int) -> HttpResponse:
     subject = version_subject(request, chain_id, small_number(number))
     version = subject.version or subject.chain.version
     try:
-        verdict = services.give_verdict(subject.chain, version, kind, summary, by=person_of(request))
+        verdict, comments = services.send_review(subject.chain, version, kind, summary, by=person_of(request))
     except Refused as refused:
         return _page(request, chain_id, version, verdict_error=str(refused), typed_summary=summary, typed_kind=kind)
-    note(request, version=version, verdict=verdict.kind)
-    messages.success(request, f"Your review of version {version} is sent.")
+    note(request, version=version, verdict=verdict.kind, comments=comments)
+    sent = f" with {count_text(comments, 'comment')}" if comments else ""
+    messages.success(request, f"Your review of version {version} is sent{sent}.")
     return see_other("review:review", chain_id)
 
 

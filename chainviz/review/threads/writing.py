@@ -11,6 +11,7 @@ from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
 from chainviz.core.errors import Refused
 from chainviz.jobs.lease import storable
+from chainviz.review.inbox.notices import comments_sent
 from chainviz.review.models import Comment, Discussion, Thread
 from chainviz.store.checksums import renew_checksums
 
@@ -63,6 +64,8 @@ def reply(thread: Thread, author: User, body: str, *, is_pending: bool = False) 
         sent_at=None if is_pending else now,
     )
     renew_checksums(Thread, [thread.pk])
+    if not is_pending:
+        comments_sent([comment])
     return comment
 
 
@@ -110,6 +113,7 @@ def send_pending(person: User, chain: Chain) -> list[Comment]:
     Comment.objects.filter(pk__in=[comment.pk for comment in pending]).update(sent_at=now)
     for comment in pending:
         comment.sent_at = now
+    comments_sent(pending)
     return pending
 
 
