@@ -44,11 +44,6 @@ def chain_labels(chains: Iterable[Chain]) -> dict[int, list[Label]]:
     return {key: list(labels.values()) for key, labels in found.items()}
 
 
-@register.simple_tag
-def labels_of(chain: Chain) -> list[Label]:
-    return chain_labels([chain]).get(chain.pk, [])
-
-
 @register.filter
 def of(found: Mapping[int, Any], chain: Chain) -> Any:
     return found.get(chain.pk)
