@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from chainviz.accounts.invitations import invite
-from chainviz.accounts.models import local_member
+from chainviz.accounts.models import Membership, local_member
 from chainviz.accounts.permissions import Role
+from chainviz.chains.models import Chain
+from chainviz.review.labels.services import Given, set_label
+from chainviz.review.models import Presence, Thread
+from chainviz.review.requests.services import ask, give_verdict
+from chainviz.review.sign_off.services import sign_off
+from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.people import PASSWORD, make_member
 from tests.browser.test_page import PHONE, WIDE, axe_violations
+from tests.chains.making import STORY, make_chain
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _reviewed(owner: Membership) -> Chain:
+    """A chain with a request, verdicts, labels, a thread, a sign-off, and somebody who has it open."""
+    chain, mei = make_chain(STORY), make_member(owner.team, "Mei", Role.COMMENTER)
+    ask(chain, [owner.user_id, mei.user_id], "Before it goes to the vendor", by=mei.user)
+    give_verdict(chain, 1, "approve", "Fine", by=mei.user)
+    sign_off(chain, 1, by=owner)
+    give_verdict(chain, 1, "changes", "One name is left", by=mei.user)
+    set_label(chain, Given(1, "s1.p1", "rating", "4"), by=mei.user)
+    begin(chain, mei.user, NewThread(1, Thread.Kind.CHAIN), "@lin is this a name?")
+    Presence.objects.create(chain=chain, person=mei.user, version=1, seen_at=timezone.now() + timedelta(hours=1))
+    return chain
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (PHONE, "dark")], ids=["wide", "phone"])
@@ -33,14 +55,18 @@ def test_a_person_signs_in_and_every_page_is_accessible(
         if page.locator("h1").count() != 1 or not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
             wrong.append(f"{where}: headings or width")
 
+    reviewed = f"/c/{_reviewed(owner).pk}/"
     for where in (link, "/join/unknown", "/team/"):
         look(where)
     page.get_by_label("E-mail").fill("lin@example.org")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Members").wait_for()
-    for where in ("/team/", "/team/audit/?check=1", "/account/", "/"):
+    for where in ("/team/", "/team/audit/?check=1", "/account/", "/", "/team/rules/", "/inbox/", "/sign-offs/1/"):
         look(where)
+    for where in ("review/", "labels/?v=1&path=s1.p1", "activity/", ""):
+        look(reviewed + where)
+    page.locator(".presence .avatar").wait_for()
     page.get_by_role("button", name="Account: Lin").click()
     wrong.extend(f"menu: {each}" for each in axe_violations(page))
     page.get_by_role("button", name="Sign out").click()

@@ -129,6 +129,7 @@ def test_an_open_thread_is_not_ready(room: Room) -> None:
     comment.sent_at = timezone.now()
     comment.save()
     assert not standing_of(current(room)).is_ready
+    assert f'<a href="/c/{room.chain.pk}/threads/1/">Why?</a>' in text_of(room.client(room.sam).get(room.page))
     TeamRules.objects.create(team=room.team, no_open_threads=False)
     assert standing_of(current(room)).is_ready
 

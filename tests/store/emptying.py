@@ -11,7 +11,8 @@ from django.test.testcases import TransactionTestCase
 
 from chainviz.store.append_only import protect, unprotect
 
-AUDIT = ("auditrow",)
+OTHERS = (("auditrow", "accounts_"), ("signoff", "review_"))
+"""Protected tables outside the store, and what their names begin with."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,11 +25,13 @@ def store_can_be_flushed() -> Iterator[None]:
             return
         with connection.schema_editor() as editor:
             unprotect(editor)
-            unprotect(editor, AUDIT, "accounts_")
+            for table, prefix in OTHERS:
+                unprotect(editor, [table], prefix)
         flush(self)
         with connection.schema_editor() as editor:
             protect(editor)
-            protect(editor, AUDIT, "accounts_")
+            for table, prefix in OTHERS:
+                protect(editor, [table], prefix)
 
     TransactionTestCase._fixture_teardown = unprotected_flush  # type: ignore[method-assign]
     yield

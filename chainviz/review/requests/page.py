@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from django.db.models import Min
 from django.urls import reverse
 
 from chainviz.accounts.models import Membership, User
@@ -27,6 +28,8 @@ SENTENCES = {
     Verdict.Kind.APPROVE: "approved",
 }
 ACTIVITIES = 5
+THREADS, BEGINNING = 20, 90
+"""Open threads that are listed, and characters of each."""
 NEWEST = 30
 """Verdicts that are listed."""
 
@@ -64,6 +67,8 @@ class ReviewPage:
     to_ask: list[Membership]
     """Members who may give verdicts and were not asked about the newest version."""
     verdicts: list[VerdictRow]
+    threads: list[tuple[int, str, str]]
+    """Open ones: number, who began it, how it begins."""
     sections: list[Section]
     viewed: int
     total: int
@@ -117,6 +122,7 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
         reviewers=reviewers,
         to_ask=[each for each in may_judge(chain) if each.user_id not in done],
         verdicts=_verdicts(standing),
+        threads=_open_threads(chain),
         sections=sections_page(subject.stored, first, marks, viewed),
         viewed=sum(mark in viewed for mark in marks),
         total=len(marks),
@@ -128,6 +134,14 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
         pending=Comment.objects.pending(person, chain).count(),
         is_muted=Mute.objects.filter(chain=chain, person=person).exists(),
     )
+
+
+def _open_threads(chain: Chain) -> list[tuple[int, str, str]]:
+    """By the first comment of each that everybody sees."""
+    sent = Comment.objects.filter(thread__chain=chain, thread__resolved_at=None).exclude(sent_at=None)
+    first = sent.order_by().values("thread").annotate(first=Min("pk")).values("first")
+    found = Comment.objects.filter(pk__in=first).select_related("thread").order_by("thread__number")[:THREADS]
+    return [(each.thread.number, each.author_name, " ".join(each.body.split())[:BEGINNING]) for each in found]
 
 
 def _reviewers(standing: Standing) -> list[ReviewerRow]:
