@@ -108,8 +108,7 @@ def build_group(compared: Compared, place: int, group: core.Group) -> Group:
 def _number(group: core.Group) -> str:
     old, new = _span(group.old), _span(group.new)
     if group.kind == "moved" and group.other:
-        other = group.other.number
-        return f"{old} → {other}" if group.new.is_empty else f"{other} → {new}"
+        return f"{group.other.number} → {new}"
     return old if not new else new if not old or old == new else f"{old} → {new}"
 
 
@@ -137,11 +136,7 @@ def _several(group: core.Group) -> str:
 
 def _rows(compared: Compared, place: int, group: core.Group) -> Iterator[Row]:
     if group.kind == "moved" and group.other:
-        there = group.other.number
-        if group.new.is_empty:
-            yield Said("sort", f"Moved to {there}, unchanged.", compared.links.after(group.other))
-        else:
-            yield Said("sort", f"Moved from {there}, unchanged.", compared.links.before(group.other))
+        yield Said("sort", f"Moved from {group.other.number}, unchanged.", compared.links.before(group.other))
         return
     yield from _message_rows(messages_of(compared, group), group, compared, place)
 

@@ -74,7 +74,7 @@ def legend_of(diff: core.ChainDiff) -> tuple[Badge, ...]:
 
 def _window(compared: Compared, asked: Asked) -> tuple[list[diff_rows.Group | Fold], int, int]:
     """Items of the page, and the numbers of its first and last change."""
-    groups = compared.diff.groups
+    groups = shown_groups(compared.diff)
     places = _places(groups)
     total = len(places)
     if not total:
@@ -102,7 +102,7 @@ def _window(compared: Compared, asked: Asked) -> tuple[list[diff_rows.Group | Fo
 def _window_up(
     compared: Compared, asked: Asked, places: Sequence[int], last: int
 ) -> tuple[list[diff_rows.Group | Fold], int, int]:
-    groups = compared.diff.groups
+    groups = shown_groups(compared.diff)
     items: list[diff_rows.Group | Fold] = []
     room, first = asked.room, last
     for i in range(places[last - 1], -1, -1):
@@ -117,6 +117,11 @@ def _window_up(
         if groups[i].kind != "same":
             first = _number(places, i)
     return items[::-1], first, last
+
+
+def shown_groups(diff: core.ChainDiff) -> list[core.Group]:
+    """What moved is shown once, where it is now."""
+    return [group for group in diff.groups if not group.is_departure]
 
 
 def _places(groups: Sequence[core.Group]) -> list[int]:

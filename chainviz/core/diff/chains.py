@@ -45,8 +45,7 @@ class ChainDiff:
     @cached_property
     def counts(self) -> dict[Kind, int]:
         """How many changes of each kind; a moved row counts once, where it is now."""
-        shown = [group.kind for group in self.changes if not (group.kind == "moved" and group.new.is_empty)]
-        return dict(Counter(shown))
+        return dict(Counter(group.kind for group in self.changes))
 
     @property
     def first(self) -> Group | None:

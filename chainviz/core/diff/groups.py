@@ -37,7 +37,7 @@ class Group:
     old: Side
     new: Side
     other: Path | None = None
-    """Of moved rows: where the first of them is in the other version. They are twice in the list, once on each side."""
+    """Of moved rows: where the first of them is in the other version. They are twice in the list, once on each side; see `is_departure`."""
 
     @property
     def anchor(self) -> str:
@@ -47,8 +47,13 @@ class Group:
         return f"old-{self.old.first.dom_id}" if self.old.first else ""
 
     @property
+    def is_departure(self) -> bool:
+        """Moved rows in the place they left; the change is shown where they are now."""
+        return self.kind == "moved" and self.new.is_empty
+
+    @property
     def is_change(self) -> bool:
-        return self.kind != "same"
+        return self.kind != "same" and not self.is_departure
 
 
 @dataclass(frozen=True, slots=True)

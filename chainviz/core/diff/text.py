@@ -29,6 +29,8 @@ def render(diff: ChainDiff, *, most_lines: int = 400) -> Iterator[str]:
     yield f"changes: {counts or 'none'}"
     yield from (f"note: {note}" for note in diff.notes)
     for group in diff.groups:
+        if group.is_departure:
+            continue
         if group.kind == "same":
             yield f"  … {unchanged(group.new)}"
         else:
@@ -72,8 +74,7 @@ def _group(diff: ChainDiff, group: Group, most_lines: int) -> Iterator[str]:
     if group.old.first == group.new.first and group.old.last == group.new.last:
         places = _nodes(group.new)
     if group.kind == "moved":
-        other = f"{'from' if group.old.is_empty else 'to'} {group.other}"
-        yield f"{SIGNS['moved']} {places} moved {other}"
+        yield f"{SIGNS['moved']} {places} moved from {group.other}"
         return
     yield f"{SIGNS[group.kind]} {places} {group.kind}, {grown:+,} bytes"
     for message in diff.messages(group):

@@ -80,8 +80,8 @@ def restored_nodes(old: StoredChain, now: StoredChain, message: int) -> Restored
 
 
 def _change_of(old: StoredChain, now: StoredChain, message: int) -> Group:
-    group = next((each for each in compare(old, now).changes if each.old.start <= message < each.old.stop), None)
-    if group is None:
+    group = next((each for each in compare(old, now).groups if each.old.start <= message < each.old.stop), None)
+    if group is None or group.kind == "same":
         raise Refused(SAME)
     return group
 
