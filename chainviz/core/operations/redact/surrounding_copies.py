@@ -30,9 +30,13 @@ from chainviz.core.formats.contract import Format, Style
 
 SHORT = 8
 """Characters below which a text is no copy of anything."""
-STRIDE = 64
 WINDOW = 40
-LONG = STRIDE + WINDOW
+STRIDE = 16
+"""Characters between two windows of a string that are looked up; so many windows of each long text are known, which takes
+most of the memory."""
+SPARSE = 64
+"""Characters between two windows of a long text of which a string may be a piece."""
+LONG = SPARSE + WINDOW
 """From here on a text is found anywhere in a string: some window of it begins at a multiple of the stride."""
 DEEPEST = 3
 """How deep JSON may be nested in strings of JSON."""
@@ -91,10 +95,10 @@ class Copies:
     def __init__(self, texts: Iterable[str], placeholder: str) -> None:
         self._placeholder = placeholder
         self._whole: set[str] = set()
-        self._starts: dict[str, list[tuple[str, int]]] = {}
-        """Windows of the first stride of each long text: where the text begins before the window."""
-        self._inside: dict[str, list[str]] = {}
-        """Windows of long texts, a stride apart."""
+        self._starts: dict[int, list[tuple[str, int]]] = {}
+        """Hashes of the windows of the first stride of each long text: where the text begins before the window."""
+        self._inside: dict[int, list[str]] = {}
+        """Hashes of sparse windows of long texts."""
         for text in dict.fromkeys(texts):
             self._take(text)
 
@@ -104,9 +108,9 @@ class Copies:
         if len(text) < LONG:
             return
         for offset in range(STRIDE):
-            self._starts.setdefault(text[offset : offset + WINDOW], []).append((text, offset))
-        for offset in range(0, len(text) - WINDOW + 1, STRIDE):
-            self._inside.setdefault(text[offset : offset + WINDOW], []).append(text)
+            self._starts.setdefault(hash(text[offset : offset + WINDOW]), []).append((text, offset))
+        for offset in range(0, len(text) - WINDOW + 1, SPARSE):
+            self._inside.setdefault(hash(text[offset : offset + WINDOW]), []).append(text)
 
     def without(self, piece: str, depth: int = 0) -> str:
         """A piece of a JSON document, without copies. `depth`: of how many strings it is the text."""
@@ -142,14 +146,14 @@ class Copies:
 
     def _at(self, text: str, at: int) -> tuple[int, int]:
         """Begin and length of the redacted text that a window of this one belongs to; the longest, if there are several."""
-        known: Sequence[tuple[str, int]] = self._starts.get(text[at : at + WINDOW], ())
+        known: Sequence[tuple[str, int]] = self._starts.get(hash(text[at : at + WINDOW]), ())
         fits = [(at - offset, len(each)) for each, offset in known if at >= offset and text.startswith(each, at - offset)]
         return max(fits, key=lambda fit: fit[1], default=(0, 0))
 
     def _is_inside(self, text: str) -> bool:
         if len(text) < LONG:
             return False
-        windows = (text[offset : offset + WINDOW] for offset in range(STRIDE))
+        windows = (hash(text[offset : offset + WINDOW]) for offset in range(SPARSE))
         return any(text in each for window in windows for each in self._inside.get(window, ()))
 
 

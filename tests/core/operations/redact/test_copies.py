@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import Image, Message, Reasoning, Text, ToolCall
-from chainviz.core.operations.redact.surrounding_copies import LONG, Copies, removed_texts
+from chainviz.core.operations.redact.surrounding_copies import LONG, SPARSE, STRIDE, Copies, removed_texts
 
 GONE = "the patient is called Ada Lovelace\nand lives in \"London\"\n" * 4
 
@@ -74,3 +74,17 @@ def test_a_document_without_copies_stays_byte_for_byte() -> None:
 @given(st.text("ab\n", min_size=LONG, max_size=300), st.text("ab\n", max_size=200), st.text("ab\n", max_size=200))
 def test_wherever_a_long_text_stands_in_a_string_it_is_found(text: str, before: str, behind: str) -> None:
     assert text not in without([before + text + behind], text)[0]
+
+
+def test_what_is_kept_of_a_redacted_text_is_little() -> None:
+    """Of each text so many windows are known as there are places in a stride, and one every so many characters."""
+    long = "".join(f"line {number}\n" for number in range(1000))
+    copies = Copies([long], "[redacted]")
+    assert len(copies._starts) <= STRIDE
+    assert len(copies._inside) <= len(long) // SPARSE + 1
+    assert STRIDE <= 16 and all(isinstance(key, int) for key in (*copies._starts, *copies._inside))
+
+
+@pytest.mark.parametrize("before", range(0, 40, 3))
+def test_a_copy_is_found_wherever_it_begins(before: int) -> None:
+    assert without({"log": "x" * before + GONE + " and on"}, GONE) == {"log": "x" * before + "[redacted] and on"}
