@@ -16,13 +16,14 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.models import Chain
-from chainviz.core.chain.paths import parse_path
-from chainviz.core.errors import Refused
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.errors import PathError, Refused
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads import writing
 from chainviz.review.threads.anchor_form import about, choices
 from chainviz.review.threads.places import place_threads
 from chainviz.review.threads.thread_view import ThreadView, thread_views
+from chainviz.store.content.chain import StoredChain
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.responses import see_other
 
@@ -36,7 +37,7 @@ def new(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
     subject = version_subject(request, chain_id, number)
     asked = request.POST if request.method == "POST" else request.GET
     text, quote, where = asked.get("body", ""), asked.get("quote", ""), asked.get("path", "")
-    path = parse_path(where) if where else None
+    path = _path_in(subject.stored, where) if where else None
     error = ""
     if request.method == "POST":
         try:
@@ -55,6 +56,16 @@ def new(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
         "back": f"{subject.base_url}at/{path}#{path.node.dom_id}" if path is not None else subject.base_url,
     }  # fmt: skip
     return page_or_fragment(request, "review/new.html", "review/_new.html", context, status=422 if error else 200)
+
+
+def _path_in(chain: StoredChain, where: str) -> Path:
+    """Raises Http404 where the chain has no such node."""
+    try:
+        path = parse_path(where)
+        chain.span(Path(path.section, path.pair, path.message))
+    except PathError as error:
+        raise Http404(str(error)) from error
+    return path
 
 
 @requires("read", to_post="comment")
