@@ -384,3 +384,9 @@ def test_an_unknown_node_of_a_known_chain_offers_the_chain(story: Chain, address
 def test_a_path_that_is_none_offers_the_chain(story: Chain) -> None:
     page = Client().get(f"/c/{story.pk}/v/1/at/nonsense").content.decode()
     assert "is not a path" in page and f'href="/c/{story.pk}/v/1/"' in page
+
+
+def test_a_call_with_which_a_run_ends_is_no_fault() -> None:
+    chain = make_chain([human("Go"), ai(None, ("c", "submit", {})), {"role": "exit", "content": "done"}])
+    shown = fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
+    assert "The run ended with this call" in shown and "never answered" not in shown

@@ -46,7 +46,7 @@ def test_what_a_change_makes_refused_goes_with_one_click(client: Client) -> None
     draft = Draft.objects.get()
     shown = client.get(page).content.decode()
     assert OFFER in shown and "from 51.1 on" in shown
-    form = shown[shown.index('name="seen"') - 400 :]
+    form = shown[shown.index('id="drop-signed"') :]
     seen, since = (form.split(f'name="{name}" value="')[1].split('"')[0] for name in ("seen", "since"))
     sent = {"act": "drop-signed", "seen": seen, "since": since}
     assert client.post(f"/c/{chain.pk}/repair/?draft={draft.pk}", sent).status_code == 303

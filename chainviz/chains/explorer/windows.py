@@ -136,7 +136,8 @@ def body_html(chain: StoredChain, reading: Reading, path: Path, asked: Asked = A
         return replaced + large_pair_html(reading, _large_pair(chain, path, span, rows), asked)
     size = sum(row.shape.size for row in rows)
     messages = chain.bodies.begun(rows) if size <= READ_TOGETHER else None
-    return replaced + pair_html(reading, _pair_node(chain, path, rows, messages), asked)
+    node = replace(_pair_node(chain, path, rows, messages), is_last=span.stop == len(chain))
+    return replaced + pair_html(reading, node, asked)
 
 
 def _pair_node(chain: StoredChain, path: Path, rows: Sequence[StoredMessage], messages: list[Message] | None) -> PairNode:

@@ -13,6 +13,7 @@ from chainviz.chains.render.steps import ALL, MOST_PIECES, Asked, Piece, step
 from chainviz.chains.render.visible_text import one_line, safe
 from chainviz.core.chain.messages import Message, Part, Shape, Text, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import ends_with_calls
 from chainviz.core.chain.tree import BodyPair, PairType, match_results
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.templatetags.chainviz import icon
@@ -38,6 +39,8 @@ class PairNode:
     rest: Sequence[Parted]
     read: Callable[[int], Message]
     """Message by its place in `rest`."""
+    is_last: bool = False
+    """Nothing of the chain is behind it."""
 
 
 def header_html(reading: Reading, path: Path, message: Message, asked: Asked = ALL) -> str:
@@ -95,6 +98,8 @@ def spoken(reading: Reading, path: Path, part: Part) -> str:
 
 def exchange(reading: Reading, node: PairNode, index: int, call: ToolCall, found: tuple[int, int] | None) -> str:
     path = _part(Path(node.path.section, node.path.pair, 0), index)
+    if found is None and node.is_last and ends_with_calls(node.rest):
+        return f'<div class="tool-call">{call_html(reading, path, call)}{RUN_ENDED}</div>'
     if found is None:
         return f'<div class="tool-call" data-state="problem">{call_html(reading, path, call)}{_no_result(reading)}</div>'
     result = node.read(found[0]).parts[found[1]]
@@ -133,6 +138,12 @@ def left_part(reading: Reading, path: Path, role: str, part: Part) -> str:
         result = result_html(reading, path, part)
         return f'<div class="tool-call" data-state="problem">{_no_call(reading, part)}{result}</div>'
     return spoken(reading, path, part)
+
+
+RUN_ENDED = (
+    '<div class="tool-part"><div class="tool-part-head"><span>No result</span></div>'
+    '<div class="missing"><p>The run ended with this call.</p></div></div>'
+)
 
 
 def _no_result(reading: Reading) -> str:
