@@ -70,7 +70,6 @@ def upload(client: Client, file: Path) -> Chain:
     from django.core.files.uploadedfile import UploadedFile
 
     from chainviz.accounts.models import local_member
-    from chainviz.chains.models import Chain
     from chainviz.chains.uploads import arrivals
 
     client.get("/")
@@ -79,7 +78,8 @@ def upload(client: Client, file: Path) -> Chain:
         arrival = arrivals.receive(local_member(), given)
     if arrival.chain is None:
         arrivals.work_on(arrival, {})
-    chain = Chain.objects.order_by("-pk")[0]
+    chain = arrival.chain  # the one that is there already, where the file was uploaded before
+    assert chain is not None
     assert client.get(f"/c/{chain.pk}/", follow=True).status_code == 200
     return chain
 
