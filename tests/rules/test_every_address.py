@@ -110,8 +110,6 @@ def known(client: Client, settings: Any, tmp_path: Path) -> Known:
         "token_id": ODD_NUMBERS,
         "job_id": ODD_NUMBERS,
         "link_id": ODD_NUMBERS,
-        "comment_id": ODD_NUMBERS,
-        "verdict_id": ODD_NUMBERS,
         "section": ["1", *ODD_NUMBERS],
         "token": ODD_PATHS,
         "kind": ["csv", "nonsense"],
@@ -141,13 +139,11 @@ def filled(route: str, known: Known) -> Iterator[str]:
 
 def existing(route: str, client: Client, known: Known) -> Known:
     """The known values in such an order that the first address of this route exists, where that can be had."""
-    holes = [name for _, name in PLACEHOLDER.findall(route)]
-    for values in product(*(known[name] for name in holes)):
+    holes = {name: known.get(name, known[kind or "str"]) for kind, name in PLACEHOLDER.findall(route)}
+    for values in product(*holes.values()):
         if read(client.get(_fill(route, list(values)))).status_code != 404:
-            return {
-                **known,
-                **{name: sorted(known[name], key=value.__ne__) for name, value in zip(holes, values, strict=True)},
-            }
+            chosen = zip(holes, values, strict=True)
+            return {**known, **{name: sorted(holes[name], key=value.__ne__) for name, value in chosen}}
     return known
 
 
