@@ -62,5 +62,5 @@ onKey("n", () => step(1));
 onKey("p", () => step(-1));
 onKey("r", () => current?.querySelector("[data-resolve], button[value=reopen]")?.click() ?? false);
 
-const target = document.getElementById(location.hash.slice(1));
-if (target?.matches("details.thread")) target.open = true;
+const named = document.querySelector("details.thread:target");
+if (named) named.open = true;
