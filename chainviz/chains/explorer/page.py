@@ -65,7 +65,6 @@ class ExplorerPage:
     earlier_address: str
     format_label: str
     problems: int
-    problems_text: str
     verdicts: tuple[VerdictChip, ...]
     size: int
     content_tokens: str
@@ -82,6 +81,10 @@ class ExplorerPage:
     current: str
     text: str
     kinds: tuple[tuple[str, str], ...] = KINDS
+
+    @property
+    def problems_text(self) -> str:
+        return count_text(self.problems, "problem")
 
 
 def explorer_page(subject: Subject, view: ViewState, found: Window | None = None, at: Path | None = None) -> ExplorerPage:
@@ -110,7 +113,6 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         earlier_address=earlier_address(subject, "PATH"),
         format_label=format_label(snapshot.format),
         problems=problems,
-        problems_text=count_text(problems, "problem"),
         verdicts=_verdicts(subject),
         size=snapshot.size,
         content_tokens=token_text(snapshot.size),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,7 +66,7 @@ def window_page(subject: Subject, view: ViewState, reading: Reading, found: Wind
     """`keep_end`: where not all rows fit, those at the end are kept (for a window read upwards)."""
     chain = subject.stored
     rows = _noted(subject, titled_rows(chain, found.rows))
-    rows, up, down = _with_bodies(chain, view, reading, found, rows, keep_end)
+    rows, up, down = _with_bodies(found, rows, keep_end, lambda row: _body_of(chain, view, reading, row))
     context = _context(chain, rows)
     whole = subject.snapshot.size
     before, after = _around(chain, view.folds, rows)
@@ -248,18 +248,25 @@ def _noted(subject: Subject, rows: list[Row]) -> list[Row]:
     ]
 
 
+def _body_of(chain: StoredChain, view: ViewState, reading: Reading, row: Row) -> str:
+    """Empty where the row is closed."""
+    if row.kind == "section" or not view.is_open(row.path, row.role):
+        return ""
+    asked = Asked(part=view.part) if view.part and view.part.node == row.path else ALL
+    return f'<div class="node-body">{body_html(chain, reading, row.path, asked)}{row.below}</div>'
+
+
 def _with_bodies(
-    chain: StoredChain, view: ViewState, reading: Reading, found: Window, rows: list[Row], keep_end: bool
+    found: Window, rows: list[Row], keep_end: bool, body_of: Callable[[Row], str]
 ) -> tuple[list[Row], Path | None, Path | None]:
+    """As many rows as fit on a page, and the ends of what is left out."""
     up, down = found.up, found.down
     order = list(range(len(rows)))[:: -1 if keep_end else 1]
     elements = size = 0
     for count, i in enumerate(order):
-        row = rows[i]
-        if row.kind != "section" and view.is_open(row.path, row.role):
-            asked = Asked(part=view.part) if view.part and view.part.node == row.path else ALL
-            body = f'<div class="node-body">{body_html(chain, reading, row.path, asked)}{row.below}</div>'
-            rows[i] = replace(row, is_open=True, body=body)
+        body = body_of(rows[i])
+        if body:
+            rows[i] = replace(rows[i], is_open=True, body=body)
             elements += body.count("<") - body.count("</")
             size += len(body)
         elements += 8

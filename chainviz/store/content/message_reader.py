@@ -229,8 +229,8 @@ class BodyReader:
     def parts(self, row: StoredMessage, wanted: range) -> Sequence[Part]:
         """Some parts of one message, to look at; where it has very many, the others are not read."""
         if len(row.shape.parts) > MANY:
-            spans, reads = self._spans(row)
-            found = window(self._format(row), row.digest, row.shape, spans, reads, wanted)
+            texts = list(zip(*self._spans(row), strict=True))
+            found = window(self._format(row), row.digest, row.shape, texts, wanted)
             if found is not None:
                 return found
         return self.begun([row])[0].parts[wanted.start : wanted.stop]

@@ -35,12 +35,12 @@ class _List(NamedTuple):
 
 
 def window(
-    format: Format, digest: bytes, shape: StoredShape, spans: Sequence[SourceSpan], reads: Sequence[Read], wanted: range
+    format: Format, digest: bytes, shape: StoredShape, texts: Sequence[tuple[SourceSpan, Read]], wanted: range
 ) -> tuple[Part, ...] | None:
-    """The parts `wanted`; None where the message has to be read whole. `reads`: the text of each span."""
+    """The parts `wanted`; None where the message has to be read whole. `texts`: the spans of its source, and how to read each."""
     found = _FOUND.get(digest)
     if found is None:
-        found = [_lists(format, span, read) for span, read in zip(spans, reads, strict=True)]
+        found = [_lists(format, span, read) for span, read in texts]
         if len(_FOUND) >= HELD:
             _FOUND.clear()
         _FOUND[digest] = found
@@ -50,7 +50,7 @@ def window(
     places = list(range(first))
     source = []
     at = first
-    for span, read, lists in zip(spans, reads, found, strict=True):
+    for (span, read), lists in zip(texts, found, strict=True):
         kept = []
         for each in lists:
             inside = range(max(wanted.start, at), min(wanted.stop, at + len(each.own))) or range(at, at + 1)
