@@ -62,5 +62,5 @@ onKey("n", () => step(1));
 onKey("p", () => step(-1));
 onKey("r", () => current?.querySelector("[data-resolve], button[value=reopen]")?.click() ?? false);
 
-const named = document.querySelector("details.thread:target");
-if (named) named.open = true;
+const named = document.getElementById(location.hash.slice(1));
+if (named instanceof HTMLDetailsElement) named.open = true;
