@@ -44,9 +44,9 @@ from chainviz.core.state.document import State
 from chainviz.core.state.processed_length import ChangedState, is_state, recorded_length, with_length
 from chainviz.core.state.stored_and_sent import NextCall
 from chainviz.core.text_formats import get_text_format
+from chainviz.core.toolchain import NO_SCHEMAS, ResultOptions, format_results, stored_outputs, tool_schemas
 from chainviz.core.toolchain import Result as ObservationResult
-from chainviz.core.toolchain import format_results, stored_outputs
-from chainviz.core.usage.beside import recorded_beside
+from chainviz.core.usage.beside import members_beside, recorded_beside
 from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
 from chainviz.core.usage.estimate import tokens_of
 from chainviz.core.usage.recorded import recorded_of
@@ -157,15 +157,16 @@ class Chain:
         """Writes the chain in another format; the warnings say what that format has no place for."""
         return self.apply("convert", to=to, **options)
 
-    def observations(self, as_: str = "markdown") -> list[ObservationResult]:
+    def observations(self, as_: str = "markdown", **options: Any) -> list[ObservationResult]:
         """Returns the results of each AI message with tool calls, formatted as one text (`markdown` or `xml`) with media.
 
-        `as_content_parts()` of each gives the parts of a message.
+        `as_content_parts()` of each gives the parts of a message. Options: `syntax` (json or yaml), `wrapper` (auto, none or
+        section), `empty_when_all_failed`, `go_compatible`. Results have the types that the file's tool schemas give them.
         """
-        pairs = [
-            pair for section in self.tree.sections for pair in section.body if pair.ai is not None and pair.ai.calls
-        ]
-        return [format_results(*stored_outputs(pair), get_text_format(as_)) for pair in pairs]
+        schemas = NO_SCHEMAS if self.is_moved else tool_schemas(members_beside(self.file.context(self.loaded)))
+        text_format, how = get_text_format(as_), ResultOptions(**options)
+        pairs = (pair for section in self.tree.sections for pair in section.body if pair.ai is not None and pair.ai.calls)
+        return [format_results(*stored_outputs(pair, schemas), text_format, how) for pair in pairs]
 
     def observed(self, names: Collection[str] = ()) -> list[ObservedMessage]:
         """Returns the tool messages and the texts that hold results of tools, each result linked to its call.

@@ -121,6 +121,25 @@ def test_results_are_the_text_that_a_model_reads(file: Path) -> None:
     assert "in hall 2" in part.text and "no result is stored" in part.text  # type: ignore[union-attr]
 
 
+def test_results_are_written_with_options_and_the_types_of_the_files_schemas(tmp_path: Path) -> None:
+    tool = {"name": "look", "parameters": {}, "response": {"type": "string"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": '{"bay": "<4>"}'}
+    messages = [*MESSAGES[:1], {"role": "assistant", "content": None, "tool_calls": [CALL]}, result]
+    path = tmp_path / "run.json"
+
+    def text(tools: list[Any], **options: Any) -> str:
+        path.write_text(json.dumps({"messages": messages, "tools": tools}))
+        return chainviz.load(path)[0].observations("xml", **options)[0].text
+
+    assert text([]) == '<observation>\n<look>\n{"bay":"<4>"}\n</look>\n</observation>'
+    assert text([], wrapper="none", go_compatible=True) == '<look>\n{"bay":"\\u003c4\\u003e"}\n</look>\n'
+    assert text([], wrapper="none", syntax="yaml") == "<look>\nbay: <4>\n</look>\n"
+    typed = text([{"type": "function", "function": tool}], wrapper="none")
+    assert typed == '<look>\n"{\\"bay\\": \\"<4>\\"}"\n</look>\n'
+    (failed,) = chainviz.load(messages[:2])[0].observations(empty_when_all_failed=True)
+    assert (failed.text, failed.raw.errors) == ("", ("no result is stored for this call",))
+
+
 def test_a_reply_is_sections_and_calls() -> None:
     answer = chainviz.parse('<plan>x</plan>no<action>[{"tool": "f"}, {"x": 1}]</action>', ("plan", "action"), format="xml")
     assert [section.name for section in answer.text.sections] == ["plan", "action"]
