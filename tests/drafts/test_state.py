@@ -434,6 +434,14 @@ def test_what_is_no_state_is_refused_in_a_sentence(talk: Chain, text: str) -> No
     assert "Choose a file" in page.content.decode() or "could not be read" in page.content.decode()
 
 
+def test_a_refused_import_gives_the_pasted_text_back(talk: Chain) -> None:
+    text = '{"version": 1, "messages": "<b>"}'
+    answer = Client().post(f"/c/{talk.pk}/state/import/", {"text": text, "as": "chain", "seen": "other"})
+    assert answer.status_code == 422 and "changed after this form was opened" in answer.content.decode()
+    fields = fields_of(answer.content.decode())
+    assert (fields["text"][0].strip(), fields["as"]) == (text, ["chain"])
+
+
 def test_a_state_of_another_provider_becomes_a_new_chain(talk: Chain) -> None:
     page = Client().get(importing(talk, anthropic(2)).headers["Location"]).content.decode()
     assert "could not be read" in page and "into this chain" not in page

@@ -37,6 +37,9 @@ class ImportPage:
     readable: int = 0
     """Messages of it that can be read."""
     error: str = ""
+    text: str = ""
+    """Pasted, and refused."""
+    as_chain: bool = False
 
     @property
     def provider(self) -> str:
@@ -123,5 +126,7 @@ def _answer(request: HttpRequest, target: Target, waiting: Arrival | None, error
     readable = 0
     if waiting is not None and provider and _waits(waiting):
         readable = readable_messages(read_state(staging.path_of(waiting.waiting).read_bytes(), provider), provider)
-    page = ImportPage(target, waiting, readable, error)
+    page = ImportPage(
+        target, waiting, readable, error, request.POST.get("text", ""), as_chain=request.POST.get("as") == "chain"
+    )
     return render(request, "drafts/state/import.html", {"page": page}, status=422 if error else 200)
