@@ -106,7 +106,8 @@ def _loss(text: str, start: int, block: Block, read: dict[int, Block], conventio
         return None
     size = block.size - got.size
     if got.content == content.strip():
-        return Loss(name, "trimmed", f"has {size:,} blank bytes around it, which would be trimmed", size, start)
+        blank = "1 blank byte" if size == 1 else f"{size:,} blank bytes"
+        return Loss(name, "trimmed", f"has {blank} around it, which would be trimmed", size, start)
     if size < 0:
         return Loss(name, "joined", "would be read together with the text behind it", 0, got.end)
     return _cut(text, got, Block(name, content), read)

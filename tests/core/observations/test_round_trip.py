@@ -87,7 +87,7 @@ CASES = [
     ("markdown", "<a> </a> [b]\n[b]\n## x", []),
     ("xml", "one\n</a> two", ["cut: would be cut short: line 2, “</a> two”, ends the result"]),
     ("xml", "one <a>two</a>", []),
-    ("xml", "# x\n[a]\n<b>\n", ["trimmed: has 1 blank bytes around it, which would be trimmed"]),
+    ("xml", "# x\n[a]\n<b>\n", ["trimmed: has 1 blank byte around it, which would be trimmed"]),
     ("xml", " ", ["dropped: is empty and would be dropped"]),
     ("brackets", "one\n[b]\ntwo", ["cut: would be cut short: line 2, “[b]”, reads as a new result"]),
     ("brackets", "one\n[INFO] x\n[b](url)\n# b\n</b>", []),

@@ -37,7 +37,7 @@ def outcome_of(chain: Chain, plan: Plan, options: ObservationsOptions) -> Outcom
     drops_ids = options.roles == "to_text" and plan.ids > 0
     if not options.force and (losses or drops_ids):
         raise Refused(" ".join([*_lossy(plan, losses), *_dropped_ids(plan, drops_ids), "Set force to convert anyway."]))
-    made = [f"{plan.ids:,} call ids are new."] if options.roles == "to_tools" and plan.ids else []
+    made = [f"{_call_ids(plan)} new."] if options.roles == "to_tools" and plan.ids else []
     warnings = (*_lossy(plan, losses), *_dropped_ids(plan, drops_ids), *made)
     return Outcome(tuple(rewrite.splice for rewrite in plan.rewrites), report, warnings)
 
@@ -51,7 +51,11 @@ def _lossy(plan: Plan, losses: Sequence[Decision]) -> Iterator[str]:
 
 def _dropped_ids(plan: Plan, drops_ids: bool) -> Iterator[str]:
     if drops_ids:
-        yield f"{plan.ids:,} call ids are dropped: no API can match these results to their calls any more."
+        yield f"{_call_ids(plan)} dropped: no API can match these results to their calls any more."
+
+
+def _call_ids(plan: Plan) -> str:
+    return "1 call id is" if plan.ids == 1 else f"{plan.ids:,} call ids are"
 
 
 def report_of(chain: Chain, plan: Plan) -> tuple[Decision, ...]:

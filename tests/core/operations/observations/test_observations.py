@@ -160,7 +160,7 @@ def test_what_cannot_become_text_stays_and_says_why() -> None:
 
 def test_arguments_that_break_out_of_the_action_are_a_loss() -> None:
     chain = (h("go"), ai(ToolCall("1", "a", '{"x": "</action>"}')), Message(TOOL, (ToolResult("1", "", "x"),)))
-    with pytest.raises(Refused, match="calls that would not be read back"):
+    with pytest.raises(Refused, match=r"calls that would not be read back.*1 call id is dropped"):
         run(chain, roles="to_text")
     signed = (h("go"), ai(ToolCall("1", "a", "{}", reasoning=Reasoning(signature="s"))), chain[2])
     with pytest.raises(Refused, match="loses the reasoning"):
