@@ -1,4 +1,5 @@
-"""`chainviz observations`: the tool results of each chain, in whatever form it holds them, beside their calls."""
+"""`chainviz observations`: the tool results of each chain, in whatever form it holds them, beside their calls; with `--as`
+those of each AI message with calls as one text, as a model reads it."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from chainviz.commands.io.files import Input, add_choice, add_files, add_format,
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.observations.contract import UNKNOWN, Observation, ObservedMessage
 from chainviz.core.terminal import excerpt, visible
+from chainviz.core.text_formats import TEXT_FORMATS
 
 SHOWN = 70
 
@@ -20,6 +22,13 @@ SHOWN = 70
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     parser.add_argument("--tools", default="", metavar="A,B", help="tools that a chain does not call but has results of")
+    texts = parser.add_argument_group("the results as the text that a model reads")
+    formats = [each.name for each in TEXT_FORMATS]
+    texts.add_argument("--as", dest="text_format", choices=formats, help="one text for each AI message with calls")
+    texts.add_argument("--syntax", choices=["json", "yaml"], default="json", help="how a result is written (default json)")
+    texts.add_argument("--wrapper", choices=["auto", "none", "section"], default="auto", help="auto wraps XML (default)")
+    texts.add_argument("--empty-when-all-failed", action="store_true", help="no text where every call failed")
+    texts.add_argument("--go-compatible", action="store_true", help="JSON with the escapes of Go's encoder")
     add_format(parser)
     add_choice(parser)
     add_json(parser)
@@ -30,11 +39,27 @@ def run(arguments: argparse.Namespace) -> int:
 
     def work(_: Input, file: ChainFile) -> int:
         for chain in chosen(file, arguments.chain):
+            if arguments.text_format:
+                tell(_texts(chain, arguments))
+                continue
             found = chain.observed(names)
             tell([json.dumps(_object(chain, found))] if arguments.json else _lines(chain, found))
         return 0
 
     return each_file(arguments, work)
+
+
+def _texts(chain: Chain, arguments: argparse.Namespace) -> Iterator[str]:
+    options = {name: getattr(arguments, name) for name in ("syntax", "wrapper", "empty_when_all_failed", "go_compatible")}
+    results = chain.observations(arguments.text_format, **options)
+    if arguments.json:
+        texts = [{"text": each.text, "media": len(each.media), "errors": each.raw.errors} for each in results]
+        yield json.dumps({"title": chain.title, "texts": texts})
+        return
+    for each in results:
+        yield from map(visible, each.text.split("\n"))
+        if each.media:
+            yield f"(media behind the text: {len(each.media):,})"
 
 
 def _lines(chain: Chain, found: list[ObservedMessage]) -> Iterator[str]:
