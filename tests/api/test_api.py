@@ -136,6 +136,8 @@ def test_results_are_written_with_options_and_the_types_of_the_files_schemas(tmp
     assert text([], wrapper="none", syntax="yaml") == "<look>\nbay: <4>\n</look>\n"
     typed = text([{"type": "function", "function": tool}], wrapper="none")
     assert typed == '<look>\n"{\\"bay\\": \\"<4>\\"}"\n</look>\n'
+    with pytest.raises(OptionsError, match="The option wrapper is one of auto, none, section"):
+        text([], wrapper="sections")
     (failed,) = chainviz.load(messages[:2])[0].observations(empty_when_all_failed=True)
     assert (failed.text, failed.raw.errors) == ("", ("no result is stored for this call",))
 

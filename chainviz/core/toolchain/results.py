@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import yaml
 
 from chainviz.core.chain.messages import Binary, Image, Text
+from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats.contract import Section, TextFormat
 from chainviz.core.toolchain.calls import SyntaxName, parse_calls
 from chainviz.core.toolchain.json_syntax import to_json
@@ -83,6 +84,12 @@ class ResultOptions:
     """JSON with the escapes of Go's encoder."""
     reference: bool = False
     """As the reference's newest version: no automatic wrapper, Go's escapes."""
+
+    def __post_init__(self) -> None:
+        """OptionsError for a word that is none of the choices."""
+        for name, given, choices in (("syntax", self.syntax, SyntaxName), ("wrapper", self.wrapper, Wrapper)):
+            if given not in get_args(choices):
+                raise OptionsError(f"The option {name} is one of {', '.join(get_args(choices))}.")
 
 
 DEFAULT = ResultOptions()
