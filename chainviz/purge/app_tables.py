@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,10 +29,26 @@ def blank_rows(found: Reach, renamed: Sequence[Renamed], blanks: Blanks) -> list
     chains = list(Chain.objects.select_for_update().filter(history__in=found.histories).order_by("pk"))
     _chains(chains, renamed, blanks)
     _stop_summaries(chains)
-    for model in (model for label in LABELS if apps.is_installed(f"chainviz.{label}") for model in models_of(label)):
-        _rows(_of_chains(model, chains), blanks)
+    for model in _tables():
+        for row, changed in _changes(_of_chains(model, chains), blanks):
+            for name, value in changed.items():
+                setattr(row, name, value)
+            row.save(update_fields=list(changed))
     _arrivals(chains, blanks)
     return chains
+
+
+def places_in_rows(histories: Collection[int], values: Sequence[str]) -> int:
+    """Columns with one of the values. Jobs are left out: the one that counts holds what was typed."""
+    chains, blanks = list(Chain.objects.filter(history__in=histories)), Blanks(values)
+    models = (model for model in _tables() if model not in (Arrival, Job))
+    return sum(len(changed) for model in models for _, changed in _changes(_of_chains(model, chains), blanks))
+
+
+def _tables() -> Iterator[type[models.Model]]:
+    """An append-only table has no text of a chain: it outlives the chain."""
+    for label in filter(lambda label: apps.is_installed(f"chainviz.{label}"), LABELS):
+        yield from (model for model in models_of(label) if not getattr(model, "is_append_only", False))
 
 
 def _stop_summaries(chains: Sequence[Chain]) -> None:
@@ -79,18 +95,14 @@ def _of_chains(model: type[models.Model], chains: Sequence[Chain]) -> models.Que
     return rows
 
 
-def _rows(rows: models.QuerySet[Any], blanks: Blanks) -> None:
+def _changes(rows: models.QuerySet[Any], blanks: Blanks) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Each row with one of the values, and its columns as they are without."""
     fields = [field for field in rows.model._meta.concrete_fields if _may_hold(field)]
     for row in rows.only("pk", *(field.attname for field in fields)).iterator(chunk_size=200):
-        changed = []
-        for field in fields:
-            old = getattr(row, field.attname)
-            new = _blanked(field, old, blanks)
-            if new != old:
-                setattr(row, field.attname, new)
-                changed.append(field.attname)
+        both = {field.attname: (old := getattr(row, field.attname), _blanked(field, old, blanks)) for field in fields}
+        changed = {name: new for name, (old, new) in both.items() if new != old}
         if changed:
-            row.save(update_fields=changed)
+            yield row, changed
 
 
 def _may_hold(field: Any) -> bool:

@@ -19,12 +19,12 @@ from chainviz.core.errors import Refused
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
-from chainviz.purge.app_tables import blank_rows, waiting_files
+from chainviz.purge.app_tables import blank_rows, places_in_rows, waiting_files
 from chainviz.purge.requested_values import wanted
 from chainviz.purge.vacuum import LEFT, settle
 from chainviz.store.models import Upload
 from chainviz.store.purge.blanking import Blanks
-from chainviz.store.purge.values import others_with, purge_values, reach
+from chainviz.store.purge.values import family, others_with, purge_values, reach
 
 AT_ONCE = 16_000_000
 """Bytes of a team's uploads up to which nobody waits for a worker …"""
@@ -111,7 +111,7 @@ def look(context: JobContext, chain: int, values: str, paths: str) -> dict[str, 
     )
     return {
         "values": len(searched),
-        "places": found.places,
+        "places": found.places + places_in_rows(found.histories, searched),
         "files": waiting_files(row, searched),
         "family": _keys(found.histories),
         "others": [[keys, each.places] for each in others if (keys := _keys(each.histories))],
@@ -142,7 +142,8 @@ def purge(
         context.report(WRITING, "Blanking the values; from here on it cannot be stopped")
         done = _carry_out(context.job, row, searched, also)
         context.report(0.3, "Blanked; searching again")
-        again = reach((row.history,), searched).places
+        found = reach((row.history,), searched)
+        again = found.places + places_in_rows(found.histories, searched)
     context.report(0.4, "Blanked; reading the chains again")
     for key in done["chains"]:
         judge(key)
@@ -165,17 +166,18 @@ def _carry_out(job: Job, chain: Chain, values: tuple[str, ...], also: Iterable[i
     """Every chain that shares an upload is blanked; what was done is noted, never to what. The job is part of it: from
     now on it holds no value, and a worker that takes it over knows that this is done."""
     chosen = Chain.objects.filter(team=chain.team_id, pk__in=list(also)).values_list("history", flat=True)
-    found, renamed = purge_values((chain.history, *chosen), values, reason="values purged")
+    histories = family((chain.history, *chosen)).histories
+    in_rows = places_in_rows(histories, values)
+    found, renamed = purge_values(histories, values, reason="values purged")
+    places = found.places + in_rows
     chains = blank_rows(found, renamed, Blanks(values))
     forget_typed(chain)
-    record = {"values": len(values), "places": found.places, "chains": [each.pk for each in chains]}
+    record = {"values": len(values), "places": places, "chains": [each.pk for each in chains]}
     if settings.CHAINVIZ.mode == "team":
-        audit_log.record(chain.team, job.owner, "purged", chain=chain.pk, values=len(values), places=found.places)
+        audit_log.record(chain.team, job.owner, "purged", chain=chain.pk, values=len(values), places=places)
     entries = [audit.note(each, job.owner, "purge", record).pk for each in chains]
-    done = {"places": found.places, "chains": record["chains"], "entries": entries}
+    done = {"places": places, "chains": record["chains"], "entries": entries}
     told = {"args": {"chain": chain.pk, "done": done}, "cancel_requested": False}
     if not lease.held(job).update(**told) or not lease.beat(job):
         raise Cancelled
     return done
-
-
