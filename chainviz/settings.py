@@ -231,6 +231,9 @@ EXPORT_LOCK = "chainviz.review.export_lock.locked_reason"
 # What the explorer shows on its rows beside the chain (chains/explorer/row_notes.py).
 ROW_NOTES = "chainviz.review.threads.notes.notes_in"
 
+# What people wrote about a chain: the scan of the library looks through it (chains/secrets/scans.py).
+WRITTEN_TEXTS = "chainviz.review.written_texts.texts_of"
+
 # Functions that every worker calls once an hour.
 CHORES = [
     "chainviz.drafts.garbage.collect_discarded",

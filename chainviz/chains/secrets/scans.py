@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
+
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 from chainviz.accounts.models import Membership, User
 from chainviz.chains.models import Chain
 from chainviz.chains.secrets.findings import MOST, Spot, mark_of, scan, scan_own, unpacked
 from chainviz.core.errors import Refused
-from chainviz.core.secrets import Rule, own_rules
+from chainviz.core.secrets import Rule, own_rules, scan_text
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
@@ -89,7 +92,8 @@ def stop_own_scan(snapshot: Snapshot, patterns: str, user: User) -> None:
 
 
 def scan_library(context: JobContext, team: int) -> list[Any]:
-    """A row a chain of the team's library with findings: chain, version, findings by rule."""
+    """Rows of the chains of the team's library with findings: chain, version, findings by rule. Without a version they
+    are those in what people wrote about the chain."""
     chains = list(Chain.objects.filter(team=team).in_library().order_by("-changed_at"))
     rows: list[Any] = []
     for i, chain in enumerate(chains):
@@ -102,9 +106,14 @@ def scan_library(context: JobContext, team: int) -> list[Any]:
             context.report((i + done) / len(chains), f"Chain {i + 1:,} of {len(chains):,}: {text}")
 
         counts = Counter(spot.rule for spot in scan(StoredChain(head.snapshot), report))
-        if counts:
-            rows.append([chain.pk, head.number, dict(counts)])
+        written = Counter(found.rule.name for text in _written(chain) for found in scan_text(text))
+        rows += [[chain.pk, *each] for each in ((head.number, dict(counts)), (None, dict(written))) if each[1]]
     return rows
+
+
+def _written(chain: Chain) -> Iterable[str]:
+    texts_of: Callable[[Chain], Iterable[str]] = import_string(settings.WRITTEN_TEXTS)
+    return texts_of(chain)
 
 
 def start_library_scan(member: Membership) -> Job:

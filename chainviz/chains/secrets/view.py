@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from chainviz.accounts.models import member_of
+from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.models import Chain
 from chainviz.chains.secrets.scans import latest_library_scan, start_library_scan
@@ -40,7 +40,7 @@ def library_secrets(request: HttpRequest) -> HttpResponse:
 
 
 def _rows(request: HttpRequest, job: Job | None) -> list[dict[str, object]]:
-    """The chains that are still there; one that was changed since says so."""
+    """The chains that are still there; one that was changed since says so. Without a version: what people wrote about it."""
     if job is None or job.state != Job.State.DONE:
         return []
     member = member_of(request)
@@ -56,11 +56,18 @@ def _rows(request: HttpRequest, job: Job | None) -> list[dict[str, object]]:
             {
                 "chain": chain,
                 "version": version,
-                "is_older": version != chain.version,
+                "is_older": version not in (None, chain.version),
                 "counts": known[:MOST_RULES],
                 "more": max(0, len(known) - MOST_RULES),
                 "total": sum(counts.values()),
-                "href": url_or_nothing("drafts:operation", chain.pk, "mask") if member.may("draft") else "",
+                "href": _review(chain, version, member),
             }
         )
     return sorted(rows, key=lambda row: -int(str(row["total"])))
+
+
+def _review(chain: Chain, version: int | None, member: Membership) -> str:
+    """Where the person can do something about it; comments are listed for everybody."""
+    if version is None:
+        return f"{url_or_nothing('review:threads', chain.pk)}?show=all"
+    return url_or_nothing("drafts:operation", chain.pk, "mask") if member.may("draft") else ""

@@ -1,0 +1,22 @@
+"""What people wrote about a chain: the scan of the library looks through it, see settings.WRITTEN_TEXTS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Exists, OuterRef
+
+from chainviz.chains.models import Chain
+from chainviz.review.models import Comment, Label, ReviewRequest, Thread, Verdict
+
+
+def texts_of(chain: Chain) -> Iterator[str]:
+    """Without pending comments, which are their authors' only."""
+    sent = Comment.objects.filter(thread__chain=chain, deleted_at=None).exclude(sent_at=None)
+    yield from sent.values_list("body", flat=True)
+    quoted = Thread.objects.filter(Exists(sent.filter(thread=OuterRef("pk"))), chain=chain)
+    yield from quoted.values_list("quote", flat=True)
+    yield from Label.objects.filter(chain=chain).values_list("name", flat=True)
+    yield from ReviewRequest.objects.filter(chain=chain).values_list("purpose", flat=True)
+    for texts in Verdict.objects.filter(chain=chain).values_list("summary", "dismissal"):
+        yield from texts
