@@ -24,7 +24,7 @@ from chainviz.store.models import History, Snapshot
 SCAN = "scan-chain"
 OWN = "scan-own-patterns"
 LIBRARY = "scan-library"
-LOOKS = 3
+LOOKS = 4
 """Raise it when scans find more places: what was looked through before is looked through again."""
 NEWEST = 20
 

@@ -142,11 +142,13 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "bearer-token": ((f"send bearer «{fake(32)}»",), ("a bearer of good news about the internationalisation",)),
     "command-password": (
-        (f"mysql -u root -p«{fake(9)}» shop < dump.sql", f"mysqldump -p'«{fake(12)}»' shop", f"sshpass -p «{fake(10)}» ssh bot@h"),
+        (f"mysql -u root -p«{fake(9)}» shop < dump.sql", f"mysqldump -p'«{fake(12)}»' shop", f"sshpass -p «{fake(10)}» ssh bot@h",
+         f'mysql -u root -p"«{fake(6)} {fake(6)}»" shop', f"mysql -p'«{fake(9)}»"),
         ("mysql -u root -p shop", "mysql -P 3306 -h db", "sshpass -p $PASS ssh bot@h", "mysql -p$DB_PASS shop"),
     ),
     "netrc-password": (
-        (f"machine git.acme.dev login bot password «{fake(14)}»", f"machine a.dev\n  login bot\n  password «{fake(10)}»\n"),
+        (f"machine git.acme.dev login bot password «{fake(14)}»", f"machine a.dev\n  login bot\n  password «{fake(10)}»\n",
+         f"default login bot account ops password «{fake(10)}»"),
         ("the machine has no login and no password yet", "machine h login u password <password>"),
     ),
     "registry-login": (
@@ -154,20 +156,22 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ('{"auth": "required"}', '{"auth": "bm90IGEgbG9naW4="}'),
     ),
     "password-hash": (
-        (f"bot:«$apr1${fake(8)}${fake(22)}»", f"root:«$6${fake(16)}${fake(86)}»:19700:0:99999:7:::", f"«$2y$10${fake(53)}»"),
+        (f"bot:«$apr1${fake(8)}${fake(22)}»", f"root:«$6${fake(16)}${fake(86)}»:19700:0:99999:7:::", f"«$2y$10${fake(53)}»", f"bot:«{{SHA}}{fake(27)}=»"),
         ("it costs $6$ or $1$ a month", "echo $1$2$3"),
     ),
     "password-element": (
-        (f"<server><username>bot</username><password>«{fake(11)}»</password></server>",),
-        ("<password></password>", "<password>${env.PASS}</password>", "<token>...</token>"),
+        (f"<server><username>bot</username><password>«{fake(11)}»</password></server>",
+         f'<wsse:Password Type="Text">«{fake(11)}»</wsse:Password>', f"<password><![CDATA[«{fake(11)}»]]></password>", f"<pwd>«{fake(5)}]{fake(4)}»</pwd>"),
+        ("<password></password>", "<password>${env.PASS}</password>", "<token>...</token>", "<tokens>12345678</tokens>", "<xs:token type='x'/>next<b>", "std::token>3<4"),
     ),
     "signed-address": (
         (f"https://acme.blob.core.windows.net/a/b?sv=2024-11-04&sp=r&sig=«{fake(43)}%3D»",),
         ("?sig=short", "config=" + "a" * 50),
     ),
     "session-cookie": (
-        (f"document.cookie = 'sessionid=«{fake(32)}»'", f"curl -b connect.sid=«s%3A{fake(32)}.{fake(43)}»"),
-        ("session=new", "sessionid=your-session-id-goes-here"),
+        (f"document.cookie = 'sessionid=«{fake(32)}»'", f"curl -b connect.sid=«s%3A{fake(32)}.{fake(43)}»",
+         f'"set-cookie": "id=«s%3A{fake(32)}.{fake(43)}»; HttpOnly"'),
+        ("session=new", "sessionid=your-session-id-goes-here", "u=https%3A%2F%2Fhost.dev%2Fa-long-path-of-an-address.html"),
     ),
     "curl-password": ((f"curl -s -u admin:«{fake(9)}» https://h/", f"curl --user 'bot:«{fake(9)}»' https://h"), ("curl -u user https://h",)),
     "assigned-secret": (

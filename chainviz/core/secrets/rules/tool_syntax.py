@@ -15,13 +15,18 @@ TOOL_SYNTAX: tuple[Rule, ...] = (
         Anchored(
             ("mysql", "mariadb", "sshpass"),
             r"(?:(?:mysql|mariadb)(?:-?dump|-?admin|-?import)?\s(?:[^\n]{0,200}?\s)??-p|sshpass\s[^\n]{0,40}?-p\s{0,2})"
-            r"""["']?(?P<value>[^\s"'\\]{3,100})""",
+            r"""(?:(?P<quote>["'])(?=[^"'\\\n]{3,100}["'\\])|["']?)"""
+            r"""(?P<value>(?(quote)[^"'\\\n]{3,100}|[^\s"'\\]{3,100}))""",
         ),
         check=is_real, value="value",
     ),
     Rule(
         "netrc-password", "Password in a netrc entry", "secret",
-        Anchored(("machine",), r"\bmachine\s+\S{1,200}\s+login\s+\S{1,100}\s+password\s+(?P<value>[^\s\"'\\]{3,200})"),
+        Anchored(
+            ("machine", "default"),
+            r"\b(?:machine\s+\S{1,200}|default)\s+login\s+\S{1,100}\s+(?:account\s+\S{1,100}\s+)?password\s+"
+            r"(?P<value>[^\s\"'\\]{3,200})",
+        ),
         check=is_real, value="value",
     ),
     Rule(
@@ -32,15 +37,18 @@ TOOL_SYNTAX: tuple[Rule, ...] = (
     Rule(
         "password-hash", "Hash of a password", "secret",
         Anchored(
-            tuple(f"${kind}$" for kind in _HASH_KINDS),
-            r"\$(?:argon2id?\$v=\d+\$m=\d+,t=\d+,p=\d+|apr1|[156y]|2[aby])\$[A-Za-z0-9./+$,=]{20,150}(?<![.,])",
+            (*(f"${kind}$" for kind in _HASH_KINDS), "{SHA}", "{SSHA}"),
+            r"\{S?SHA\}[A-Za-z0-9+/]{27,80}={0,2}"
+            r"|\$(?:argon2id?\$v=\d+\$m=\d+,t=\d+,p=\d+|apr1|[156y]|2[aby])\$[A-Za-z0-9./+$,=]{20,150}(?<![.,])",
         ),
         check=is_filled,
     ),
     Rule(
         "password-element", "Password in a markup element", "secret",
         Anchored(
-            tuple(f"<{name}>" for name in _ELEMENTS), r"<[a-z_]{3,9}>\s{0,3}(?P<value>[^<>\s]{3,200})\s{0,3}<",
+            tuple(f"{mark}{name}" for mark in "<:" for name in _ELEMENTS),
+            rf"[<:](?:{'|'.join(_ELEMENTS)})(?:\s[^<>]{{0,200}}(?<!/))?>\s{{0,3}}(?:<!\[CDATA\[)?"
+            r"(?P<value>[^<>\s]{3,200}?)(?:\]\]>)?\s{0,3}<",
             ignore_case=True,
         ),
         check=is_real, value="value",
@@ -53,7 +61,8 @@ TOOL_SYNTAX: tuple[Rule, ...] = (
     Rule(
         "session-cookie", "Session cookie", "secret",
         Anchored(
-            tuple(f"{name}=" for name in _COOKIES), r"""[a-z_.]{3,14}=(?P<value>[A-Za-z0-9%._~+/:=-]{16,800})""",
+            (*(f"{name}=" for name in _COOKIES), "s%3a"),
+            r"(?:[a-z_.]{3,14}=|(?=s%3A[a-z0-9_-]{16,64}\.[a-z0-9%+/_-]{30,80}))(?P<value>[a-z0-9%._~+/:=-]{16,800})",
             ignore_case=True,
         ),
         check=is_random, value="value",
