@@ -19,6 +19,7 @@ from django.utils.http import urlencode
 from chainviz.accounts.models import Membership, local_member
 from chainviz.accounts.permissions import Access, Permission, access_of, lowest_role, may, scope_of
 from chainviz.accounts.tokens import find_token
+from chainviz.web.errors import sent_texts
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.middleware.json_errors import json_error
 
@@ -98,7 +99,7 @@ def _checked(request: HttpRequest, permission: Permission) -> HttpResponse | Non
         raise Http404
     if member.may(permission):
         return None
-    context = {"member": member, "needed": lowest_role(permission).label.lower()}
+    context = {"member": member, "needed": lowest_role(permission).label.lower(), "typed": sent_texts(request)}
     return render(request, "errors/403.html", context, status=403)
 
 

@@ -6,8 +6,9 @@ import logging
 import sys
 from collections.abc import Iterator
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 
 from chainviz.store.full_disk import is_disk_full
@@ -15,6 +16,7 @@ from chainviz.store.full_disk import is_disk_full
 log = logging.getLogger(__name__)
 NOT_TYPED = {"csrfmiddlewaretoken", "seen", "act", "role", "shown", "declined"}
 """Fields of forms that nobody types."""
+LARGEST_FORM = 2_000_000
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -24,15 +26,15 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return render(request, "errors/403.html", status=403)
+    return render(request, "errors/403.html", {"typed": sent_texts(request)}, status=403)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return render(request, "errors/403.html", {"form_expired": True}, status=403)
+    return render(request, "errors/403.html", {"form_expired": True, "typed": sent_texts(request)}, status=403)
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return render(request, "errors/404.html", status=404)
+    return render(request, "errors/404.html", {"typed": sent_texts(request)}, status=404)
 
 
 def wrong_method(request: HttpRequest) -> HttpResponse:
@@ -41,6 +43,17 @@ def wrong_method(request: HttpRequest) -> HttpResponse:
 
 def too_large(request: HttpRequest) -> HttpResponse:
     return render(request, "errors/413.html", status=413)
+
+
+def sent_texts(request: HttpRequest) -> list[tuple[str, str]]:
+    """As typed_texts, of a request that was refused perhaps unread: a large file is not read for it."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if request.resolver_match is None or not length.isdigit() or int(length) > LARGEST_FORM:
+        return []
+    try:
+        return [(name, text) for name, text in typed_texts(request) if "password" not in name]
+    except (MultiPartParserError, SuspiciousOperation):
+        return []
 
 
 def typed_texts(request: HttpRequest) -> Iterator[tuple[str, str]]:
