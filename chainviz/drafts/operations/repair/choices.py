@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -42,7 +43,10 @@ class RepairChoices(Choices):
     """The check of the structure of a long chain."""
 
     def read(self) -> None:
-        if self.is_long:
+        if self.is_long and self._asked:
+            self.reading = reading_of(self.target, content=True, **self._asked)
+            self.structure = self.reading = self.reading or start_reading(self.target, content=True, **self._asked)
+        elif self.is_long:
             self.reading = reading_of(self.target, content=True)
             self.structure = reading_of(self.target, content=False) or start_reading(self.target, content=False)
 
@@ -60,12 +64,12 @@ class RepairChoices(Choices):
         elif wants_fragment(self.request) and self._is_waiting:
             return render(self.request, "drafts/repair/_checking.html", {"page": {**self.head(), **self._of_reading()}})
         elif wants_fragment(self.request) and self.request.GET.get("checking"):
-            return HttpResponseClientRedirect(self.address)
+            return HttpResponseClientRedirect(self._here)
         elif wants_fragment(self.request) and self.reading is not None and self.sent is None:
             return render(self.request, "drafts/repair/_reading.html", {"page": {**self.head(), **self._of_reading()}})
         else:
             return None
-        return see_other(self.address)
+        return see_other(self._here)
 
     def options(self) -> RepairOptions:
         if self.request.POST.get("act") == "goal":
@@ -84,15 +88,12 @@ class RepairChoices(Choices):
 
         content = self._has_content and (self.sent is None or "content" in self.request.POST)
         start = small_number(self.request.GET.get("from", "")) or 0
-        window = "".join(
-            f"&{name}={self.request.GET[name]}" for name in ("kind", "from", "since") if self._kind and name in self.request.GET
-        )
         return {
             **self._of_reading(),
             "goals": self._goals(),
             "cards": None if self._is_waiting else cards_of(self._fixes(content=content), self._kind, start, at, self.target.query),
             "content": content,
-            "post_href": f"{self.address}{window}",
+            "post_href": self._here,
             "problems_href": f"{self.target.explorer}problems",
         }
 
@@ -103,12 +104,23 @@ class RepairChoices(Choices):
         return [(provider, verdict_view(verdict), provider.is_of(snapshot.format)) for provider, verdict in found.items()]
 
     def _of_reading(self) -> dict[str, Any]:
-        return {"address": self.address, "messages": f"{len(self.target.stored):,}", "reading": self.reading, "structure": self.structure}
+        return {"address": self._here, "messages": f"{len(self.target.stored):,}", "reading": self.reading, "structure": self.structure}
 
     @property
     def _kind(self) -> str:
         kind = self.request.GET.get("kind", "")
         return kind if kind in CHOICES else ""
+
+    @property
+    def _here(self) -> str:
+        """The address of the page with the kind of fixes that it shows."""
+        shown = {name: self.request.GET[name] for name in ("kind", "from", "since") if self._kind and name in self.request.GET}
+        return f"{self.address}&{urlencode(shown)}" if shown else self.address
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """The options with which a fix is offered that fits one provider only."""
+        return {"only": (self._kind,), "since": self.request.GET.get("since", "")} if self._kind in ON_DEMAND else {}
 
     @property
     def _has_content(self) -> bool:
@@ -123,10 +135,8 @@ class RepairChoices(Choices):
         return self.structure is not None and not self.structure.is_finished and not self._has_content
 
     def _fixes(self, *, content: bool) -> Sequence[Fix]:
+        options = self.chosen.model_copy(update={"content": content, **self._asked})
         job = self.reading if content else self.structure
         if job is not None and job.state == Job.State.DONE:
-            return kept(self.target.stored, (job.pk, self.chosen), lambda: fixes_of(job, self.chosen))
-        options = self.chosen.model_copy(update={"content": content})
-        if self._kind in ON_DEMAND:
-            options = options.model_copy(update={"only": (self._kind,), "since": self.request.GET.get("since", "")})
+            return kept(self.target.stored, (job.pk, options), lambda: fixes_of(job, options))
         return kept(self.target.stored, options, lambda: propose(self.target.stored, options))

@@ -5,6 +5,7 @@ What a job finds is kept with it and serves every look at the page.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,24 +18,25 @@ from chainviz.jobs.tasks import JobContext, start_job
 READING = "propose-repairs"
 
 
-def start_reading(target: Target, *, content: bool) -> Job:
+def start_reading(target: Target, *, content: bool, **asked: Any) -> Job:
     """Returns the job that is under way, where there is one."""
-    known = reading_of(target, content=content)
+    known = reading_of(target, content=content, **asked)
     if known and not known.is_finished:
         return known
-    return start_job(READING, owner=target.person, **target.job_args, content=content)
+    return start_job(READING, owner=target.person, **target.job_args, content=content, **asked)
 
 
-def reading_of(target: Target, *, content: bool) -> Job | None:
-    """The person's last reading of exactly this content."""
-    jobs = Job.objects.visible_to(target.person).filter(function=READING, args={**target.job_args, "content": content})
+def reading_of(target: Target, *, content: bool, **asked: Any) -> Job | None:
+    """The person's last reading of exactly this content; `asked`: options of a fix that is offered on demand."""
+    args = {**target.job_args, "content": content, **asked}
+    jobs = Job.objects.visible_to(target.person).filter(function=READING, args=args)
     return jobs.order_by("-pk").defer("result").first()
 
 
-def read_content(context: JobContext, *, content: bool = True, **args: Any) -> list[Any]:
+def read_content(context: JobContext, *, content: bool = True, only: Sequence[str] = (), since: str = "", **args: Any) -> list[Any]:
     """Jobs from before issue 8 do not name `content`."""
-    target = target_of_job(context.job)
-    return [_packed(fix) for fix in propose(target.stored, RepairOptions(content=content), context.report)]
+    options = RepairOptions(content=content, only=tuple(only), since=since)
+    return [_packed(fix) for fix in propose(target_of_job(context.job).stored, options, context.report)]
 
 
 def _packed(fix: Fix) -> list[Any]:
@@ -58,4 +60,5 @@ def _decided(fix: Fix, options: RepairOptions) -> Fix:
     chosen = options.chosen()
     wanted = (chosen.get(key) for key in (fix.id, fix.rule, fix.name))
     choice = next((each for each in wanted if each in fix.choices), fix.choice)
-    return replace(fix, accepted=options.accepts(fix), choice=choice)
+    # the job knows which fixes stand before the place from which they are asked for
+    return replace(fix, accepted=options.accepts(fix) and (fix.accepted or not options.since), choice=choice)
