@@ -29,6 +29,6 @@ class Cohere(ChatFormat):
 def _rate(value: dict[str, Any]) -> float:
     content = value.get("content")
     blocks = [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
-    if "tool_plan" in value or any(isinstance(item.get("document"), dict) for item in blocks):
+    if "tool_plan" in value or any(item.get("type") == "document" and isinstance(item.get("document"), dict) for item in blocks):
         return 0.97
     return 0.0

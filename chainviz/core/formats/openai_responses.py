@@ -45,7 +45,8 @@ class OpenAIResponses(Format):
             return max(score, 0.9 if "model" in sample.document and len(sample.values) == 1 else 0.0)
         if sample.beside.get("object") in ("response", "response.compaction") and sample.key == "output":
             return 0.97
-        if score and sample.key == "input" and "model" in sample.beside and not _RECORDS & sample.beside.keys():
+        is_request = sample.key == "input" and ("model" in sample.beside or "instructions" in sample.beside)
+        if score and is_request and not _RECORDS & sample.beside.keys():
             return max(score, 0.85)
         return score
 

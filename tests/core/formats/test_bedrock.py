@@ -75,3 +75,9 @@ def test_results_split_over_two_messages_are_two_messages() -> None:
 def test_what_has_no_place_is_said() -> None:
     lost = FORM.losses(Message(HUMAN, (Image("https://example.org/a.png"), Text("look"))))
     assert lost == ("images with an address and files of unknown types are left out",)
+
+
+def test_a_document_of_bedrock_is_not_taken_for_one_of_cohere() -> None:
+    file = {"format": "pdf", "name": "report", "source": {"bytes": "JVBERi0="}}
+    (chain,) = load_file(json.dumps({"messages": [{"role": "user", "content": [{"text": "Read"}, {"document": file}]}]}).encode())
+    assert chain.format == "bedrock_converse"

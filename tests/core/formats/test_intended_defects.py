@@ -35,7 +35,7 @@ SHOWN: dict[str, tuple[str, list[str]]] = {
         "content-missing s1.p2.m0", "part-twofold s1.p3.m0.c0",
     ]),
     "bedrock_converse/broken_split_results.json": ("bedrock", [
-        "text-blank s1.h.m0.c0", "tool-name s1.p1.m0.c0", FINE, "result-empty s1.p1.m1.c0", FINE,
+        "text-blank s1.h.m0.c0", "tool-name s1.p1.m0.c0", "results-split s1.p1.m2", "result-empty s1.p1.m1.c0", "results-split s1.p1.m2",
     ]),
     "mistral/broken_ids.json": ("mistral", ["call-id-form s1.p1.m0", "system-in-messages s2.h.m0", "last-role s2.p1.m0"]),
     "ollama/broken_string_args.json": ("ollama", ["content-type s1.h.m0", "arguments-type s1.p1.m0", "result-without-name s1.p1.m1"]),
@@ -66,8 +66,8 @@ SHOWN: dict[str, tuple[str, list[str]]] = {
     "otel_genai/broken_truncated_attr.json": ("openai_chat", [WARNED + "Line 2, column 29", FINE]),
     "langfuse/broken_error.json": ("", [REFUSED + "a Langfuse trace without messages", FINE]),
     "langsmith/broken_error_run.json": ("openai_chat", ["orphan-result s1.p1.m1.c0", FINE]),
-    "sharegpt/broken_order.json": ("openai_chat", [
-        "first-message s1.p1.m0", FINE, "double-human s2.h.m1", "orphan-result s2.p1.m1.c0", "unknown-role s2.p1.m2",
+    "sharegpt/broken_order.json": ("anthropic", [
+        "first-message s1.p1.m0", "text-empty s2.h.m0.c0", "double-human s2.h.m1", "orphan-result s2.p1.m1.c0", "unknown-role s2.p1.m2",
     ]),
     "hf_chat/broken_template.json": ("vllm", ["roles-alternate s1.h.m1", "orphan-result s1.p1.m1.c0", "role-unknown s1.p1.m2"]),
 }  # fmt: skip

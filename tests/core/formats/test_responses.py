@@ -160,3 +160,9 @@ def test_pictures_of_a_result() -> None:
     )
     assert chain.messages[1].parts == (ToolCall("c", "computer", '{"type": "screenshot"}', "computer"),)
     assert chain.messages[2].parts == (ToolResult("c", "", "", media=(Image("data:image/png;base64,AA=="),)),)
+
+
+def test_instructions_beside_plain_messages_make_a_request() -> None:
+    (chain,) = load_file(json.dumps({"instructions": "Be brief.", "input": [text("user", "Hi"), text("assistant", "Hello")]}).encode())
+    assert chain.format == "openai_responses"
+    assert [message.role for message in chain.messages] == [SYSTEM, HUMAN, AI]
