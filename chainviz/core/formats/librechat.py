@@ -1,15 +1,16 @@
 """Conversations that LibreChat exports: a list of messages, or a tree in which each message holds those that answer it.
 
-Of a tree the chain follows the last answer of each message. A message of the model may hold several steps: texts, thoughts,
-and calls with what they returned.
+Of a tree the chain follows the last answer of each message; of a list with several answers to one message, the way to its
+last message. A message of the model may hold several steps: texts, thoughts, and calls with what they returned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.documents.units import Unit
 from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, in_steps, inner, items, unknown, word
 
 
@@ -22,6 +23,15 @@ class LibreChat(ReadOnlyUnits):
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and isinstance(value.get("isCreatedByUser"), bool) and "messageId" in value
 
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        units = list(units)
+        others = _other_branches([unit.value for unit in units if self.is_message(unit.value)])
+        for unit in units:
+            if self.is_message(unit.value) and word(unit.value, "messageId") in others:
+                yield unit
+            else:
+                yield from super().read((unit,))
+
     def messages_in(self, value: Any) -> Sequence[Said]:
         found: list[Said] = []
         while value:
@@ -29,6 +39,19 @@ class LibreChat(ReadOnlyUnits):
             children = items(value, "children")
             value = children[-1] if children and self.is_message(children[-1]) else None
         return found
+
+
+def _other_branches(messages: Sequence[dict[str, Any]]) -> set[str]:
+    """The ids of the messages that do not lead to the last one; none of a list in which every message has one answer."""
+    parents = {word(each, "messageId"): word(each, "parentMessageId") for each in messages}
+    named = [*filter(None, parents.values())]
+    if len(set(named)) == len(named):
+        return set()
+    others, at = {*parents} - {""}, word(messages[-1], "messageId")
+    while at in others:
+        others.remove(at)
+        at = parents[at]
+    return others
 
 
 def _said(message: dict[str, Any]) -> Sequence[Said]:

@@ -26,7 +26,8 @@ class ChainReader:
             if type(item) is Unit:
                 self._units.carry(item)
                 if not self._units.found.lines:
-                    self._units.warn(item.start, "an element of the list is not a message; it stays in its place")
+                    said = "not part of the chain" if self._format.is_message(item.value) else "not a message"
+                    self._units.warn(item.start, f"an element of the list is {said}; it stays in its place")
             elif isinstance(item, Message):
                 self._has_slot = self._has_slot or (item.source[0].ordinal == SLOT if item.source else False)
                 yield item

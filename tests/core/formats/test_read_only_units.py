@@ -104,6 +104,20 @@ def test_the_last_answer_of_each_message_is_followed() -> None:
     assert [each.parts for each in chain.messages] == [(Text("Hello"),), (Text("Hello again"),)]
 
 
+def test_the_way_to_the_last_message_of_a_list_with_branches_is_followed() -> None:
+    content = json.loads((SAMPLES / "librechat/ok_steps.json").read_text())
+    question, answer = content["messages"]
+    content["messages"].append({**answer, "messageId": "m3", "content": [], "text": "Hello again"})
+    (chain,) = load_file(json.dumps(content).encode())
+    assert [each.parts for each in chain.messages] == [(Text("Hello"),), (Text("Hello again"),)]
+    assert "not part of the chain" in chain.warnings[0]
+    content["messages"].pop()
+    answer["parentMessageId"] = ""
+    question.pop("parentMessageId")
+    (chain,) = load_file(json.dumps(content).encode())
+    assert len(chain.messages) == 3
+
+
 @pytest.mark.parametrize("hostile", [None, 1, {"a": [1]}])
 def test_odd_values_are_no_fault(hostile: object) -> None:
     """Each member of each unit is replaced in turn."""
