@@ -10,7 +10,7 @@ from django.apps import apps
 from django.db import models, transaction
 
 from chainviz.accounts.models import Membership
-from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.models import Arrival, AuditEntry, Chain
 from chainviz.chains.uploads.staging import forget, is_there, orphans, path_of
 from chainviz.drafts.summaries import runs as summaries
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
@@ -22,6 +22,8 @@ from chainviz.store.purge.values import Reach, Renamed, heads
 
 LABELS = ("chains", "drafts", "jobs", "review")
 PIECE = 1 << 20
+OWN_NAMES = (AuditEntry, Job)
+"""Tables whose JSON objects have keys of the product, which a page asks for by name."""
 
 
 def blank_rows(found: Reach, renamed: Sequence[Renamed], blanks: Blanks) -> list[Chain]:
@@ -113,17 +115,22 @@ def _may_hold(field: Any) -> bool:
 def _blanked(field: Any, old: Any, blanks: Blanks) -> Any:
     if isinstance(field, models.BinaryField):
         packed = None if old is None else bytes(old)
-        return old if packed is None else _packed(packed, blanks, old)
-    return blanks.plain(old)
+        return old if packed is None else _packed(field, packed, blanks)
+    return _plain(field, old, blanks)
 
 
-def _packed(content: bytes, blanks: Blanks, old: Any) -> Any:
+def _plain(field: Any, value: Any, blanks: Blanks) -> Any:
+    if field.model in OWN_NAMES and isinstance(value, dict):
+        return {name: blanks.plain(each) for name, each in value.items()}
+    return blanks.plain(value)
+
+
+def _packed(field: Any, old: bytes, blanks: Blanks) -> bytes:
     try:
-        held = unpack(content)
+        held = unpack(old)
     except Exception:
-        blanked = blanks.blank(content)
-        return old if blanked == content else blanked
-    new = blanks.plain(held)
+        return blanks.blank(old)
+    new = _plain(field, held, blanks)
     return old if new == held else pack(new)
 
 
