@@ -109,6 +109,14 @@ def test_what_was_not_understood_is_never_accepted() -> None:
     assert verdicts(parse([h(), ai("x", Opaque("hologram", "{}"), call("a")), h()]))["anthropic"].text == "1 error"
 
 
+@pytest.mark.parametrize(
+    ("address", "is_said"), [("attachment://deadbeef", True), ("https://example.org/a.png", False), ("gs://bucket/a", False)]
+)
+def test_an_image_where_no_api_can_reach_it_is_never_accepted(address: str, is_said: bool) -> None:
+    found = verdicts(parse([Message("human", (Image(address),)), ai("ok")]))
+    assert (found["openai-chat"].text == "not fully checked") is is_said
+
+
 @given(chains)
 def test_places_exist_and_fixes_are_known(messages: list[Message]) -> None:
     tree = parse(messages)

@@ -237,6 +237,8 @@ class Provider:
 
     def _said_of(self, excerpt: Excerpt, problem: Problem, is_sent: bool) -> Iterator[Problem]:
         choice = self.rules.get(problem.rule)
+        if problem.rule == IMAGE_ADDRESS:
+            choice = NOT_UNDERSTOOD
         if problem.rule == OPAQUE:
             choice = None if self._takes(excerpt, problem, is_sent) else NOT_UNDERSTOOD
         rule = choice if choice is None or isinstance(choice, Rule) else choice(excerpt, problem)
@@ -264,6 +266,8 @@ class Provider:
         return f"{self.speaker}: “{rule.says}”"
 
 
+IMAGE_ADDRESS = "image-address"
+"""The finding that an image lies where no API can reach it."""
 OPAQUE = "opaque-part"
 """The finding that a part is of a kind the tree does not know."""
 

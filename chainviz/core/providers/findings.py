@@ -33,9 +33,11 @@ from chainviz.core.chain.reasoning import is_emptied, is_unsigned
 from chainviz.core.chain.tree import Section
 from chainviz.core.dialects.blocks.server_tools import lone_results
 from chainviz.core.pictures import LONGEST_OF_MANY, bytes_and_sides, is_too_large, pictures_in
-from chainviz.core.providers.contract import OPAQUE
+from chainviz.core.providers.contract import IMAGE_ADDRESS, OPAQUE
 
 _WORD = re.compile(r"[a-zA-Z0-9_-]+")
+SCHEMES = frozenset(("http", "https", "gs", "s3"))
+"""Of addresses that the APIs fetch themselves, each some of them."""
 SAFE_ID, LONGEST_ID, LONGEST_NAME = 40, 64, 64
 
 Found = tuple[str, int | None, str]
@@ -138,6 +140,9 @@ def _found_in_media(part: Image | Binary | ToolResult, role: Role) -> Iterator[t
     if isinstance(part, ToolResult) and part.media:
         yield "result-media", "has an image or a file in a tool result"
     for picture in pictures_in(part):
+        scheme, found, _ = picture.url.partition("://") if isinstance(picture, Image) else ("", "", "")
+        if found and scheme.lower() not in SCHEMES:
+            yield IMAGE_ADDRESS, f"has an image at {scheme}://, an address that only the program that wrote it can open"
         _, width, height = bytes_and_sides(picture)
         size = f"has a picture of {width:,} × {height:,} pixels"
         if is_too_large(picture):
