@@ -9,7 +9,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
-from chainviz.chains.explorer.no_node import no_node
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import (
     bytes,
@@ -24,6 +23,7 @@ from chainviz.chains.explorer.views import (
 from chainviz.chains.explorer.views import (
     inspector as inspect,
 )
+from chainviz.chains.explorer.views.no_node import no_node
 from chainviz.chains.exports import view as export
 from chainviz.chains.observations import view as observations
 from chainviz.chains.parse import view as parse
