@@ -41,7 +41,7 @@ class JobNeeded(Exception):
 
 
 class PageJobMiddleware:
-    """Answers JobNeeded for whoever looks at a page. What a form sends is not put off: it does the work itself."""
+    """Answers JobNeeded with a page that waits. A request that sends a form does the work itself."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -52,7 +52,7 @@ def find_link(token: str) -> ShareLink | None:
 
 @transaction.atomic
 def note_opening(link: ShareLink) -> None:
-    """Counts it, and records one a minute in the audit log: whoever has the link could fill the log otherwise."""
+    """Counts it, and records one a minute in the audit log, so that a visitor cannot fill the log."""
     now, before = timezone.now(), link.last_opened_at
     ShareLink.objects.filter(pk=link.pk).update(opened=F("opened") + 1, last_opened_at=now)
     if before is None or now - before > OPENING_RECORDED_EVERY:

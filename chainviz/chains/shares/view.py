@@ -1,4 +1,4 @@
-"""The pages of share links: an owner makes, lists and revokes them; whoever has one reads the version."""
+"""The pages of share links: an owner makes, lists and revokes them; anybody with a link reads the version."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def with_earlier_states(offers: Sequence[Offer], rows: Sequence[dict[str, Any]])
 
 
 def folded(source: Source, offers: Sequence[Offer]) -> list[Offer]:
-    """The offers that are no earlier states of others, each with its earlier states."""
+    """Each chain of the file with its earlier states."""
     if len(offers) == 1:
         return list(offers)
     contents = [_content(source, offer, is_judged=False) for offer in offers]

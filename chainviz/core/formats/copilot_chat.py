@@ -1,6 +1,6 @@
 """Chats that VS Code exports (`Chat: Export Chat…`) and keeps: each request holds the answer of GitHub Copilot.
 
-The rounds of an agent are told with their calls and results; of other answers the pieces that were shown are read.
+The rounds of an agent hold calls and results; other answers hold the pieces that the editor showed.
 """
 
 from __future__ import annotations

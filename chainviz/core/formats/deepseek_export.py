@@ -1,6 +1,6 @@
 """The account export of DeepSeek: conversations as trees of messages, whose fragments say what was asked, thought and answered.
 
-A message has no role: its first fragment tells. The chain is the path to the node that was written last.
+The first fragment of a message names its role. The chain is the path to the newest node.
 """
 
 from __future__ import annotations

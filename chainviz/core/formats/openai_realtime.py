@@ -1,6 +1,6 @@
 """Events of an OpenAI Realtime session, one a line or in a list: the items that were added and those that the model ended.
 
-What a person said is told by the transcription of the item; other events are no messages.
+The transcription of an item holds what a person said; other events are not messages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class OpenAIRealtime(ReadOnlyUnits):
         if kind == _HEARD:
             return [("user", [Text(word(value, "transcript"))])]
         if kind in _ADDED and (word(item, "role") == "assistant" or word(item, "type") == "function_call"):
-            return ()  # it is told when it has ended
+            return ()  # its end repeats it
         if kind in _STARTS:
             return ()
         said = _said(item)

@@ -27,18 +27,18 @@ def fix_items(work: Worklist) -> None:
     if work.chain.format not in PROVIDER.formats or not work.options.asks_for(RESPELL):
         return
     for place, message in work.read(has_items):
-        source = tuple(_mended(message))
+        source = tuple(_repaired(message))
         if source == message.source:
             continue
         about = work.about[place]
-        mended = get_format(work.chain.format).message(message.role, source)
+        repaired = get_format(work.chain.format).message(message.role, source)
         problem = f"{work.where(about)} holds an item that the API may refuse as it is spelled."
-        if work.offer(Proposal("item-id", about, None, "", problem, message.parts, {RESPELL: mended.parts}, default=False)):
-            work.edit(place).whole = mended
+        if work.offer(Proposal("item-id", about, None, "", problem, message.parts, {RESPELL: repaired.parts}, default=False)):
+            work.edit(place).whole = repaired
     work.settle()
 
 
-def _mended(message: Message) -> Iterator[Fragment]:
+def _repaired(message: Message) -> Iterator[Fragment]:
     items = [fragment for fragment in message.source if fragment.ordinal != SLOT]
     for fragment in message.source:
         value = parse(fragment.text)
