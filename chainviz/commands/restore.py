@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from chainviz.commands.startup import make_private, migrate_if_needed, set_up_django
+from chainviz.commands.startup import prepare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,9 +17,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.file.is_file():
         print(f"chainviz: there is no file {arguments.file}.", file=sys.stderr)
         return 2
-    set_up_django()
-    make_private()
-    migrate_if_needed()  # without the samples of a first start
+    if not prepare(with_samples=False):
+        return 2
     from chainviz.store.site_backup import restore_backup
 
     restore_backup(arguments.file)

@@ -117,15 +117,18 @@ def release_connections() -> None:
             connection.close_pool()
 
 
-def prepare() -> bool:
-    """Makes everything ready; False, and one line on standard error, when the database cannot be used."""
+def prepare(*, with_samples: bool = True) -> bool:
+    """Makes everything ready; False, and one line on standard error, when the database cannot be used.
+
+    `with_samples`: a first start loads some chains to look at.
+    """
     set_up_django()
     make_private()
     from django.db.utils import Error
 
     try:
         with alone():
-            _prepare_tables()
+            _prepare_tables(with_samples)
             release_connections()
             collect_static_if_needed()
     except (Error, OSError) as error:
@@ -134,7 +137,7 @@ def prepare() -> bool:
     return True
 
 
-def _prepare_tables() -> None:
+def _prepare_tables(with_samples: bool) -> None:
     from django.conf import settings
     from django.db import connection
     from django.db.utils import OperationalError
@@ -150,7 +153,7 @@ def _prepare_tables() -> None:
         if not (is_disk_full(error) and disk_reserve.give_up(folder)):
             raise
         is_first_start = migrate_if_needed()
-    if is_first_start:
+    if is_first_start and with_samples:
         load_samples()
     disk_reserve.make(folder)
 
