@@ -75,12 +75,17 @@ def _kept(old_id: int, new_id: int, old_digest: bytes, new_digest: bytes) -> Gro
     if not _takes_long(old, new, stretches):
         return _groups(old, new, stretches)
     needed = JobNeeded(COMPARE, new.history_id, before=old_id, after=new_id, digests=old_digest.hex() + new_digest.hex())
+    return from_job(needed) or _groups(old, new, stretches)
+
+
+def from_job(needed: JobNeeded) -> Groups | None:
+    """Returns what the job found; where none did it yet, None, or on a page JobNeeded is raised."""
     done = needed.jobs.filter(state=Job.State.DONE).order_by("-pk").first()
     if done is not None and done.result is not None:
         return unpack_groups(done.result)
     if must_be_quick():
         raise needed
-    return _groups(old, new, stretches)
+    return None
 
 
 def _takes_long(old: Snapshot, new: Snapshot, stretches: Sequence[tuple[int, int, int]]) -> bool:

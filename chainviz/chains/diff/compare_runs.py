@@ -6,17 +6,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from chainviz.chains.diff.compare import MOST_COMPARED, ReadAhead
-from chainviz.chains.diff.packed import Groups, pack_groups, unpack_groups
+from chainviz.chains.diff.compare import MOST_COMPARED, ReadAhead, from_job
+from chainviz.chains.diff.packed import Groups, pack_groups
 from chainviz.chains.diff.stored_rows import StoredRows
 from chainviz.chains.page_jobs import COMPARE_RUNS, JobNeeded
 from chainviz.core.diff.chains import ChainDiff, diff_chains
 from chainviz.core.diff.runs import are_runs, diff_runs
-from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Snapshot
-from chainviz.store.quick_only import must_be_quick
 
 
 def compare_runs(one: StoredChain, other: StoredChain) -> ChainDiff:
@@ -34,12 +32,7 @@ def _kept(one_id: int, other_id: int, one_digest: bytes, other_digest: bytes) ->
         return _groups(one, other)
     digests = one_digest.hex() + other_digest.hex()
     needed = JobNeeded(COMPARE_RUNS, other.history_id, before=one_id, after=other_id, digests=digests)
-    done = needed.jobs.filter(state=Job.State.DONE).order_by("-pk").first()
-    if done is not None and done.result is not None:
-        return unpack_groups(done.result)
-    if must_be_quick():
-        raise needed
-    return _groups(one, other)
+    return from_job(needed) or _groups(one, other)
 
 
 def _groups(one: Snapshot, other: Snapshot) -> Groups:
