@@ -33,8 +33,8 @@ def plain(line: str, *, marked: bool = False) -> Spans:
 
 def mark_words(old: str, new: str) -> tuple[Spans, Spans]:
     """Both lines in spans, those that differ marked."""
-    head = _common_head(old, new)
-    tail = _common_tail(old, new, min(len(old), len(new)) - head)
+    head = common_head(old, new)
+    tail = common_tail(old, new, min(len(old), len(new)) - head)
     head, tail = _to_word_border(old, new, head, tail)
     old_middle, new_middle = old[head : len(old) - tail], new[head : len(new) - tail]
     if max(len(old_middle), len(new_middle)) > MOST_CHARACTERS:
@@ -48,7 +48,7 @@ def mark_words(old: str, new: str) -> tuple[Spans, Spans]:
     return _shortened(whole_old, len(old)), _shortened(whole_new, len(new))
 
 
-def _common_head(old: str, new: str) -> int:
+def common_head(old: str, new: str) -> int:
     """Length of the common beginning; by halving, since comparing slices is fast and characters are not."""
     low, high = 0, min(len(old), len(new))
     while low < high:
@@ -60,7 +60,8 @@ def _common_head(old: str, new: str) -> int:
     return low
 
 
-def _common_tail(old: str, new: str, most: int) -> int:
+def common_tail(old: str, new: str, most: int) -> int:
+    """Length of the common end, `most` characters at most."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2

@@ -236,9 +236,7 @@ class Provider:
         return self._problem(rule, at, message, f"{place_in_words(path, message)} {what}.", rule.fixes)
 
     def _said_of(self, excerpt: Excerpt, problem: Problem, is_sent: bool) -> Iterator[Problem]:
-        choice = self.rules.get(problem.rule)
-        if problem.rule == IMAGE_ADDRESS:
-            choice = NOT_UNDERSTOOD
+        choice = self.rules.get(problem.rule, OF_ALL.get(problem.rule))
         if problem.rule == OPAQUE:
             choice = None if self._takes(excerpt, problem, is_sent) else NOT_UNDERSTOOD
         rule = choice if choice is None or isinstance(choice, Rule) else choice(excerpt, problem)
@@ -268,6 +266,8 @@ class Provider:
 
 IMAGE_ADDRESS = "image-address"
 """The finding that an image lies where no API can reach it."""
+OF_ALL = {IMAGE_ADDRESS: NOT_UNDERSTOOD}
+"""Rules of every provider that has none of its own for a finding."""
 OPAQUE = "opaque-part"
 """The finding that a part is of a kind the tree does not know."""
 

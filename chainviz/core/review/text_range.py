@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from chainviz.core.diff.align import Equal, align
+from chainviz.core.diff.words import common_head, common_tail
 
 MOST_CHARACTERS = 200_000
 """Of longer changed stretches the words are not compared."""
@@ -28,26 +29,13 @@ class TextRange:
 
 def range_after(old: str, new: str, range: TextRange) -> TextRange | None:
     """Returns where the text of the range stands in `new`; None where it was changed or removed."""
-    head = _common(old, new)
+    head = common_head(old, new)
     if range.end <= head:
         return range
-    shortest = min(len(old), len(new)) - head
-    tail = min(shortest, _common(old[::-1], new[::-1]))
+    tail = common_tail(old, new, min(len(old), len(new)) - head)
     if range.start >= len(old) - tail:
         return range.moved(len(new) - len(old))
     return _in_equal_words(old, new, range) or _only_place(old, new, range)
-
-
-def _common(one: str, other: str) -> int:
-    """Length of the common beginning, by halving."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _in_equal_words(old: str, new: str, range: TextRange) -> TextRange | None:
