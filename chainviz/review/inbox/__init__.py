@@ -1,4 +1,4 @@
-"""The inbox: who is told what, the page of it, and the e-mail that says no more than that there is something.
+"""The inbox: who gets a notice of what, its page, and the e-mail, which holds no text of a chain.
 
 Read notices, mail, page, view in this order.
 """

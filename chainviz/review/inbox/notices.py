@@ -1,4 +1,4 @@
-"""Who is told of a request, a verdict or a comment. Written in the transaction of what happened."""
+"""Who gets a notice of a request, a verdict or a comment. The notice is written in the same transaction."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def comments_sent(comments: Sequence[Comment]) -> None:
 
 
 def _tell(people: Iterable[User], chain: Chain, by: User, **facts: Any) -> None:
-    """Nobody is told of what they did themselves, nor who muted the chain or left the team."""
+    """Nobody gets a notice of their own act, of a chain that they muted, or after leaving the team."""
     if settings.CHAINVIZ.mode != "team":
         return
     keys = {each.pk for each in people} - {by.pk}

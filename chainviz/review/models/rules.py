@@ -21,7 +21,7 @@ class TeamRules(models.Model):
     locks_export = models.BooleanField(default=False)
     """No content leaves as a file before its version is signed off."""
     edition = models.PositiveIntegerField(default=0)
-    """Counts the changes: who saves an older form is told."""
+    """Counts the changes, so that saving an older form is a conflict."""
 
     def __str__(self) -> str:
         return f"rules of {self.team}"

@@ -38,7 +38,7 @@ def open_request(chain: Chain) -> ReviewRequest | None:
 def ask(chain: Chain, people: Collection[int], purpose: str, *, by: User) -> ReviewRequest:
     """Asks people, by their keys, for a verdict on the newest version; opens a request where none is open.
 
-    Whoever was asked for an earlier version is asked again. Raises Refused where one of them may not give verdicts.
+    People who were asked for an earlier version are asked again. Raises Refused where one of them may not give verdicts.
     """
     review_lock(chain)
     now = timezone.now()
