@@ -92,7 +92,7 @@ def _anthropic(chunks: Sequence[Chunk]) -> Joined:
         elif kind == "error":
             note = f"error: {_word(_dict(chunk, 'error'), 'type')}"
     texts = [_with_input(blocks[index], inputs.get(index, "")) for index in sorted(blocks)]
-    unit = json_edit.load_object(dump(message))
+    unit = json_edit.load_object(dump({**message, "role": "assistant"}))  # whatever a chunk calls it
     unit.set("content", f"[{', '.join(texts)}]")
     return Joined((str(unit),), note or _word(message, "stop_reason"))
 

@@ -144,6 +144,14 @@ def test_a_stream_is_converted_and_not_written() -> None:
     assert set(EXPECTED) <= {one.name for one in FORMATS} - {one.name for one in WRITTEN}
 
 
+def test_a_role_that_is_no_word_does_not_stop_an_anthropic_stream() -> None:
+    chunks = json.loads(json.dumps(EXPECTED["anthropic_stream"][0]))
+    chunks[0]["message"]["role"] = []
+    document = lines(chunks).decode()
+    first, *_ = get_format("anthropic_stream").read([Unit(0, "", document, document, 0)])
+    assert isinstance(first, Message) and first.role == AI and first.parts
+
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "text", "a"]),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["index", "text", "type", "parts"]), inner, max_size=3),
