@@ -5,19 +5,34 @@ BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 10
 POSTGRESQL ?= if it answers
 
-.PHONY: run test lint lock bench shots clean
+# Programs that the tests start would compile every module each time.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: run test torture lint ruff mypy imports chromium lock bench shots clean
 
 run: .venv/.installed-run
 	@exec $(BIN)/chainviz serve
 
-test: lint
-	$(BIN)/python -m tests.chromium
+test: chromium lint
 	CHAINVIZ_TEST_POSTGRESQL="$(POSTGRESQL)" $(BIN)/python -m pytest -q -n 2 --dist loadfile -m database
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
-lint: .venv/.installed-test
+# Every hostile string of tests/attacks in every field on every page; `make test` takes some of each kind.
+torture: chromium
+	CHAINVIZ_TEST_TORTURE=1 $(BIN)/python -m pytest -q -n 2 tests/attacks
+
+chromium: .venv/.installed-test
+	$(BIN)/python -m tests.chromium
+
+lint: ruff mypy imports
+
+ruff: .venv/.installed-test
 	$(BIN)/ruff check .
+
+mypy: .venv/.installed-test
 	$(BIN)/mypy
+
+imports: .venv/.installed-test
 	$(BIN)/lint-imports
 
 # After a change of dependencies in pyproject.toml: pins and hashes, no registry addresses.
@@ -40,11 +55,9 @@ lock: .venv/.installed-test
 clean:
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-shots: .venv/.installed-test
-	$(BIN)/python -m tests.chromium
+shots: chromium
 	CHAINVIZ_TEST_SHOTS=dist/shots $(BIN)/python -m pytest -q tests/browser
 	@echo "Open dist/shots/index.html."
 
-bench: .venv/.installed-test
-	$(BIN)/python -m tests.chromium
+bench: chromium
 	$(BIN)/python -m tests.bench

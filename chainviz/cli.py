@@ -15,13 +15,16 @@ from importlib.metadata import version
 from io import TextIOWrapper
 from typing import NoReturn
 
+from chainviz.commands.io.output import complain
 from chainviz.core.errors import ChainError
+from chainviz.core.terminal import visible
 
 # name -> (module with add_arguments and run, one line of help)
 COMMANDS = {
     "show": ("chainviz.commands.show", "print the tree of each chain of files"),
     "check": ("chainviz.commands.check", "say what is wrong in each chain of files"),
     "apply": ("chainviz.commands.apply", "run an operation on each chain of files"),
+    "recipe": ("chainviz.commands.recipe", "run the steps of a recipe on each chain of files"),
     "convert": ("chainviz.commands.convert", "write the chains of files in another format"),
     "fix": ("chainviz.commands.fix", "make a session valid again so that its agent resumes"),
     "diff": ("chainviz.commands.diff", "say what changed from one file to another"),
@@ -31,6 +34,7 @@ COMMANDS = {
     "observations": ("chainviz.commands.observations", "list the tool results of each chain of files"),
     "generate": ("chainviz.commands.generate", "write a made-up chain, for tests and trials"),
     "serve": ("chainviz.commands.serve", "start the web application on this machine"),
+    "add": ("chainviz.commands.add", "put files into the library of this machine, also while its server runs"),
     "createowner": ("chainviz.commands.createowner", "make the first account of team mode"),
     "changepassword": ("chainviz.commands.changepassword", "set a new password for an account of team mode"),
     "push": ("chainviz.commands.push", "upload files to a server and print the links of their chains"),
@@ -46,7 +50,7 @@ class Parser(argparse.ArgumentParser):
     """Bad usage is one line, like every other error."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help.\n")
+        self.exit(2, f"{self.prog}: {visible(message)}; see {self.prog} --help.\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,15 +76,27 @@ def run(arguments: argparse.Namespace) -> int:
         code: int = module.run(arguments)
         sys.stdout.flush()
     except ChainError as error:
-        print(f"chainviz: {error}", file=sys.stderr)
+        complain(error)
         return 2
     except BrokenPipeError:
-        # The reader has had enough (`chainviz show … | head`); what is still buffered goes nowhere at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader has had enough (`chainviz show … | head`)
         return 0
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        from chainviz.store.full_disk import is_disk_full  # loads sqlite3, which `show` and its like do without
+
+        if not is_disk_full(error):
+            raise
+        _drop_output()
+        complain("the disk is full; free some space and try again.")
+        return 2
     return code
+
+
+def _drop_output() -> None:
+    """What is still buffered for the standard output goes nowhere at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@ Importing this needs no Django, so that commands which only want an endpoint or 
 
 from __future__ import annotations
 
+import os
 import sys
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Literal
@@ -39,9 +41,15 @@ class Environment(BaseSettings):
     llm_concurrency: int = Field(default=4, ge=1)
     llm_seconds: int = Field(default=600, ge=1)
     max_upload_mb: int = Field(default=1000, ge=1)
+    folders: str = ""
     models: str = ""
     mail_url: str = ""
     mail_from: str = "chainviz@localhost"
+    oidc_issuer: str = ""
+    oidc_client_id: str = Field(default="", validate_default=True)
+    oidc_client_secret: str = ""
+    oidc_client_secret_file: str = ""
+    oidc_name: str = Field(default="single sign-on", max_length=40)
 
     @field_validator("base_url")
     @classmethod
@@ -80,6 +88,35 @@ class Environment(BaseSettings):
             raise ValueError("name the mail server, such as smtp://user:password@mail.example.org:587")
         return url
 
+    @field_validator("oidc_issuer")
+    @classmethod
+    def issuer(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if not url:
+            return url
+        if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
+            raise ValueError("an issuer begins with https://")
+        if find_spec("allauth") is None:
+            raise ValueError('sign-in with a provider needs an extra: pip install "chainviz[oidc]"')
+        return url
+
+    @field_validator("oidc_client_id")
+    @classmethod
+    def client(cls, name: str, given: ValidationInfo) -> str:
+        if given.data.get("oidc_issuer") and not name:
+            raise ValueError("name the client that the provider knows this application by")
+        return name
+
+    @field_validator("oidc_client_secret_file")
+    @classmethod
+    def readable_secret(cls, path: str) -> str:
+        try:
+            if path:
+                Path(path).read_text()
+        except OSError as error:
+            raise ValueError(f"the file cannot be read: {error.strerror}") from None
+        return path
+
     @field_validator("models")
     @classmethod
     def readable_models(cls, path: str) -> str:
@@ -93,6 +130,20 @@ class Environment(BaseSettings):
     @classmethod
     def absolute(cls, folder: Path) -> Path:
         return folder.expanduser().resolve()
+
+    @property
+    def folder_paths(self) -> tuple[Path, ...]:
+        """That owners may open files from in team mode."""
+        return tuple(Path(each).expanduser().absolute() for each in self.folders.split(os.pathsep) if each)
+
+    @property
+    def has_oidc(self) -> bool:
+        return self.mode == "team" and bool(self.oidc_issuer)
+
+    @property
+    def oidc_secret(self) -> str:
+        file = self.oidc_client_secret_file
+        return Path(file).read_text().strip() if file else self.oidc_client_secret
 
     @property
     def proxy_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
@@ -154,20 +205,23 @@ INSTALLED_APPS = [
     "chainviz.accounts",
     "chainviz.jobs",
     "chainviz.chains",
+    "chainviz.recipes",
     "chainviz.drafts",
     "chainviz.review",
+    "chainviz.bulk",
 ]
 
 MIDDLEWARE = [
     "chainviz.web.middleware.trusted_proxy.TrustedProxyMiddleware",
-    "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "chainviz.web.middleware.request_log.RequestLogMiddleware",
     "chainviz.web.middleware.no_store.NoStoreMiddleware",
     "chainviz.web.middleware.json_errors.JsonErrorsMiddleware",
     "chainviz.web.middleware.upload_limit.UploadLimitMiddleware",
+    "chainviz.web.middleware.uploads_at_once.UploadsAtOnceMiddleware",
     "chainviz.web.middleware.method_page.MethodPageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -181,6 +235,14 @@ MIDDLEWARE = [
     "chainviz.chains.page_jobs.PageJobMiddleware",
     "chainviz.review.export_lock.ExportLockMiddleware",
 ]
+
+# Of sign-in with an OpenID Connect provider. The tables of these apps are never made.
+OIDC_APPS = ["allauth", "allauth.account", "allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
+OIDC_MIDDLEWARE = ["allauth.account.middleware.AccountMiddleware"]
+MIGRATION_MODULES = {"account": None, "socialaccount": None}
+if CHAINVIZ.has_oidc:
+    INSTALLED_APPS += OIDC_APPS
+    MIDDLEWARE += OIDC_MIDDLEWARE
 
 TEMPLATES = [
     {
@@ -204,9 +266,12 @@ DATABASES = {"default": database(CHAINVIZ.database_url, CHAINVIZ.data)}
 # Functions that jobs call. Rows of jobs hold the name: it stays when the function moves.
 JOBS = {
     "import-file": "chainviz.chains.uploads.arrivals.take_in_job",
+    "read-local-file": "chainviz.chains.folders.opening.read_job",
     "rebuild-outline": "chainviz.chains.page_jobs.rebuild",
     "compare-versions": "chainviz.chains.diff.compare.compare_by_job",
-    "compare-runs": "chainviz.chains.diff.compare_runs.compare_runs_by_job",
+    "compare-runs": "chainviz.chains.diff.runs.compare_runs.compare_runs_by_job",
+    "compare-files": "chainviz.chains.diff.files.compare_files.compare_files_by_job",
+    "index-library": "chainviz.chains.library.search.index_job.index_library",
     "judge-again": "chainviz.chains.versions.judge_again.judge_again",
     "scan-chain": "chainviz.chains.secrets.scans.scan_content",
     "scan-own-patterns": "chainviz.chains.secrets.scans.scan_for_own",
@@ -219,7 +284,10 @@ JOBS = {
     "simulate-strategies": "chainviz.drafts.simulation.run_job.simulate_content",
     "run-strategy": "chainviz.drafts.operations.compact.run_job.run_content",
     "run-operation": "chainviz.drafts.operations.job.run_operation",
+    "run-recipe": "chainviz.drafts.operations.recipe.run_by_job",
     "write-summaries": "chainviz.drafts.summaries.job.write_pieces",
+    "bulk": "chainviz.bulk.job.run_rows",
+    "make-certificate": "chainviz.review.certificates.services.certify",
     "send-mail": "chainviz.review.inbox.mail.send",
     "count-before-purge": "chainviz.purge.jobs.look",
     "purge": "chainviz.purge.jobs.purge",
@@ -234,10 +302,18 @@ ROW_NOTES = "chainviz.review.threads.notes.notes_in"
 # What people wrote about a chain: the scan of the library looks through it (chains/secrets/scans.py).
 WRITTEN_TEXTS = "chainviz.review.written_texts.texts_of"
 
+# What people of a team keep for all its chains, likewise.
+TEAM_TEXTS = "chainviz.recipes.written_texts.texts_of"
+
+# Starts the jobs that wait until nobody waits for another one.
+WHEN_IDLE = "chainviz.chains.library.search.index_job.start_if_needed"
+
 # Functions that every worker calls once an hour.
 CHORES = [
     "chainviz.drafts.garbage.collect_discarded",
     "chainviz.chains.uploads.arrivals.clear_orphans",
+    "chainviz.bulk.services.forget_unstarted",
+    "chainviz.accounts.idempotency.forget_old",
 ]
 
 MAIL = urlsplit(CHAINVIZ.mail_url)
@@ -279,6 +355,8 @@ CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_NAME = "chainviz_session"
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = SECURE_SSL_REDIRECT = IS_HTTPS
+# Else a request for another host is refused while it is sent to HTTPS, by an answer without security headers.
+SECURE_SSL_HOST = SITE.netloc if IS_HTTPS else None
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if IS_HTTPS else 0
 if CHAINVIZ.trusted_proxies:
@@ -293,7 +371,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "text": {"()": "chainviz.web.text_log.TextFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "json": {"()": "chainviz.web.json_log.JsonFormatter"},
     },
     "filters": {"without-path": {"()": "chainviz.web.middleware.request_log.PathFilter"}},

@@ -13,6 +13,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("chainviz.chains.urls")),
     path("", include("chainviz.drafts.urls")),
     path("", include("chainviz.review.urls")),
+    path("bulk/", include("chainviz.bulk.urls")),
+    path("recipes/", include("chainviz.recipes.urls")),
     path("c/<int:chain_id>/purge/", purge.purge_page, name="purge"),
     path("c/<int:chain_id>/fix/", sessions.fix_page, name="fix_session"),
     path("c/<int:chain_id>/fix/file", sessions.fixed_file, name="fixed_session"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from tests.store.emptying import store_can_be_flushed  # noqa: F401
+from tests.store.emptying import tables_are_emptied  # noqa: F401
 
 # pytest-playwright runs an event loop in the thread of the test; Django would refuse the ORM there.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -20,6 +21,19 @@ hypothesis_settings.register_profile(
     "chainviz", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
 hypothesis_settings.load_profile("chainviz")
+
+
+@pytest.fixture(autouse=True)
+def purges_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of the database keep the room that other tests filled; a purge would wait for a worker because of them."""
+    monkeypatch.setattr("chainviz.purge.jobs.FILES_AT_ONCE", 1 << 60)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m database`, files without that mark are not even imported."""
+    if config.getoption("markexpr") != "database" or collection_path.suffix != ".py":
+        return None
+    return b"mark.database" not in collection_path.read_bytes() or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

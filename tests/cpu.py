@@ -42,7 +42,6 @@ def reference() -> None:
 
 def _measured(work: Callable[[], Result]) -> tuple[float, Result]:
     """Of this thread alone, and without collections of garbage: those cost what the whole process holds."""
-    gc.collect()
     gc.disable()
     try:
         start = time.thread_time()

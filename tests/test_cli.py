@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +74,10 @@ def test_a_reader_that_leaves_early_is_no_error(lines: int) -> None:
     assert speaker.stderr is not None
     assert speaker.stderr.read() == ""
     assert speaker.wait(timeout=120) == 0
+
+
+@pytest.mark.parametrize("lines", [1, 100_000])
+def test_a_full_disk_is_one_sentence_and_2(lines: int) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-c", SPEAK.format(lines=lines)], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (2, "chainviz: the disk is full; free some space and try again.\n")

@@ -50,21 +50,21 @@ class JoinForm(forms.Form):
 
 
 class PasswordForm(forms.Form):
-    current = password_field("Current password", "current-password")
-    new = password_field("New password", "new-password", help_text="At least 12 characters")
+    current_password = password_field("Current password", "current-password")
+    new_password = password_field("New password", "new-password", help_text="At least 12 characters")
 
     def __init__(self, *args: Any, user: User, **options: Any) -> None:
         super().__init__(*args, **options)
         self.user = user
 
-    def clean_current(self) -> str:
-        password = str(self.cleaned_data["current"])
+    def clean_current_password(self) -> str:
+        password = str(self.cleaned_data["current_password"])
         if not self.user.check_password(password):
             raise forms.ValidationError("This is not your current password.")
         return password
 
-    def clean_new(self) -> str:
-        password = str(self.cleaned_data["new"])
+    def clean_new_password(self) -> str:
+        password = str(self.cleaned_data["new_password"])
         validate_password(password, self.user)
         return password
 

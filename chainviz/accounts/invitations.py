@@ -6,6 +6,7 @@ import secrets
 from datetime import timedelta
 from hashlib import sha256
 
+from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
@@ -65,6 +66,26 @@ def join(invitation: Invitation, name: str, password: str) -> Membership:
     user.set_password(password)
     user.save()
     return accept(invitation, user)
+
+
+@transaction.atomic
+def accept_all(email: str, name: str) -> User | None:
+    """Accepts each open invitation of an address that is known to be the person's; a new account has no password.
+
+    Returns None where there is no invitation, or the account is switched off.
+    """
+    valid = Invitation.objects.filter(email=email, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+    found = list(valid.select_for_update())
+    if not found:
+        return None
+    shown = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
+    facts = {"email": email, "first_name": shown[:150] or email.partition("@")[0], "password": make_password(None)}
+    user, _ = User.objects.get_or_create(username=email, defaults=facts)
+    if not user.is_active:
+        return None
+    for invitation in found:
+        accept(invitation, user)
+    return user
 
 
 def _digest(token: str) -> str:

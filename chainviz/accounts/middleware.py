@@ -16,6 +16,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from chainviz.accounts.forms import SignInForm
+from chainviz.accounts.kept_form import TooLarge, keep
 from chainviz.accounts.models import Membership, local_member
 from chainviz.accounts.permissions import Access, Permission, access_of, lowest_role, may, scope_of
 from chainviz.accounts.tokens import find_token
@@ -55,7 +57,7 @@ class MemberMiddleware:
             request.member, request.user = member, member.user  # type: ignore[attr-defined]
             return None
         if not request.user.is_authenticated:
-            return json_error(401) if getattr(view, "takes_tokens", False) else _to_sign_in(request)
+            return json_error(401) if getattr(view, "takes_tokens", False) else _to_sign_in(request, access)
         request.member = current_membership(request)  # type: ignore[attr-defined]
         return None if access == "account" else _checked(request, access)
 
@@ -96,16 +98,27 @@ def current_membership(request: HttpRequest) -> Membership | None:
 def _checked(request: HttpRequest, permission: Permission) -> HttpResponse | None:
     member: Membership | None = request.member  # type: ignore[attr-defined]
     if member is None:
-        raise Http404
-    if member.may(permission):
-        return None
+        return render(request, "errors/404.html", {"has_no_team": True, "typed": sent_texts(request)}, status=404)
+    return None if member.may(permission) else forbidden(request, member, permission)
+
+
+def forbidden(request: HttpRequest, member: Membership, permission: Permission) -> HttpResponse:
+    """Says which role is needed. Also for a view that learns from its form what it is asked for."""
     context = {"member": member, "needed": lowest_role(permission).label.lower(), "typed": sent_texts(request)}
     return render(request, "errors/403.html", context, status=403)
 
 
-def _to_sign_in(request: HttpRequest) -> HttpResponse:
+def _to_sign_in(request: HttpRequest, access: Access) -> HttpResponse:
+    """A form whose session has ended waits in the page; those of the own account hold passwords."""
     address = reverse("accounts:sign_in")
     if wants_fragment(request):
         return HttpResponse(status=401, headers={"HX-Redirect": address})
+    page = {"form": SignInForm()}
+    try:
+        kept = keep(request) if request.method == "POST" and access != "account" else ""
+    except TooLarge:
+        return render(request, "accounts/sign_in.html", {**page, "is_lost": True}, status=401)
+    if kept:
+        return render(request, "accounts/sign_in.html", {**page, "kept": kept}, status=401)
     asked = f"?{urlencode({'next': request.get_full_path()})}" if request.method == "GET" else ""
     return HttpResponse(status=302, headers={"Location": address + asked})

@@ -15,7 +15,7 @@ from django.utils import timezone
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.permissions import PERMISSIONS, SCOPES, Permission, Role, Scope
 
-__all__ = ["ApiToken", "AuditRow", "Invitation", "Membership", "SignInAttempt", "Team", "User"]
+__all__ = ["ApiToken", "AuditRow", "IdempotencyKey", "Invitation", "Membership", "SignInAttempt", "Team", "User"]
 
 LOCAL_OWNER = "owner"
 LOCAL_TEAM = "My team"
@@ -134,6 +134,20 @@ class SignInAttempt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} at {self.at}"
+
+
+class IdempotencyKey(models.Model):
+    """A key under which a program sent a request, so that it can send it again. Holds digests and ids, no content."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    """Of who sent it and the key."""
+    request_digest = models.CharField(max_length=64)
+    made = models.JSONField(null=True)
+    """Ids of what the request made; null while it is under way."""
+    at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.digest[:8]} at {self.at}"
 
 
 def member_of(request: HttpRequest) -> Membership:

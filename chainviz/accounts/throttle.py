@@ -14,13 +14,14 @@ LIMITS = {"account": 10, "client": 50}
 
 
 def begin_attempt(account: str, client: str) -> int:
-    """Notes an attempt before the password is looked at, so that attempts at the same moment count as well.
+    """Notes an attempt before the password is looked at, so that attempts at the same moment count as well. Without an
+    account, where another server looks at the password, it counts for the client only.
 
     Returns the seconds to wait; 0 where the attempt may go on.
     """
     now = timezone.now()
     SignInAttempt.objects.filter(at__lt=now - WINDOW).delete()
-    keys = {kind: f"{kind}:{value}" for kind, value in (("account", account), ("client", client))}
+    keys = {kind: f"{kind}:{value}" for kind, value in (("account", account), ("client", client)) if value}
     waits = [_wait(key, LIMITS[kind]) for kind, key in keys.items()]
     if not any(waits):
         SignInAttempt.objects.bulk_create(SignInAttempt(key=key, at=now) for key in keys.values())

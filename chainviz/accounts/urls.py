@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.urls import path
 
 from chainviz.accounts.audit import view as audit
-from chainviz.accounts.views import account, join, sign_in, team, tokens
+from chainviz.accounts.views import account, join, oidc, sign_in, team, tokens
 
 app_name = "accounts"
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign_in"),
+    path("sign-in/oidc/", oidc.oidc, name="oidc"),
+    path("sign-in/oidc/callback/", oidc.oidc_callback, name="oidc_callback"),
     path("sign-out/", sign_in.sign_out, name="sign_out"),
     path("join/<str:token>", join.join, name="join"),
     path("account/", account.account, name="account"),

@@ -40,9 +40,12 @@ from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.check import check
 from chainviz.core.providers.verdict import Verdict, verdict_of
+from chainviz.core.recipes import Recipe, follow, read_recipe
+from chainviz.core.recipes import Step as RecipeStep
 from chainviz.core.state.document import State
 from chainviz.core.state.processed_length import ChangedState, is_state, recorded_length, with_length
 from chainviz.core.state.stored_and_sent import NextCall
+from chainviz.core.terminal import visible, visible_lines
 from chainviz.core.text_formats import get_text_format
 from chainviz.core.toolchain import NO_SCHEMAS, ResultOptions, format_results, stored_outputs, tool_schemas
 from chainviz.core.toolchain import Result as ObservationResult
@@ -50,6 +53,7 @@ from chainviz.core.usage.beside import members_beside, recorded_beside
 from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
 from chainviz.core.usage.estimate import tokens_of
 from chainviz.core.usage.recorded import recorded_of
+from chainviz.core.usage.recorded_times import NO_TIMES, Times, times_beside, times_of
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,12 @@ class Chain:
         beside = {} if self.is_moved else recorded_beside(self.file.context(self.loaded))
         return chain_usage(recorded_of(self.messages), beside)
 
+    @cached_property
+    def times(self) -> Times:
+        """When its first and its last message were written; falsy where the transcript records no times."""
+        recorded = reduce(Times.__or__, map(times_of, self.messages), NO_TIMES)
+        return recorded if recorded or self.is_moved else times_beside(self.file.context(self.loaded))
+
     @property
     def cost(self) -> Decimal | None:
         """Dollars of the recorded tokens at list prices; None where none are recorded or a model has no price."""
@@ -152,6 +162,23 @@ class Chain:
         """As `apply`, with the options as one value."""
         outcome = execute(operation, options, self.core, _context(operation, writer))
         return Result(self._after(outcome), Report(outcome.report), outcome.warnings)
+
+    def apply_recipe(self, recipe: str | Path | Mapping[str, Any] | Recipe) -> Result:
+        """Runs the steps of a recipe: the path of its file (JSON or TOML), the object that the file holds, or what
+        `read_recipe` returns. A step that changes nothing is skipped; its warnings are kept.
+
+        Raises OptionsError for what is no recipe, Refused where a step cannot be done on this chain.
+        """
+        steps: list[Chain] = [self]
+
+        def take(step: RecipeStep, outcome: Outcome) -> MemoryChain:
+            steps.append(steps[-1]._after(outcome))
+            return steps[-1].core
+
+        read = recipe if isinstance(recipe, Recipe) else _recipe_of(recipe)
+        outcomes = follow(read, self.core, lambda chain: _context("", ""), take)
+        rows = (row for outcome in outcomes for row in outcome.report)
+        return Result(steps[-1], Report(rows), tuple(dict.fromkeys(said for each in outcomes for said in each.warnings)))
 
     def convert(self, to: str, **options: Any) -> Result:
         """Writes the chain in another format; the warnings say what that format has no place for."""
@@ -242,10 +269,10 @@ class Chain:
         return iter(self.messages)
 
     def __str__(self) -> str:
-        return "\n".join(tree_lines(self.messages, self.format, self.title or "chain"))
+        return visible_lines(tree_lines(self.messages, self.format, self.title or "chain"))
 
     def __repr__(self) -> str:
-        return f"<Chain {self.title} {self.format}, {len(self):,} messages>".replace("  ", " ")
+        return visible(f"<Chain {self.title} {self.format}, {len(self):,} messages>".replace("  ", " "))
 
     def _repr_html_(self) -> str:
         return tree_html(self.messages, self.format, self.title or "chain")
@@ -255,7 +282,7 @@ class Report(tuple[Decision, ...]):
     """What an operation did, a row for each decision; it prints as lines."""
 
     def __str__(self) -> str:
-        return "\n".join(map(report_line, self))
+        return visible_lines(map(report_line, self))
 
 
 @dataclass(frozen=True)
@@ -271,7 +298,7 @@ class Result:
         self.chain.save(path)
 
     def __str__(self) -> str:
-        return "\n".join((*map(report_line, self.report), *(f"warning: {warning}" for warning in self.warnings)))
+        return visible_lines((*map(report_line, self.report), *(f"warning: {warning}" for warning in self.warnings)))
 
 
 def load(
@@ -346,6 +373,15 @@ def generate(name: str = "", *, messages: int = 100, seed: int = 0) -> Chain:
     made = PREDEFINED[name] if name else tuple(generate_messages(messages, random.Random(seed)))
     (chain,) = load(b"".join(in_format("neutral", [made])), "neutral")
     return chain
+
+
+def _recipe_of(source: str | Path | Mapping[str, Any]) -> Recipe:
+    if isinstance(source, Mapping):
+        return read_recipe(source)
+    try:
+        return read_recipe(Path(source).read_bytes())
+    except OSError as error:
+        raise OptionsError(f"{source} cannot be read: {error.strerror or error}.") from None
 
 
 def _context(operation: str, writer: str) -> Context:

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chainviz.api.chain import Chain
+from chainviz.core.chain.messages import Part, ToolResult
 from chainviz.core.diff import ChainDiff, Group, diff_chains
-from chainviz.core.diff.run_facts import RunFacts, outcome_of
-from chainviz.core.diff.runs import are_runs, diff_runs
+from chainviz.core.diff.runs.align_runs import are_runs, diff_runs
+from chainviz.core.diff.runs.run_facts import RunFacts, outcome_of
 from chainviz.core.diff.text import render, render_runs
+from chainviz.core.providers import PROVIDERS
+from chainviz.core.terminal import visible_lines
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Comparison:
     @property
     def changes(self) -> tuple[Group, ...]:
         """The changed nodes, each with its paths in both chains."""
-        return self.chains.changes
+        return tuple(self.chains.changes)
 
     @property
     def first(self) -> Group | None:
@@ -38,8 +41,7 @@ class Comparison:
         return self.chains.first
 
     def __str__(self) -> str:
-        lines = render_runs(self.chains, *self.facts) if self.are_runs else render(self.chains)
-        return "\n".join(lines)
+        return visible_lines(render_runs(self.chains, *self.facts) if self.are_runs else render(self.chains))
 
 
 def diff(before: Chain, after: Chain) -> Comparison:
@@ -55,10 +57,17 @@ def facts_of(chain: Chain) -> RunFacts:
         messages=len(chain.messages),
         pairs=sum(len(section.body) for section in chain.tree.sections),
         size=chain.size,
-        problems=len(chain.problems()),
+        problems=sum(problem.is_counted for problem in chain.problems()),
         usage=usage.total if usage.is_recorded else None,
         model=usage.model,
         cost=chain.cost if usage.is_recorded else None,
+        seconds=chain.times.seconds,
+        tool_errors=sum(_is_error(part) for message in chain.messages for part in message.parts),
+        verdicts={provider.label: chain.verdict(provider.name).text for provider in PROVIDERS},
         tools=Counter(call.name for message in chain.messages for call in message.calls),
         outcome=outcome_of(chain.core),
     )
+
+
+def _is_error(part: Part) -> bool:
+    return isinstance(part, ToolResult) and part.is_error

@@ -6,11 +6,11 @@ Everything that comes from the transcript is escaped text; images are named with
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
+from html import escape as escape_html
 
 from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall
 from chainviz.core.chain.parse import parse
-from chainviz.core.terminal import excerpt
+from chainviz.core.terminal import excerpt, visible, visible_lines
 
 MOST_MESSAGES = 500
 MOST_CHARACTERS = 4000
@@ -24,14 +24,14 @@ def tree_html(messages: Sequence[Message], format: str, title: str) -> str:
 def _tree(messages: Sequence[Message], format: str, title: str) -> Iterator[str]:
     tree = parse(messages[:MOST_MESSAGES])
     size = sum(message.size for message in messages)
-    yield f"<div><p><b>{escape(title)}</b> {escape(format)}, {len(messages):,} messages, {size:,} bytes</p>"
+    yield f"<div><p><b>{_escape(title)}</b> {_escape(format)}, {len(messages):,} messages, {size:,} bytes</p>"
     for number, section in enumerate(tree.sections, 1):
         yield f"<details open><summary><b>§{number}</b> {section.size:,} bytes</summary><ul>"
         for message in section.header:
             yield f"<li>{_message(message)}</li>"
         for place, pair in enumerate(section.body, 1):
             teaser = _teaser(pair.messages)
-            head = f"{number}.{place} {escape(pair.type)}, {pair.size:,} bytes"
+            head = f"{number}.{place} {_escape(pair.type)}, {pair.size:,} bytes"
             yield f"<li><details><summary>{head} <span>{teaser}</span></summary><ul>"
             yield from (f"<li>{_message(message)}</li>" for message in pair.messages)
             yield "</ul></details></li>"
@@ -41,16 +41,25 @@ def _tree(messages: Sequence[Message], format: str, title: str) -> Iterator[str]
     yield "</div>"
 
 
+def _escape(text: str) -> str:
+    """Characters that cannot be seen, such as those that turn the direction of a text, are written out."""
+    return escape_html(visible(text))
+
+
+def _escape_lines(text: str) -> str:
+    return escape_html(visible_lines(text.split("\n")))
+
+
 def _message(message: Message) -> str:
     parts = "".join(_part(part) for part in message.parts)
-    return f"<b>{escape(message.role)}</b> {message.size:,} bytes{parts}"
+    return f"<b>{_escape(message.role)}</b> {message.size:,} bytes{parts}"
 
 
 def _part(part: Part) -> str:
     label, text = _words(part)
     left = len(text) - MOST_CHARACTERS
     more = f"\n… {left:,} more characters" if left > 0 else ""
-    return f"<div><i>{escape(label)}</i><pre>{escape(text[:MOST_CHARACTERS])}{more}</pre></div>"
+    return f"<div><i>{_escape(label)}</i><pre>{_escape_lines(text[:MOST_CHARACTERS])}{more}</pre></div>"
 
 
 def _words(part: Part) -> tuple[str, str]:
@@ -71,4 +80,4 @@ def _words(part: Part) -> tuple[str, str]:
 
 def _teaser(messages: Sequence[Message]) -> str:
     texts = (_words(part)[1] for message in messages for part in message.parts)
-    return escape(excerpt(next((text for text in texts if text.strip()), ""), 80))
+    return _escape(excerpt(next((text for text in texts if text.strip()), ""), 80))

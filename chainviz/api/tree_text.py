@@ -1,4 +1,4 @@
-"""A chain, its problems and what an operation did in words, as lines. Control characters of a transcript are shown, not sent."""
+"""A chain, its problems and what an operation did in words, as lines; `visible_lines` makes a text of them for a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST
 from chainviz.core.operations.contract import Decision
-from chainviz.core.terminal import excerpt, visible
+from chainviz.core.terminal import excerpt
 
 CountTokens = Callable[[Iterable[Message]], int]
 
@@ -24,15 +24,17 @@ def tree_lines(
         return f"{size:,} bytes{f', ≈ {count_tokens(held):,} tokens' if count_tokens else ''}"
 
     tree = parse(messages)
-    yield f"{visible(source)}: {format}, {_count(len(messages), 'message')}, {tree.size:,} bytes"
+    yield f"{source}: {format}, {_count(len(messages), 'message')}, {tree.size:,} bytes"
     for s, section in enumerate(tree.sections, 1):
         yield f"s{s}  section, {sized(tuple(section.messages), section.size)}"
         for m, message in enumerate(section.header):
-            yield f"  s{s}.h.m{m}  {visible(message.role)}, {sized([message], message.size)}  {_teaser([message])}"
+            yield f"  s{s}.h.m{m}  {message.role}, {sized([message], message.size)}  {_teaser([message])}"
         for p, pair in enumerate(section.body, 1):
             yield f"  s{s}.p{p}  {pair.type}, {sized(pair.messages, pair.size)}{_calls(pair)}  {_teaser(pair.messages)}"
     problems = list(all_problems(tree))
-    yield _count(len(problems), "problem") if problems else "no problems"
+    counted = sum(problem.is_counted for problem in problems)
+    notes = f", {_count(len(problems) - counted, 'note')}" if len(problems) > counted else ""
+    yield f"{_count(counted, 'problem') if counted else 'no problems'}{notes}"
     yield from (f"  {problem_line(problem)}" for problem in problems)
 
 
@@ -47,13 +49,13 @@ def all_problems(tree: ChainAST[Message]) -> Iterator[Problem]:
 
 def problem_line(problem: Problem) -> str:
     provider = f"{problem.provider} " if problem.provider else ""
-    return f"{problem.severity}: {provider}{problem.rule} at {problem.path}: {visible(problem.text)}"
+    return f"{problem.severity}: {provider}{problem.rule} at {problem.path}: {problem.text}"
 
 
 def report_line(row: Decision) -> str:
     grown = f" ({row.bytes_after - row.bytes_before:+,} bytes)" if row.bytes_after != row.bytes_before else ""
     place = f"{row.path}{f' to {row.until}' if row.until else ''}: " if row.path else ""
-    return visible(f"{place}{row.action}: {row.reason}{grown}")
+    return f"{place}{row.action}: {row.reason}{grown}"
 
 
 def _calls(pair: BodyPair[Message]) -> str:

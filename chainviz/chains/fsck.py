@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 
 from django.db.models import Count
 
-from chainviz.chains.models import Arrival, AuditEntry, AuditLog, Chain
+from chainviz.chains.facts import FACTS, price_edition
+from chainviz.chains.models import Arrival, AuditEntry, AuditLog, Chain, SavedFilter
+from chainviz.chains.titles import set_title
 from chainviz.chains.uploads import staging
+from chainviz.chains.versions.heads import copy_head
 from chainviz.store.content.codec import unpack
 from chainviz.store.fsck.findings import Finding, guarded
 from chainviz.store.fsck.rows import changed_rows
-from chainviz.store.models import History, Outline
+from chainviz.store.models import History, Outline, Version
+from chainviz.store.outline.edition import RULES
 
 COUNTS = ("format", "sections", "pairs", "messages", "size")
 """What the library copies from the snapshot of the newest version."""
 
 
 def fsck_library() -> Iterator[Finding]:
-    yield from changed_rows((Chain, AuditEntry, AuditLog))
+    yield from changed_rows((Chain, AuditEntry, AuditLog, SavedFilter))
     for key in Chain.objects.order_by("pk").values_list("pk", flat=True):
         yield from guarded(f"Chain {key} of the library", _chain(key))
     yield from guarded("The library", _without_chain())
@@ -34,8 +39,7 @@ def _chain(key: int) -> Iterator[Finding]:
         return
     snapshot = history.head.snapshot
     shown = (chain.version, *(getattr(chain, name) for name in COUNTS))
-    if shown != (history.head.number, *(getattr(snapshot, name) for name in COUNTS)):
-        yield Finding("error", f"The library does not show chain {key} as its newest version is.")
+    is_wrong = shown != (history.head.number, *(getattr(snapshot, name) for name in COUNTS))
     outline = Outline.objects.filter(snapshot=snapshot, rules=chain.rules).first()
     if outline is not None and (chain.problems, chain.warnings, chain.verdicts) != (
         outline.errors,
@@ -43,6 +47,24 @@ def _chain(key: int) -> Iterator[Finding]:
         unpack(outline.verdicts),
     ):
         yield Finding("error", f"The library does not show the problems that chain {key} has.")
+    if outline is not None and not is_wrong and chain.rules == RULES:
+        is_wrong = _facts(chain) != _facts(_filled_again(chain, history.head))
+    if is_wrong:
+        yield Finding("error", f"The library does not show chain {key} as its newest version is.")
+
+
+def _facts(chain: Chain) -> list[object]:
+    """Of a chain that was priced by an earlier edition the cost is another one."""
+    is_priced = chain.prices == price_edition()
+    return [getattr(chain, name) for name in (*FACTS, "title") if name != "prices" and (is_priced or name != "cost")]
+
+
+def _filled_again(chain: Chain, head: Version) -> Chain:
+    fresh = copy(chain)
+    copy_head(fresh, head)
+    set_title(fresh, head.snapshot)
+    fresh.prices = chain.prices
+    return fresh
 
 
 def _without_chain() -> Iterator[Finding]:

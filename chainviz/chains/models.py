@@ -11,13 +11,27 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership, Team
+from chainviz.chains.folders.models import Folder
+from chainviz.chains.library.models import ColumnChoice, SavedFilter
 from chainviz.chains.shares.models import ShareLink
 from chainviz.chains.uploads import staging
 from chainviz.jobs.models import AsciiJSONField, Job
 from chainviz.store.checksums import Checked, CheckedQuerySet
 from chainviz.store.content.codec import unpack
 
-__all__ = ["Arrival", "ArrivalQuerySet", "AuditEntry", "AuditLog", "Chain", "ChainQuerySet", "ShareLink"]
+__all__ = [
+    "Arrival",
+    "ArrivalQuerySet",
+    "AuditEntry",
+    "AuditLog",
+    "Chain",
+    "ChainQuerySet",
+    "ColumnChoice",
+    "Folder",
+    "LocalFile",
+    "SavedFilter",
+    "ShareLink",
+]
 
 LONGEST_REQUEST = timedelta(minutes=5)
 
@@ -34,10 +48,19 @@ class ChainQuerySet(CheckedQuerySet["Chain"]):
 
 
 class Chain(Checked):
+    class TitledBy(models.TextChoices):
+        FILE = "file"
+        CONTENT = "content"
+        PERSON = "person"
+
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="chains")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="chains")
     """Who uploaded it."""
     title = models.CharField(max_length=200)
+    """May quote the content (titles.py)."""
+    titled_by = models.CharField(max_length=7, choices=TitledBy, default=TitledBy.FILE)
+    part = models.CharField(max_length=200, default="", blank=True)
+    """Which chain of its file it is, where that holds several."""
     history = models.BigIntegerField(unique=True)
     """Key of its versions in the store."""
     file_name = models.CharField(max_length=255)
@@ -62,10 +85,30 @@ class Chain(Checked):
     warnings = models.PositiveIntegerField(default=0)
     verdicts = AsciiJSONField(default=dict)
     """By provider name: how many problems of each severity it has with the chain."""
+    rejections = models.PositiveIntegerField(default=0)
+    """Providers that would reject it."""
+    model = models.CharField(max_length=200, default="", blank=True)
+    """The model that was called most, or that the document names."""
+    tools = AsciiJSONField(default=list)
+    """Name and calls of each tool, the one called most first."""
+    calls = models.PositiveIntegerField(default=0)
+    """Of tools."""
+    tool_errors = models.PositiveIntegerField(default=0)
+    """Tool results that are marked as errors."""
+    rules_broken = AsciiJSONField(default=list)
+    """Names of the rules of structure that it breaks."""
+    began_at = models.DateTimeField(null=True)
+    """When its first message was written; null where no time is recorded."""
+    duration = models.BigIntegerField(null=True)
+    """Milliseconds until its last message was written."""
     usage = AsciiJSONField(null=True)
     """Recorded tokens by model, in the order of core's TokenUsage; null where none are recorded."""
     tokens = models.BigIntegerField(null=True)
     """Recorded tokens of prompts and answers."""
+    cost = models.BigIntegerField(null=True)
+    """At list prices, in millionths of a dollar; null where no tokens are recorded, or a model has no price."""
+    prices = models.IntegerField(default=0)
+    """The edition of the prices (facts.py)."""
     rules = models.IntegerField(default=0)
     """The edition of the rules by which it was judged (store/outline/edition.py)."""
     changed_at = models.DateTimeField()
@@ -84,7 +127,21 @@ class Chain(Checked):
         ]
 
     def __str__(self) -> str:
-        return self.title
+        return f"chain {self.pk}"
+
+    @property
+    def file_line(self) -> str:
+        """Its file, where the title says something else."""
+        name = f"{self.file_name}: {self.part}" if self.part else self.file_name
+        return "" if self.titled_by == self.TitledBy.FILE else name
+
+    def is_called(self, typed: str) -> bool:
+        """Whether somebody typed its title, or its file's name, to confirm."""
+        return " ".join(typed.split()) in {" ".join(name.split()) for name in (self.title, self.file_name)}
+
+    @property
+    def all_problems(self) -> int:
+        return self.problems + self.warnings
 
     @property
     def is_in_bin(self) -> bool:
@@ -92,11 +149,21 @@ class Chain(Checked):
 
 
 class LocalFile(models.Model):
-    """Where the file of a chain lies on this machine, where it was named on the command line of the server."""
+    """Where the file of a chain lies on this machine, where it was named on the command line or opened from a folder."""
 
     chain = models.OneToOneField(Chain, on_delete=models.CASCADE, primary_key=True, related_name="local_file")
     path = models.TextField()
     """Absolute."""
+    size = models.BigIntegerField(null=True)
+    modified = models.BigIntegerField(null=True)
+    """In nanoseconds: what the file system said when it was read last."""
+    read_at = models.DateTimeField(null=True)
+    took = models.FloatField(default=0)
+    """Seconds that reading it took."""
+    is_behind = models.BooleanField(default=False)
+    """The file has messages that the chain has not, since the newest version was edited."""
+    sentence = models.TextField(default="", blank=True)
+    """Why it could not be read last; "" where it could."""
 
     def __str__(self) -> str:
         return self.path
@@ -134,6 +201,8 @@ class Arrival(models.Model):
     found = AsciiJSONField(default=list)
     """What can be chosen from: a row a message list."""
     made = models.PositiveIntegerField(default=0)
+    added = AsciiJSONField(default=list)
+    """The numbers of the chains that were made of it and were not in the library before."""
     failure = AsciiJSONField(default=dict)
     """Sentence, line, column, the source lines around it, and what can still be done."""
 
@@ -141,6 +210,10 @@ class Arrival(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.state})"
+
+    @property
+    def can_retry(self) -> bool:
+        return self.is_failed and bool(self.waiting)
 
     @property
     def has_stopped(self) -> bool:

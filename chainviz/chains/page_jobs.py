@@ -19,10 +19,12 @@ from chainviz.web.working_page import working_page
 REBUILD = "rebuild-outline"
 COMPARE = "compare-versions"
 COMPARE_RUNS = "compare-runs"
+COMPARE_FILES = "compare-files"
 TITLES = {
     REBUILD: "This chain is being checked with the current rules",
     COMPARE: "These versions are being compared",
     COMPARE_RUNS: "These chains are being compared",
+    COMPARE_FILES: "These files are being compared",
 }
 
 

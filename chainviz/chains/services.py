@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from chainviz.accounts.models import User
 from chainviz.chains.models import Arrival, Chain, ChainQuerySet
+from chainviz.chains.titles import branch_title, set_title
 from chainviz.chains.versions.heads import copy_head, head_moved, store_name
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
@@ -26,8 +27,8 @@ def rename(chain: Chain, title: str) -> None:
         raise ValidationError("A chain needs a title.")
     if len(clean) > TITLE_LENGTH:
         raise ValidationError(f"A title has at most {TITLE_LENGTH} characters; this one has {len(clean)}.")
-    chain.title = clean
-    chain.save(update_fields=["title"])
+    chain.title, chain.titled_by = clean, Chain.TitledBy.PERSON
+    chain.save(update_fields=["title", "titled_by"])
 
 
 def to_bin(chains: ChainQuerySet) -> list[int]:
@@ -57,18 +58,19 @@ def branch(chain: Chain, old: Version, *, by: User) -> Chain:
     with copied(old.snapshot) as finish, transaction.atomic():
         History.objects.select_for_update().get(pk=chain.history)
         chain.refresh_from_db()
-        version = finish(author=store_name(by), note=f"From version {old.number} of “{chain.title}”")
+        version = finish(author=store_name(by), note=f"From version {old.number} of “{chain.file_name}”")
         return branched(chain, version, by=by)
 
 
 def branched(chain: Chain, version: Version, *, by: User) -> Chain:
     """The row in the library for a history that was copied from another chain."""
     now = timezone.now()
-    title = f"{chain.title[: TITLE_LENGTH - 10]} (branch)"
     made = Chain(
         team=chain.team,
         owner=by,
-        title=title,
+        title=branch_title(chain),
+        titled_by=chain.titled_by,
+        part=chain.part,
         history=version.history_id,
         file_name=chain.file_name,
         sha256=chain.sha256,
@@ -80,6 +82,7 @@ def branched(chain: Chain, version: Version, *, by: User) -> Chain:
         changed_by=by,
     )
     copy_head(made, version)
+    set_title(made, version.snapshot)
     made.save()
     return made
 

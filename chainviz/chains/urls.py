@@ -5,11 +5,13 @@ from __future__ import annotations
 from django.urls import include, path
 
 from chainviz.chains.audit import view as audit
-from chainviz.chains.diff import runs_view as runs
 from chainviz.chains.diff import view as diff
+from chainviz.chains.diff.runs import view as runs
 from chainviz.chains.explorer.urls import explorer_urls
 from chainviz.chains.explorer.views import chain as explorer
-from chainviz.chains.library import bin
+from chainviz.chains.folders import follow_view as follow
+from chainviz.chains.folders import view as folders
+from chainviz.chains.library import bin, saved_filters
 from chainviz.chains.library import view as library
 from chainviz.chains.parse import view as parse
 from chainviz.chains.secrets import view as secrets
@@ -24,12 +26,25 @@ urlpatterns = [
     path("", library.library, name="library"),
     path("secrets/", secrets.library_secrets, name="secrets"),
     path("parse/", parse.parse_text, name="parse"),
+    path("columns/", library.columns, name="columns"),
+    path("filters/", saved_filters.save, name="save_filter"),
+    path("filters/<int:filter_id>/", saved_filters.saved_filter, name="saved_filter"),
     path("samples/", library.samples, name="samples"),
     path("upload/", upload.upload, name="upload"),
+    path("upload/tray/", upload.tray, name="tray"),
+    path("upload/retry/", upload.retry_failed, name="retry_failed"),
+    path("upload/dismiss/", upload.dismiss_all, name="dismiss_all"),
+    path("upload/<int:arrival_id>/undo/", upload.undo_added, name="undo_added"),
     path("upload/<int:arrival_id>/", upload.arrival, name="arrival"),
     path("upload/<int:arrival_id>/original", upload.original, name="original"),
     path("upload/<int:arrival_id>/forget/", upload.forget, name="forget"),
     path("upload/<int:arrival_id>/keep/", upload.keep, name="keep"),
+    path("folders/", folders.folder_page, name="folders"),
+    path("folders/add/", folders.add, name="add_folder"),
+    path("folders/remove/", folders.remove, name="remove_folder"),
+    path("folders/open/", folders.open_one, name="open_file"),
+    path("folders/refresh/", folders.refresh, name="refresh_folder"),
+    path("c/<int:chain_id>/follow/", follow.follow, name="follow"),
     path("pick/<int:arrival_id>/", pick.pick, name="pick"),
     path("bin/", bin.bin, name="bin"),
     path("bin/add/", bin.to_bin, name="to_bin"),

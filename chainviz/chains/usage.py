@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 
@@ -11,13 +12,16 @@ from django.conf import settings
 
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
+from chainviz.core.usage.duration_text import duration_text
 from chainviz.core.usage.estimate import estimated_tokens
 from chainviz.core.usage.model_figures import Models, read_overrides
 from chainviz.core.usage.recorded import TokenUsage
+from chainviz.core.usage.recorded_times import Times
 from chainviz.store.models import Outline
 from chainviz.store.outline.cache import listing_of
 from chainviz.store.outline.measures import Counts, unpack_charts
-from chainviz.web.formatting.token_estimate import token_text, tokens_text
+from chainviz.web.formatting.relative_time import full_time
+from chainviz.web.formatting.token_estimate import round_tokens_text, token_text, tokens_text
 
 Facts = tuple[tuple[str, str], ...]
 
@@ -45,24 +49,31 @@ class UsageView:
     summary: str
     """In the head of the page: recorded tokens, else an estimate that says so."""
     facts: Facts
-    """Recorded usage; empty where none is recorded."""
+    """Recorded usage and times; empty where none are recorded."""
     model: str
     meter: ContextMeter | None
     """None where the model or its window is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowUsage:
-    """In a row of the library."""
-
-    text: str
-    note: str
-    model: str = ""
-
-
 def usage_view(outline: Outline, size: int) -> UsageView:
-    usage = recorded_usage(outline)
-    return UsageView(usage_line(usage, size), usage_facts(usage), _shown(usage.model), _meter(usage.model, size))
+    usage, times = recorded_usage(outline), recorded_times(outline)
+    took = f" · {duration_text(times.seconds)}" if times.seconds else ""
+    facts = (*usage_facts(usage), *time_facts(times))
+    return UsageView(f"{usage_line(usage, size)}{took}", facts, _shown(usage.model), _meter(usage.model, size))
+
+
+def recorded_times(outline: Outline) -> Times:
+    """Of its messages, else of its document."""
+    return listing_of(outline).total.times or unpack_charts(outline.charts).times
+
+
+def time_facts(times: Times) -> Facts:
+    if not times:
+        return ()
+    began, ended = (full_time(datetime.fromtimestamp(each / 1000, UTC)) for each in times)
+    if not times.seconds:
+        return (("Written", began),)
+    return ("First message", began), ("Last message", ended), ("Duration", duration_text(times.seconds))
 
 
 def recorded_usage(outline: Outline) -> ChainUsage:
@@ -108,20 +119,9 @@ def token_facts(usage: TokenUsage) -> Iterable[tuple[str, str]]:
     yield "of it reasoning", tokens_text(usage.reasoning) if usage.reasoning else "not recorded"
 
 
-def node_facts(counts: Counts) -> Facts:
+def node_facts(counts: Counts, times: Times) -> Facts:
     """What the messages of a node record; () where they record nothing."""
-    usage = chain_usage(by_model(counts), {})
-    return usage_facts(usage)
-
-
-def row_usage(counts: Counts, size: int) -> RowUsage:
-    usage = chain_usage(by_model(counts), {})
-    if not usage.is_recorded:
-        return RowUsage(token_text(size), "estimate")
-    total, cost = usage.total, usage.cost(models())
-    notes = [f"{100 * total.cached // max(1, total.input)}% cached"] if total.cached else []
-    notes += [] if cost is None else [dollars(cost)]
-    return RowUsage(f"{tokens_text(total.input)} in · {tokens_text(total.output)} out", " · ".join(notes), _shown(usage.model))
+    return (*usage_facts(chain_usage(by_model(counts), {})), *time_facts(times))
 
 
 def _meter(model: str, size: int) -> ContextMeter | None:
@@ -129,11 +129,15 @@ def _meter(model: str, size: int) -> ContextMeter | None:
     if not window:
         return None
     tokens = estimated_tokens(size)
-    return ContextMeter(tokens_text(tokens), tokens_text(window), round(100 * tokens / window), _shown(model))
+    return ContextMeter(tokens_text(tokens), round_tokens_text(window), round(100 * tokens / window), _shown(model))
 
 
 def dollars(cost: Decimal) -> str:
     return f"${cost:,.2f}" if cost >= Decimal("0.01") or not cost else "under $0.01"
+
+
+def cost_text(millionths: int) -> str:
+    return dollars(Decimal(millionths) / 1_000_000)
 
 
 def _shown(model: str) -> str:

@@ -50,18 +50,6 @@ def own_and_others(counts: Mapping[str, Sequence[int]], format: str) -> tuple[di
     return {provider: verdict for provider, verdict in found.items() if provider.is_of(format)}, all_said
 
 
-def short_verdicts(counts: Mapping[str, Sequence[int]], format: str) -> tuple[VerdictView, ...]:
-    own, all_said = own_and_others(counts, format)
-    if all_said.state == "ok":
-        return (all_said,)
-    return (*(_named(provider, verdict) for provider, verdict in own.items()), all_said)
-
-
-def _named(provider: Provider, verdict: Verdict) -> VerdictView:
-    view = verdict_view(verdict)
-    return VerdictView(view.state, view.icon, f"{short_name(provider)}: {view.text}")
-
-
 def short_name(provider: Provider) -> str:
     """The company where that is enough to tell its API from the others."""
     same = [other for other in PROVIDERS if other.speaker == provider.speaker]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,15 +23,14 @@ from chainviz.commands.io.files import (
     add_json,
     chosen,
     each_file,
-    tell,
 )
 from chainviz.commands.io.option_values import described_options, option_values
+from chainviz.commands.io.output import complain, tell, warn
 from chainviz.commands.io.reports import describe, result_object
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations import OPERATIONS
-from chainviz.core.operations.contract import Options
 from chainviz.core.operations.convert import SAME
 from chainviz.core.operations.execute import get_operation, read_options
 from chainviz.core.operations.summarize import SUMMARIZE
@@ -55,11 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "--set", action="append", default=[], metavar="KEY=VALUE", help="an option; the list of them is below"
         )
         own.add_argument("--writer", default="", metavar="NAME", help=_writer_help(operation.name))
-        add_json(own)
-        own.add_argument(
-            "--out", metavar="FILE", help="write the changed file, several into a folder; - is standard output"
-        )
-        own.add_argument("--to", metavar="FORMAT", help="write the changed chains in this format instead of their own")
+        add_output(own)
 
 
 def _writer_help(operation: str) -> str:
@@ -77,19 +71,32 @@ def run(arguments: argparse.Namespace) -> int:
     options = read_options(operation, option_values(operation.Options, arguments.set))
     if arguments.writer and operation.name != SUMMARIZE.name:
         raise OptionsError(f"--writer is for {SUMMARIZE.name}; {operation.name} writes no summaries.")
+    return apply_to_files(arguments, lambda chain: chain.run(operation.name, options, arguments.writer))
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    add_json(parser)
+    parser.add_argument(
+        "--out", metavar="FILE", help="write the changed file, several into a folder; - is standard output"
+    )
+    parser.add_argument("--to", metavar="FORMAT", help="write the changed chains in this format instead of their own")
+
+
+def apply_to_files(arguments: argparse.Namespace, change: Callable[[Chain], Result]) -> int:
+    """Changes each chain of the files, writes what `add_output` asks for, and prints what was done."""
     if arguments.to and arguments.to != SAME:
         get_format(arguments.to)
     outputs = Outputs(arguments)
 
     def apply(each: Input, file: ChainFile) -> int:
         target = outputs.path(each)
-        results, chains = in_turn(chosen(file, arguments.chain), partial(_applied, arguments, options))
+        results, chains = in_turn(chosen(file, arguments.chain), partial(_applied, change))
         refused = [result for result in results if isinstance(result, NotApplied)]
         if target and not refused:
             _write([result.chain for _, result in _done(results)], chains, arguments.to, target)
         for result in refused:
             unwritten = f" {target} is not written." if target and target != "-" else ""
-            print(f"chainviz: {result.chain.title}: {result.why}{unwritten}", file=sys.stderr)
+            complain(f"{result.chain.title}: {result.why}{unwritten}")
         if target != "-":
             tell(line for result in results for line in _told(result, as_json=arguments.json))
         return 1 if refused else 0
@@ -101,9 +108,9 @@ Applied = tuple[Chain, Result]
 """The chain before, and what became of it."""
 
 
-def _applied(arguments: argparse.Namespace, options: Options, chain: Chain) -> tuple[Chain, Applied | NotApplied]:
+def _applied(change: Callable[[Chain], Result], chain: Chain) -> tuple[Chain, Applied | NotApplied]:
     try:
-        result = chain.run(arguments.operation, options, arguments.writer)
+        result = change(chain)
     except (Refused, PathError) as refused:
         return chain, NotApplied(chain, refused)
     return result.chain, (chain, result)
@@ -140,12 +147,12 @@ def _write(done: Sequence[Chain], in_file: Sequence[Chain], to: str | None, targ
     if format is None:
         rewrite = rewrite_of(done)
         for warning in _copies_left(in_file, rewrite) if rewrite else ():
-            print(f"warning: {warning}", file=sys.stderr)
+            warn(warning)
         write_out(target, document_of(in_file))
         return
     converted = [chain.convert(format) for chain in done]
     for warning in (warning for result in converted for warning in result.warnings):
-        print(f"warning: {warning}", file=sys.stderr)
+        warn(warning)
     write_out(target, in_format(format, [result.chain.messages for result in converted]))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
-from chainviz.commands.startup import prepare
+from chainviz.commands.io.output import complain, tell
+from chainviz.commands.server.startup import prepare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     path: Path = arguments.file
     if path.exists():
-        print(f"chainviz: {path} exists; name a new file.", file=sys.stderr)
+        complain(f"{path} exists; name a new file.")
         return 2
     if not prepare():
         return 2
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
             os.fsync(file.fileno())
         unfinished.rename(path)
     except OSError as error:
-        print(f"chainviz: {path} cannot be written: {error.strerror}.", file=sys.stderr)
+        complain(f"{path} cannot be written: {error.strerror}.")
         return 2
-    print(f"{path}: {count:,} rows, {path.stat().st_size:,} bytes")
+    tell([f"{path}: {count:,} rows, {path.stat().st_size:,} bytes"])
     return 0

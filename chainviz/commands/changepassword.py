@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from chainviz.commands.createowner import read_password
-from chainviz.commands.startup import prepare
+from chainviz.commands.io.output import complain, tell
+from chainviz.commands.server.startup import prepare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,11 +19,12 @@ def run(arguments: argparse.Namespace) -> int:
     from django.core.exceptions import ValidationError
 
     from chainviz.accounts.administration import set_password
+    from chainviz.jobs.lease import storable
 
     try:
-        user = set_password(arguments.email, read_password())
+        user = set_password(storable(arguments.email), read_password())
     except ValidationError as error:
-        print(f"chainviz: {' '.join(error.messages)}", file=sys.stderr)
+        complain(" ".join(error.messages))
         return 2
-    print(f"The password of {user.username} is changed.")
+    tell([f"The password of {user.username} is changed."])
     return 0

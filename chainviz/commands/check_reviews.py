@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Sequence
 
-from chainviz.commands.startup import prepare
+from chainviz.commands.io.output import tell
+from chainviz.commands.server.startup import prepare
 from chainviz.core.errors import OptionsError
 
 NAMED = re.compile(r"(?:.*/c/)?(\d{1,18})(?:/.*)?")
@@ -31,11 +32,12 @@ def check_reviews(chains: Sequence[str], *, as_json: bool) -> int:
         if as_json:
             rows = [{"rule": check.name, "met": check.is_met, "text": check.text, "note": check.note} for check in checks]
             signed = standing.sign_off is not None
-            print(json.dumps({"chain": key, "version": chain.version, "met": standing.is_ready, "signed_off": signed, "checks": rows}))
+            told = {"chain": key, "version": chain.version, "met": standing.is_ready, "signed_off": signed, "checks": rows}
+            tell([json.dumps(told)])
             continue
-        print(f"{chain.title}, version {chain.version}: {'rules met' if standing.is_ready else 'rules not met'}")
+        tell([f"{chain.title}, version {chain.version}: {'rules met' if standing.is_ready else 'rules not met'}"])
         for check in checks:
-            print(f"  {'ok' if check.is_met else 'no'}  {check.text}{f' ({check.note})' if check.note else ''}")
+            tell([f"  {'ok' if check.is_met else 'no'}  {check.text}{f' ({check.note})' if check.note else ''}"])
     return int(code)
 
 

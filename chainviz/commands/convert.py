@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 
 from chainviz.api.chain import Chain, Result
@@ -19,8 +18,8 @@ from chainviz.commands.io.files import (
     add_json,
     chosen,
     each_file,
-    tell,
 )
+from chainviz.commands.io.output import tell, warn
 from chainviz.commands.io.reports import result_object
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.operations.convert import SAME
@@ -67,4 +66,4 @@ def _tell(chains: Sequence[Chain], results: Sequence[Result], *, as_json: bool) 
             tell([json.dumps(result_object(before, result))])
             continue
         for warning in result.warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+            warn(warning)

@@ -9,7 +9,8 @@ import argparse
 import getpass
 import sys
 
-from chainviz.commands.startup import prepare
+from chainviz.commands.io.output import complain, tell
+from chainviz.commands.server.startup import prepare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,13 +25,14 @@ def run(arguments: argparse.Namespace) -> int:
     from django.core.exceptions import ValidationError
 
     from chainviz.accounts.administration import create_owner
+    from chainviz.jobs.lease import storable
 
     try:
-        member = create_owner(arguments.email, arguments.name, read_password(), arguments.team)
+        member = create_owner(arguments.email, storable(arguments.name), read_password(), storable(arguments.team))
     except ValidationError as error:
-        print(f"chainviz: {' '.join(error.messages)}", file=sys.stderr)
+        complain(" ".join(error.messages))
         return 2
-    print(f"{member.user.username} is an owner of “{member.team.name}”.")
+    tell([f"{member.user.username} is an owner of “{member.team.name}”."])
     return 0
 
 

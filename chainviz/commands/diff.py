@@ -10,7 +10,8 @@ from typing import Any
 
 from chainviz.api.comparison import Comparison, diff
 from chainviz.api.file import ChainFile
-from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened, tell
+from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened
+from chainviz.commands.io.output import tell
 from chainviz.commands.io.reports import change_object, diff_object, facts_object
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.diff import ChainDiff, diff_chains
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
                 tell([json.dumps(_object(found))])
                 continue
             tell([f"chain {number}"] if several else [])
-            tell(str(found).splitlines() if isinstance(found, Comparison) else render(found))
+            tell(str(found).split("\n") if isinstance(found, Comparison) else render(found))
     return 0
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from chainviz.commands.io.files import add_format
+from chainviz.commands.io.output import complain, tell
 from chainviz.core.errors import ChainError
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
@@ -38,14 +38,14 @@ def _code(session: Path, arguments: argparse.Namespace, provider: Provider | Non
             return _restore(session)
         return _fix(session, arguments, provider)
     except ChainError as error:
-        print(f"chainviz: {error}", file=sys.stderr)
+        complain(error)
         return 2
 
 
 def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None) -> int:
     fixed = fix_session(content_of(session), str(session), arguments.format, provider)
     for line in fixed.cut:
-        print(f"{session}: line {line} is not valid JSON and is removed")
+        tell([f"{session}: line {line} is not valid JSON and is removed"])
     for each in fixed.chains:
         _tell(each)
     code = 1 if fixed.has_errors_left else 0
@@ -53,22 +53,22 @@ def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None
         return code
     if arguments.check:
         return 1
-    print(f"{session}: fixed; the backup is {write_back(session, fixed.old, fixed.new)}")
+    tell([f"{session}: fixed; the backup is {write_back(session, fixed.old, fixed.new)}"])
     return code
 
 
 def _tell(fixed: FixedChain) -> None:
     if fixed.is_changed:
-        print(f"{fixed.title}: what changes for {fixed.provider.label}")
+        tell([f"{fixed.title}: what changes for {fixed.provider.label}"])
         for line in fixed.changes:
-            print(f"  {line}")
+            tell([f"  {line}"])
     elif not fixed.result.warnings:
-        print(f"{fixed.title}: {fixed.provider.label} accepts it")
+        tell([f"{fixed.title}: {fixed.provider.label} accepts it"])
     for sentence in fixed.result.warnings:
-        print(f"  {sentence}")
+        tell([f"  {sentence}"])
 
 
 def _restore(session: Path) -> int:
     backup, now = restore(session)
-    print(f"{session}: restored from {backup.name}; the session as it was is {now.name}")
+    tell([f"{session}: restored from {backup.name}; the session as it was is {now.name}"])
     return 0

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 from itertools import chain
 
-from chainviz.commands.startup import prepare
+from chainviz.commands.io.output import tell
+from chainviz.commands.server.startup import prepare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rebuild", action="store_true", help="rebuild all outlines first (they are only a cache)")
+    parser.add_argument(
+        "--rebuild", action="store_true", help="rebuild all outlines and the search index first (they are only caches)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -18,15 +21,19 @@ def run(arguments: argparse.Namespace) -> int:
     from chainviz.accounts.audit.chain import check_all
     from chainviz.chains.fsck import fsck_library
     from chainviz.drafts.fsck import fsck_drafts
+    from chainviz.recipes.fsck import fsck_recipes
     from chainviz.review.fsck import fsck_review
     from chainviz.store.fsck import fsck
     from chainviz.store.outline.build import rebuild_all
+    from chainviz.store.search.check import fsck_search
+    from chainviz.store.search.index import rebuild_index
 
     if arguments.rebuild:
-        print(f"{rebuild_all()} outlines rebuilt")
+        tell([f"{rebuild_all()} outlines rebuilt", f"{rebuild_index()} chains indexed"])
     errors = 0
-    for finding in chain(fsck(), fsck_library(), fsck_drafts(), fsck_review(), check_all()):
+    apps = (fsck_library(), fsck_drafts(), fsck_review(), fsck_recipes())
+    for finding in chain(fsck(), fsck_search(), *apps, check_all()):
         errors += finding.severity == "error"
-        print(f"{finding.severity}: {finding.text}")
-    print("Everything is in order." if not errors else f"{errors} errors")
+        tell([f"{finding.severity}: {finding.text}"])
+    tell(["Everything is in order." if not errors else f"{errors} errors"])
     return 1 if errors else 0

@@ -10,10 +10,11 @@ from typing import Any
 
 from chainviz.api.chain import Chain
 from chainviz.api.file import ChainFile
-from chainviz.commands.io.files import Input, add_choice, add_files, add_format, add_json, chosen, each_file, tell
+from chainviz.commands.io.files import Input, add_choice, add_files, add_format, add_json, chosen, each_file
+from chainviz.commands.io.output import tell
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.observations.contract import UNKNOWN, Observation, ObservedMessage
-from chainviz.core.terminal import excerpt, visible
+from chainviz.core.terminal import excerpt
 from chainviz.core.text_formats import TEXT_FORMATS
 
 SHOWN = 70
@@ -57,7 +58,7 @@ def _texts(chain: Chain, arguments: argparse.Namespace) -> Iterator[str]:
         yield json.dumps({"title": chain.title, "texts": texts})
         return
     for each in results:
-        yield from map(visible, each.text.split("\n"))
+        yield from each.text.split("\n")
         if each.media:
             yield f"(media behind the text: {len(each.media):,})"
 
@@ -65,15 +66,15 @@ def _texts(chain: Chain, arguments: argparse.Namespace) -> Iterator[str]:
 def _lines(chain: Chain, found: list[ObservedMessage]) -> Iterator[str]:
     results = [result for each in found for result in each.results]
     errors, media = sum(result.is_error for result in results), sum(len(result.media) for result in results)
-    yield f"{visible(chain.title or 'chain')}: {len(results):,} results, {errors:,} errors, {media:,} media"
+    yield f"{chain.title or 'chain'}: {len(results):,} results, {errors:,} errors, {media:,} media"
     paths = _paths(chain)
     for each in found:
         if each.convention == UNKNOWN:
-            yield f"  {paths[each.message]}  unknown: {visible(', '.join(each.names))} named as if a tool; the chain calls none"
+            yield f"  {paths[each.message]}  unknown: {', '.join(each.names)} named as if a tool; the chain calls none"
         for result in each.results:
             error = "error, " if result.is_error else ""
             place = f"{paths[each.message]}  {each.convention}, {error}{result.size:,} bytes, {_call(result, paths)}"
-            yield f"  {place}  {visible(result.tool)}: {excerpt(result.content, SHOWN)}"
+            yield f"  {place}  {result.tool}: {excerpt(result.content, SHOWN)}"
 
 
 def _call(result: Observation, paths: list[str]) -> str:

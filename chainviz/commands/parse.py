@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from chainviz.api.answer import parse
-from chainviz.commands.io.files import tell
+from chainviz.commands.io.output import complain, tell
 from chainviz.core.errors import ChainError, DocumentError
-from chainviz.core.terminal import excerpt, visible
+from chainviz.core.terminal import excerpt
 from chainviz.core.text_formats import TEXT_FORMATS
 from chainviz.core.text_formats.contract import FoundSection
 from chainviz.core.toolchain import ParsedAnswer, ParseOptions, ReadCalls
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     error = _error(answer, text)
     tell([json.dumps(_object(answer, text, error))] if arguments.json else _lines(answer, text))
     if error:
-        print(f"chainviz: {visible(error)}", file=sys.stderr)
+        complain(error)
     return 1 if error or any(calls.error for _, calls in answer.actions) else 0
 
 
@@ -72,7 +72,7 @@ def _lines(answer: ParsedAnswer, text: str) -> Iterator[str]:
     calls = {section.start: read for section, read in answer.actions}
     for section in sections:
         place = f"characters {section.start:,} to {section.end:,}"
-        yield f"  {visible(section.name)}, {place}: {excerpt(section.content, SHOWN)}"
+        yield f"  {section.name}, {place}: {excerpt(section.content, SHOWN)}"
         yield from _call_lines(calls[section.start]) if section.start in calls else ()
     for ignored in answer.text.ignored:
         place = f"characters {ignored.start:,} to {ignored.end:,}"
@@ -84,11 +84,11 @@ def _lines(answer: ParsedAnswer, text: str) -> Iterator[str]:
 def _call_lines(read: ReadCalls) -> Iterator[str]:
     for entry in read.entries:
         if entry.call is not None:
-            yield f"    call {visible(entry.call.name)}: {excerpt(entry.call.text, SHOWN)}"
+            yield f"    call {entry.call.name}: {excerpt(entry.call.text, SHOWN)}"
         else:
-            yield f"    not a call: {visible(str(entry.error))}"
+            yield f"    not a call: {entry.error}"
     if read.error:
-        yield f"    no call runs: {visible(str(read.error))}"
+        yield f"    no call runs: {read.error}"
 
 
 def _object(answer: ParsedAnswer, text: str, error: str) -> dict[str, Any]:

@@ -9,10 +9,9 @@ from pathlib import Path
 from chainviz.api.chain import Chain
 from chainviz.core.errors import DocumentError
 from chainviz.core.operations.repair import CHOICES
-from chainviz.core.providers.error_messages import ErrorMessage
-from chainviz.core.providers.locate_error import LocatedError, locate_error
+from chainviz.core.providers.errors.error_messages import ErrorMessage
+from chainviz.core.providers.errors.locate_error import LocatedError, locate_error
 from chainviz.core.providers.without_fix import reason_without_fix
-from chainviz.core.terminal import visible
 
 
 def read_text(name: str) -> str:
@@ -53,7 +52,7 @@ def located_lines(chain: Chain, found: LocatedError) -> Iterator[str]:
         yield from (_fix_line(chain, name, f" --set since={found.path}") for name in found.fixes)
         return
     best = found.problems[0]
-    yield f"{chain.title}: {found.path}: {visible(best.text)}"
+    yield f"{chain.title}: {found.path}: {best.text}"
     yield from (_fix_line(chain, name) for name in found.fixes)
     if reason := reason_without_fix(best):
         yield f"  no automatic fix: {reason}"

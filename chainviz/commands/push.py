@@ -13,14 +13,19 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
+from uuid import uuid4
 
-from chainviz.commands.io.files import add_files, inputs, tell
+from chainviz.commands.io.files import add_files, inputs
+from chainviz.commands.io.output import complain, tell
 from chainviz.core.errors import ChainError, DocumentError, OptionsError, Refused
-from chainviz.core.terminal import visible
 
 TOKEN = "CHAINVIZ_TOKEN"
 SECONDS_BETWEEN = 1.0
 """While the server imports a large file."""
+WAITS = (1.0, 2.0, 4.0)
+"""Seconds before a request is sent again that has got no answer."""
+BUSY = {502, 503, 504}
+"""What a reverse proxy answers while its server restarts."""
 LONGEST = 600.0
 """Seconds that the server may take for one answer."""
 
@@ -42,10 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             links = server.push(each.place, _content(each.name))
         except ChainError as error:
-            print(f"chainviz: {visible(each.name)}: {error}", file=sys.stderr)
+            complain(f"{each.name}: {error}")
             code = max(code, 1 if isinstance(error, Refused) else 2)
         else:
-            tell(visible(link) for link in links)
+            tell(links)
     return code
 
 
@@ -54,6 +59,10 @@ def _content(name: str) -> bytes:
         return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise DocumentError(f"it cannot be read: {error.strerror or error}.") from None
+
+
+class NoAnswer(Exception):
+    """The server could not be reached, or works on the first request still: ask again."""
 
 
 class NoRedirect(HTTPRedirectHandler):
@@ -76,7 +85,8 @@ class Server:
 
     def push(self, name: str, content: bytes) -> list[str]:
         """Returns the links of the chains. Raises Refused where the server does not take the file."""
-        answer = self._ask(f"/api/v1/uploads?{urlencode({'name': name[-255:]})}", content)
+        query = urlencode({"name": name[-255:]}, errors="replace")
+        answer = self._ask(f"/api/v1/uploads?{query}", content, uuid4().hex)
         while answer["state"] == "importing":
             time.sleep(SECONDS_BETWEEN)
             answer = self._ask(f"/api/v1/uploads/{answer['id']}")
@@ -84,24 +94,43 @@ class Server:
             raise Refused(answer["error"])
         return [chain["url"] for chain in answer["chains"]] or [f"{self._address}/"]
 
-    def _ask(self, path: str, body: bytes | None = None) -> dict[str, Any]:
+    def _ask(self, path: str, body: bytes | None = None, key: str = "") -> dict[str, Any]:
+        """`key`: by which the server knows a body that is sent again, so that it makes no second chain."""
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/octet-stream"}
+        request = Request(self._address + path, body, {**headers, "Idempotency-Key": key} if key else headers)
+        for wait in WAITS:
+            try:
+                return self._ask_once(request)
+            except NoAnswer:
+                time.sleep(wait)
         try:
-            with self._opener.open(Request(self._address + path, body, headers), timeout=LONGEST) as answer:
+            return self._ask_once(request)
+        except NoAnswer as error:
+            raise DocumentError(f"{self._address} does not answer as chainviz does: {error}.") from None
+
+    def _ask_once(self, request: Request) -> dict[str, Any]:
+        """Raises NoAnswer where the request may be sent again."""
+        try:
+            with self._opener.open(request, timeout=LONGEST) as answer:
                 found = json.load(answer)
+        except HTTPError as error:
+            if error.code in BUSY or (error.code == 409 and "Retry-After" in error.headers):
+                raise NoAnswer(_sentence(error).rstrip(".")) from None
+            raise Refused(_sentence(error)) from None
+        except ValueError as error:
+            reason: object = error
+        except (HTTPException, OSError) as error:
+            raise NoAnswer(getattr(error, "reason", error)) from None
+        else:
             if isinstance(found, dict) and "state" in found:
                 return found
-            reason: object = "its answer is of another kind"
-        except HTTPError as error:
-            raise Refused(_sentence(error)) from None
-        except (HTTPException, OSError, ValueError) as error:
-            reason = getattr(error, "reason", error)
+            reason = "its answer is of another kind"
         raise DocumentError(f"{self._address} does not answer as chainviz does: {reason}.")
 
 
 def _sentence(error: HTTPError) -> str:
     """What the server says, else its status."""
     try:
-        return visible(str(json.loads(error.read(100_000))["error"]))
+        return str(json.loads(error.read(100_000))["error"])
     except (ValueError, KeyError, TypeError):
-        return f"the server answers {error.code} {visible(error.reason)}."
+        return f"the server answers {error.code} {error.reason}."

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from chainviz.commands.startup import prepare
+from chainviz.commands.io.output import complain, tell
+from chainviz.commands.server.startup import prepare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,12 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if not arguments.file.is_file():
-        print(f"chainviz: there is no file {arguments.file}.", file=sys.stderr)
+        complain(f"there is no file {arguments.file}.")
         return 2
     if not prepare(with_samples=False):
         return 2
     from chainviz.store.site_backup import restore_backup
 
     restore_backup(arguments.file)
-    print("Restored. `chainviz fsck` checks them; `chainviz serve` starts the server.")
+    tell(["Restored. `chainviz fsck` checks them; `chainviz serve` starts the server."])
     return 0

@@ -5,22 +5,25 @@ from __future__ import annotations
 
 import argparse
 import socket
-import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from chainviz.commands.io.files import add_format
-from chainviz.commands.startup import prepare, release_connections
+from chainviz.commands.io.output import complain, tell
+from chainviz.commands.server.running_server import forget_server, note_server
+from chainviz.commands.server.startup import prepare, release_connections
 from chainviz.commands.worker import start_child
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.settings import CHAINVIZ
 
+FILES = "a transcript to put into the library, or a folder or pattern whose files are listed"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="*", help="a transcript to put into the library first")
+    parser.add_argument("files", metavar="FILE", nargs="*", help=f"{FILES}, before it starts")
     add_format(parser)
     parser.add_argument("--host", default=CHAINVIZ.host, help="address to listen on (CHAINVIZ_HOST)")
     parser.add_argument("--port", type=int, default=CHAINVIZ.port, help="port to listen on (CHAINVIZ_PORT)")
@@ -29,15 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if reason := cannot_listen(arguments.host, arguments.port):
-        print(f"chainviz: {reason}", file=sys.stderr)
+        complain(reason)
         return 2
     format = get_format(arguments.format).name if arguments.format else ""
     if not prepare():
         return 2
     if CHAINVIZ.mode == "team" and not has_account():
-        print("Nobody can sign in yet. Make the first account with: chainviz createowner EMAIL", flush=True)
+        tell(["Nobody can sign in yet. Make the first account with: chainviz createowner EMAIL"])
     clear_staged_files()
-    take_in([Path(name) for name in arguments.files], format, url_of(arguments.host, arguments.port))
+    take_in(arguments.files, format, url_of(arguments.host, arguments.port))
+    note_server(arguments.host, arguments.port, url_of(arguments.host, arguments.port))
     serve(arguments.host, arguments.port, has_worker=not arguments.without_jobs)
     return 0
 
@@ -57,17 +61,34 @@ def clear_staged_files() -> None:
         clear_orphans(timedelta(0))
 
 
-def take_in(paths: Sequence[Path], format: str, url: str) -> None:
-    """Puts every chain of the files into the library, one line a file. One that cannot be read is reported and skipped."""
+def take_in(names: Sequence[str], format: str, url: str) -> int:
+    """Puts every chain of the files into the library, and lists the folders, one line each. What cannot be read is reported
+    and skipped. Very many files are not read at once: their folders are listed.
+
+    Returns 2 where something could not be read, else 0.
+    """
     from chainviz.accounts.models import local_member
+    from chainviz.chains.folders.watched import FEW, folders_of, is_place, watch
     from chainviz.chains.uploads.local_files import take_file
 
-    for path in paths:
+    code, member = 0, local_member()
+    places = [name for name in names if is_place(name)]
+    files = [Path(name) for name in names if name not in places]
+    if len(files) > FEW:
+        tell([f"{len(files):,} files are named: their folders are listed, and each file is read when it is opened."])
+        files, places = [], places + folders_of(files)
+    for name in [*places, *map(str, files)]:
         try:
-            print(f"{path}: {take_file(local_member(), path, format).told(url)}", flush=True)
+            if name in places:
+                told = f"{url}folders/?folder={watch(member, name).number}"
+            else:
+                told = take_file(member, Path(name), format).told(url)
+            tell([f"{name}: {told}"])
         except DocumentError as error:
-            print(f"chainviz: {error}", file=sys.stderr, flush=True)
+            complain(error)
+            code = 2
     release_connections()
+    return code
 
 
 def cannot_listen(host: str, port: int) -> str:
@@ -120,7 +141,7 @@ def start_worker() -> None:
 def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
     return {
         "bind": address,
-        "worker_class": "gthread",
+        "worker_class": "chainviz.commands.server.http_worker.Worker",
         "workers": 1,
         # an upload that stalls holds a thread; readers must still find one
         "threads": 48,
@@ -128,6 +149,7 @@ def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
         "graceful_timeout": 10,
         "loglevel": "warning",
         "control_socket_disable": True,
-        "when_ready": lambda server: print(f"chainviz is ready: {url}  (stop it with Ctrl+C)", flush=True),
+        "when_ready": lambda server: tell([f"chainviz is ready: {url}  (stop it with Ctrl+C)"]),
+        "on_exit": lambda server: forget_server(),
         "post_worker_init": lambda worker: start_worker() if has_worker else None,
     }

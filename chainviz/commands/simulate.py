@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened, tell
+from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened
 from chainviz.commands.io.option_values import value_of
+from chainviz.commands.io.output import tell
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.compact.simulation import Lost, Simulated, Simulation
 from chainviz.core.operations.strategies import ESTIMATES, PLAIN
-from chainviz.core.terminal import visible
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,9 +55,9 @@ def _turn(simulation: Simulation, given: int | None) -> int:
 
 def _lines(title: str, simulation: Simulation, turn: int) -> Iterator[str]:
     count = len(simulation.turns)
-    yield f"{visible(title)}: {count:,} complete turn{'' if count == 1 else 's'}"
+    yield f"{title}: {count:,} complete turn{'' if count == 1 else 's'}"
     for line in simulation.lines if count else ():
-        yield f"  {visible(line.line.name)}: about {line.tokens()[turn]:,} tokens in turn {turn + 1:,}, at most {max(line.tokens()):,}"
+        yield f"  {line.line.name}: about {line.tokens()[turn]:,} tokens in turn {turn + 1:,}, at most {max(line.tokens()):,}"
         for firing in line.firings:
             yield f"    fired after turn {firing.turn + 1:,}: {firing.removed:,} messages, {firing.removed_bytes:,} bytes removed"
         if line.firings:

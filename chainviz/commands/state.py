@@ -12,7 +12,8 @@ from typing import Any
 from chainviz.api.chain import Chain, load
 from chainviz.api.state import read_state
 from chainviz.api.writing import write_out
-from chainviz.commands.io.files import add_choice, tell
+from chainviz.commands.io.files import add_choice
+from chainviz.commands.io.output import tell
 from chainviz.core.errors import DocumentError, OptionsError, Refused
 from chainviz.core.state.document import State, write_state
 from chainviz.core.state.export import is_state_format, provider_of
@@ -20,7 +21,7 @@ from chainviz.core.state.faults import StateFile
 from chainviz.core.state.raw_messages import DIALECTS
 from chainviz.core.state.salvage import Salvaged, salvage
 from chainviz.core.state.stored_and_sent import NextCall
-from chainviz.core.terminal import excerpt, visible
+from chainviz.core.terminal import excerpt
 
 SHOWN = 70
 
@@ -90,7 +91,7 @@ def _run_chain(chain: Chain, arguments: argparse.Namespace) -> int:
         call = _call(chain, arguments)
         told = {"format": chain.format, "provider": provider or None, "next_call": _call_object(call)}
         lock = f"{provider} only" if provider else "no provider stores messages in this format"
-        lines = [f"{visible(arguments.file)}: {chain.format}, {lock}", *_call_lines(call)]
+        lines = [f"{arguments.file}: {chain.format}, {lock}", *_call_lines(call)]
         tell([json.dumps(told)] if arguments.json else lines)
     return 0
 
@@ -121,18 +122,18 @@ def _content(name: str) -> bytes:
 
 
 def _lines(name: str, file: StateFile, salvaged: Salvaged | None) -> Iterator[str]:
-    state, found = file.found, "no problems" if file.problem is None else visible(str(file.problem))
-    yield f"{visible(name)}: {found}"
+    state, found = file.found, "no problems" if file.problem is None else str(file.problem)
+    yield f"{name}: {found}"
     for fault, result in file.checks:
         yield f"  {fault.value.replace('_', ' ')}: {result}"
     yield (
-        f"  version {file.version}, provider {visible(state.provider) or 'none'}, {len(state.messages):,} messages, "
+        f"  version {file.version}, provider {state.provider or 'none'}, {len(state.messages):,} messages, "
         f"{state.seen:,} seen by the model, {len(state.messages) - state.seen:,} appended since"
     )
     if salvaged is not None:
         yield f"  {len(salvaged.state.messages):,} messages can be read"
         for gap in salvaged.gaps:
-            yield f"  message {gap.place + 1:,} cannot: {visible(gap.reason)} {excerpt(gap.text, SHOWN)}"
+            yield f"  message {gap.place + 1:,} cannot: {gap.reason} {excerpt(gap.text, SHOWN)}"
 
 
 def _object(file: StateFile, salvaged: Salvaged | None) -> dict[str, Any]:

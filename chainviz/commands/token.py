@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from chainviz.commands.startup import prepare
+from chainviz.commands.io.output import complain, tell
+from chainviz.commands.server.startup import prepare
 
 SCOPES = ("read", "write", "export")
 
@@ -28,13 +28,14 @@ def run(arguments: argparse.Namespace) -> int:
     from django.core.exceptions import ValidationError
 
     from chainviz.accounts.administration import make_token
+    from chainviz.jobs.lease import storable
 
     if settings.CHAINVIZ.mode == "team" and not arguments.account:
-        print("chainviz: in team mode a token belongs to a member: name one with --account.", file=sys.stderr)
+        complain("in team mode a token belongs to a member: name one with --account.")
         return 2
     try:
-        print(make_token(arguments.name[:60], arguments.scopes, arguments.days, arguments.account))
+        tell([make_token(storable(arguments.name[:60]), arguments.scopes, arguments.days, storable(arguments.account))])
     except ValidationError as error:
-        print(f"chainviz: {' '.join(error.messages)}", file=sys.stderr)
+        complain(" ".join(error.messages))
         return 2
     return 0

@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 
-from chainviz.commands.startup import judge_again_if_needed, prepare, set_up_django
+from chainviz.commands.io.output import tell
+from chainviz.commands.server.startup import judge_again_if_needed, prepare, set_up_django
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 1
@@ -28,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif not prepare():
         return 2
     else:
-        print("chainviz worker is ready", flush=True)
+        tell(["chainviz worker is ready"])
     from chainviz.jobs.worker import run_worker
 
     judge_again_if_needed()

@@ -10,10 +10,11 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from chainviz.core.chain.arguments import sanitize
-from chainviz.core.chain.build import FALLBACK_REQUEST_ARGUMENTS, FALLBACK_RESPONSE_CONTENT, tool_message
+from chainviz.core.chain.build import tool_message
+from chainviz.core.chain.calls.arguments import sanitize
+from chainviz.core.chain.calls.tool_ids import Template
+from chainviz.core.chain.default_texts import FALLBACK_REQUEST_ARGUMENTS, FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Part, ToolCall, ToolResult
-from chainviz.core.chain.tool_ids import Template
 from chainviz.core.errors import Refused
 
 

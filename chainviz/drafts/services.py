@@ -14,6 +14,7 @@ from chainviz.accounts.models import User
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.services import TITLE_LENGTH, branched
+from chainviz.chains.titles import branch_title
 from chainviz.chains.versions.heads import head_moved, store_name
 from chainviz.core.chain.messages import Text
 from chainviz.core.chain.paths import parse_path
@@ -34,6 +35,7 @@ from chainviz.store.errors import Overlap
 from chainviz.store.history import drafts as store
 from chainviz.store.history import rebase as rebasing
 from chainviz.store.history import versions
+from chainviz.store.history.merge import Choices
 from chainviz.store.history.steps import written_step
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Snapshot, Version
@@ -79,7 +81,7 @@ def _repeat_behind(kept: StoreDraft, replaced: Sequence[Snapshot]) -> None:
     try:
         rebasing.repeat_behind(kept, replaced[0], replaced[1:])
     except Overlap as overlap:
-        where = ", ".join(path.number for path in overlap.paths[:3])
+        where = ", ".join(path.number for path in overlap.paths[:3]) or "the document around the messages"
         raise Refused(
             f"A later step of your draft changes the same nodes ({where}), so it cannot be repeated after this one. "
             "Undo the later steps first, or add this as another step."
@@ -205,10 +207,13 @@ def bring_back(draft: Draft) -> None:
 
 
 @transaction.atomic
-def rebase(draft: Draft) -> None:
-    """The same changes on the newest version; Overlap where both sides changed the same pairs."""
+def rebase(draft: Draft, choices: Choices | None = None) -> None:
+    """The same changes on the newest version; Overlap where both sides changed the same and none of `choices` says which
+    change stays."""
     head = version_of(draft.chain, Chain.objects.values_list("version", flat=True).get(pk=draft.chain_id))
-    rebasing.rebase(stored_draft(draft), head)
+    if head.number == draft.base:
+        return
+    rebasing.rebase(stored_draft(draft), head, choices)
     draft.base = head.number
     try:
         with transaction.atomic():
@@ -228,8 +233,9 @@ def branch(draft: Draft, *, title: str, note: str, by: User) -> Chain:
         keep_note(kept, note)
     with versions.saved_as_branch(kept, author=store_name(by), note=kept.note) as version:
         made = branched(draft.chain, version, by=by)
-        made.title = storable(title)[:TITLE_LENGTH]
-        made.save(update_fields=["title"])
+        if title not in (made.title, branch_title(draft.chain)):
+            made.title, made.titled_by = storable(title)[:TITLE_LENGTH], Chain.TitledBy.PERSON
+            made.save(update_fields=["title", "titled_by"])
         discard(draft)
         audit.draft_became(draft.pk, branch=made.pk)
     return made

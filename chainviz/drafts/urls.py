@@ -7,7 +7,7 @@ from django.urls import include, path
 from chainviz.chains.explorer.urls import explorer_urls
 from chainviz.drafts.edit import restore_view as restore
 from chainviz.drafts.edit import view as edit
-from chainviz.drafts.operations import page
+from chainviz.drafts.operations import page, recipe_page
 from chainviz.drafts.preview import conflict_view as conflict
 from chainviz.drafts.preview import save_view as save
 from chainviz.drafts.preview import view as draft
@@ -39,6 +39,7 @@ urlpatterns = [
     path(f"{RUN}piece/<int:piece_id>/", summary_run.piece, name="summary"),
     path(f"{RUN}piece/<int:piece_id>/do", summary_run.do_piece, name="summary_do"),
     path(f"{RUN}piece/<int:piece_id>/prompt", summary_run.prompt, name="summary_prompt"),
+    path("c/<int:chain_id>/recipe/", recipe_page.recipe_page, name="recipe"),
     path("c/<int:chain_id>/do/<slug:name>/", page.operation, name="operation"),
     path("c/<int:chain_id>/repair/", page.operation, {"name": "repair"}, name="repair"),
     path(DRAFT, draft.draft, name="draft"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -12,11 +14,12 @@ from ninja import NinjaAPI
 from ninja.operation import Operation
 
 from chainviz.accounts.permissions import requires
-from chainviz.http_api import chains, drafts, threads, uploads
+from chainviz.http_api import chains, drafts, labels, threads, uploads
 from chainviz.http_api.errors import add_handlers
 from chainviz.http_api.page import calls
+from chainviz.http_api.repeat import ANSWER_HEADER, PARAMETER
 
-ROUTERS = (uploads.router, chains.router, drafts.router, threads.router)
+ROUTERS = (uploads.router, chains.router, drafts.router, threads.router, labels.router)
 BASE = "/api/v1"
 
 
@@ -36,13 +39,12 @@ def make_api() -> NinjaAPI:
 API = make_api()
 
 
+def _operations() -> Iterator[Operation]:
+    return (each for router in ROUTERS for view in router.path_operations.values() for each in view.operations)
+
+
 def _urls() -> list[URLPattern]:
-    permissions = {
-        operation.view_func.__name__: operation.view_func.access  # type: ignore[attr-defined]
-        for router in ROUTERS
-        for view in router.path_operations.values()
-        for operation in view.operations
-    }
+    permissions = {each.view_func.__name__: each.view_func.access for each in _operations()}  # type: ignore[attr-defined]
     found = [each for each in API.urls[0] if isinstance(each, URLPattern) and each.name in permissions]
     for each in found:
         requires(permissions[each.name or ""])(each.callback)
@@ -51,11 +53,21 @@ def _urls() -> list[URLPattern]:
 
 
 @cache
-def description() -> dict[str, object]:
+def description() -> dict[str, Any]:
     """Returns the OpenAPI document."""
     found = dict(API.get_openapi_schema(path_prefix=f"{BASE}/"))
+    _describe_repeatable(found["paths"])
     found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return {**found, "security": [{"token": []}]}
+
+
+def _describe_repeatable(paths: dict[str, Any]) -> None:
+    names = {each.view_func.__name__ for each in _operations() if getattr(each.view_func, "is_repeatable", False)}
+    for said in (said for methods in paths.values() for said in methods.values() if said["operationId"] in names):
+        said["parameters"] = [*said["parameters"], PARAMETER]
+        for status, answer in said["responses"].items():
+            if int(status) < 300:
+                answer["headers"] = ANSWER_HEADER
 
 
 @requires("public")

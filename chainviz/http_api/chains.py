@@ -14,8 +14,13 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.exports.choices import Export
 from chainviz.chains.exports.view import written
+from chainviz.chains.library.filter import notices, read_filter
+from chainviz.chains.library.fitting import fitting
+from chainviz.chains.library.search.hits import ChainHits, hits_of
+from chainviz.chains.library.search.index_job import not_indexed
 from chainviz.chains.models import Chain
 from chainviz.commands.io.reports import diff_object, problem_object
+from chainviz.core.errors import Refused
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.verdict import verdict_from
 from chainviz.http_api.shapes import (
@@ -23,10 +28,13 @@ from chainviz.http_api.shapes import (
     MOST,
     REFUSALS,
     ChainList,
+    ChainQuery,
     ChainShape,
     Comparison,
     Error,
     ExportQuery,
+    FoundShape,
+    HitShape,
     OffsetQuery,
     PageQuery,
     PlaceQuery,
@@ -55,11 +63,28 @@ BYTES = {
 
 @router.get("/chains", response={200: ChainList, REFUSALS: Error})
 @requires("read")
-def chains(request: HttpRequest, asked: Query[PageQuery]) -> ChainList:
-    """The chains of the library, the newest first."""
-    found = Chain.objects.visible_to(member_of(request)).in_library().order_by("-pk")
+def chains(request: HttpRequest, asked: Query[ChainQuery]) -> ChainList:
+    """The chains of the library that fit the filter, the newest first."""
+    wanted = read_filter(asked.model_dump(exclude={"before", "limit"}))
+    if said := notices(wanted):
+        raise Refused(" ".join(said))
+    mine = Chain.objects.visible_to(member_of(request)).in_library()
+    found = fitting(mine, wanted).order_by("-pk")
     page, following = _page(found if asked.before is None else found.filter(pk__lt=asked.before), asked.limit)
-    return ChainList(chains=[chain_shape(request, chain) for chain in page], next=following and page[-1].pk)
+    hits = hits_of(page, wanted.terms)
+    return ChainList(
+        chains=[_found(request, chain, hits.get(chain.pk)) for chain in page],
+        next=following and page[-1].pk,
+        not_indexed=not_indexed(mine).count() if wanted.terms else 0,
+    )
+
+
+def _found(request: HttpRequest, chain: Chain, hits: ChainHits | None) -> FoundShape:
+    shown = [
+        HitShape(path=hit.path, text="".join(words for words, _ in hit.pieces), url=request.build_absolute_uri(hit.url))
+        for hit in (hits.shown if hits else ())
+    ]
+    return FoundShape(**chain_shape(request, chain).model_dump(), hits=shown)
 
 
 @router.get("/chains/{int:chain_id}", response={200: ChainShape, REFUSALS: Error})

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
+from django.db import transaction
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Router, Status
@@ -13,22 +17,27 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.core.formats import read_only
 from chainviz.core.operations import OPERATIONS, operation_named
+from chainviz.core.operations.contract import Operation, Options
 from chainviz.core.operations.execute import read_options
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.job import FUNCTION, is_long, start
-from chainviz.drafts.operations.run import change
-from chainviz.drafts.stored_draft import steps_of
+from chainviz.drafts.operations.run import changing
+from chainviz.drafts.stored_draft import steps_of, stored_draft
 from chainviz.drafts.target import Target, draft_for, open_draft_for, target_of_draft, target_of_version, version_of
 from chainviz.http_api.errors import NotPossible
+from chainviz.http_api.repeat import made, repeatable
 from chainviz.http_api.shapes import (
     REFUSALS,
+    ConflictList,
+    ConflictShape,
     DraftList,
     DraftShape,
     Error,
     JobShape,
     OperationCall,
     OperationShape,
+    RebaseCall,
     SaveCall,
     VersionShape,
     draft_shape,
@@ -36,6 +45,7 @@ from chainviz.http_api.shapes import (
     version_shape,
 )
 from chainviz.jobs.models import Job
+from chainviz.store.history.rebase import merge_of
 
 router = Router(tags=["changes"])
 DRAFT = "/chains/{int:chain_id}/drafts/{int:draft_id}"
@@ -51,10 +61,22 @@ def operations(request: HttpRequest) -> list[OperationShape]:
     ]
 
 
+def _changed_before(
+    request: HttpRequest, ids: dict[str, int], chain_id: int, **path: object
+) -> Status[VersionShape] | Status[DraftShape] | Status[JobShape]:
+    if "job" in ids:
+        return Status(202, job(request, ids["job"]))
+    if "draft" in ids:
+        return Status(201, draft(request, chain_id, ids["draft"]))
+    chain = chain_for(request, chain_id)
+    return Status(200, version_shape(request, chain, version_of(chain, ids["version"])))
+
+
 @router.post(
     "/chains/{int:chain_id}/operations/{slug:name}",
     response={200: VersionShape, 201: DraftShape, 202: JobShape, REFUSALS: Error},
 )
+@repeatable(_changed_before)
 @requires("save")
 def run_operation(
     request: HttpRequest, chain_id: int, name: str, call: OperationCall
@@ -74,11 +96,22 @@ def run_operation(
     if sentence and name != "convert":
         raise NotPossible(sentence)
     if is_long(target.stored):
-        return Status(202, job_shape(request, start(target, operation, options)))
-    draft = change(target, operation, options)
+        return Status(202, _started(request, target, operation, options))
+    with changing(target, operation, options) as draft:
+        if not call.save:
+            made(request, draft=draft.pk)
     if not call.save:
         return Status(201, draft_shape(request, draft, steps_of(draft)))
-    return Status(200, _saved(request, draft, call.note))
+    services.keep_note(stored_draft(draft), call.note)  # outlives a conflict
+    with transaction.atomic():
+        return Status(200, _saved(request, draft, call.note))
+
+
+@transaction.atomic
+def _started(request: HttpRequest, target: Target, operation: Operation[Any], options: Options) -> JobShape:
+    job = start(target, operation, options)
+    made(request, job=job.pk)
+    return job_shape(request, job)
 
 
 def _target(request: HttpRequest, chain_id: int, call: OperationCall) -> Target:
@@ -111,17 +144,43 @@ def draft(request: HttpRequest, chain_id: int, draft_id: int) -> DraftShape:
 
 
 @router.post(f"{DRAFT}/save", response={200: VersionShape, REFUSALS: Error})
+@repeatable(_changed_before)
 @decorate_view(recorded_together)
 @requires("save")
 def save_draft(request: HttpRequest, chain_id: int, draft_id: int, call: SaveCall) -> VersionShape:
-    """Saves a draft as the next version; 409 where somebody saved one meanwhile."""
+    """Saves a draft as the next version; 409 where somebody saved one meanwhile: rebase the draft, then save it."""
     return _saved(request, open_draft_for(request, chain_id, draft_id), call.note)
 
 
 def _saved(request: HttpRequest, draft: Draft, text: str) -> VersionShape:
     version = services.save(draft, note=text, by=person_of(request))
     note(request, version=version.number)
+    made(request, version=version.number)
     return version_shape(request, draft.chain, version_of(draft.chain, version.number))
+
+
+@router.get(f"{DRAFT}/conflicts", response={200: ConflictList, REFUSALS: Error})
+@requires("draft")
+def draft_conflicts(request: HttpRequest, chain_id: int, draft_id: int) -> ConflictList:
+    """The nodes that a draft and a newer version both changed; all other changes merge automatically."""
+    found = open_draft_for(request, chain_id, draft_id)
+    head = version_of(found.chain, found.chain.version)
+    conflicts = [
+        ConflictShape(key=each.key, path=str(each.path or ""), choices=list(each.choices))
+        for each in merge_of(stored_draft(found), head).conflicts
+    ]
+    return ConflictList(base=found.base, head=head.number, conflicts=conflicts)
+
+
+@router.post(f"{DRAFT}/rebase", response={200: DraftShape, REFUSALS: Error})
+@decorate_view(recorded_together)
+@requires("draft")
+def rebase_draft(request: HttpRequest, chain_id: int, draft_id: int, call: RebaseCall) -> DraftShape:
+    """Repeats the changes of a draft on the newest version; 409, and nothing is changed, where a conflict has no choice."""
+    found = open_draft_for(request, chain_id, draft_id)
+    services.rebase(found, call.choices)
+    note(request, version=found.base, chosen=dict(Counter(call.choices.values())))
+    return draft_shape(request, found, steps_of(found))
 
 
 @router.post(f"{DRAFT}/undo", response={200: DraftShape, REFUSALS: Error})

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
+from chainviz.accounts.idempotency import Lost
 from chainviz.chains.exports.lock import ExportLocked
 from chainviz.core.errors import ChainError, DocumentError
 from chainviz.drafts.closed_draft import DraftGone
@@ -20,7 +21,7 @@ class NotPossible(ChainError):
     """Refused because of what the chain is now, not because of what was sent."""
 
 
-CONFLICTS = (Conflict, Overlap, MovedOn, NotPossible)
+CONFLICTS = (Conflict, Overlap, MovedOn, NotPossible, Lost)
 
 
 def add_handlers(api: NinjaAPI) -> None:

@@ -49,7 +49,7 @@ def _call(method: str, path: str, said: Mapping[str, Any], schemas: Mapping[str,
     fields = [
         Field(each["name"], _type(each["schema"]), each["required"], each.get("description", ""))
         for each in said.get("parameters", [])
-        if each["in"] == "query"
+        if each["in"] in ("query", "header")
     ]
     answers = ", ".join(str(status) for status in said["responses"] if str(status).startswith("2"))
     return Call(said["tags"][0], method, path, said["description"], (*fields, *_body(said, schemas)), answers)

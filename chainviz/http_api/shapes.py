@@ -10,7 +10,9 @@ from django.urls import reverse
 from ninja import Field, Schema
 
 from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.usage import by_model
 from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.diff.three_way import Choice
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored_draft import Steps
 from chainviz.jobs.models import Job
@@ -40,6 +42,30 @@ class PageQuery(Schema):
     limit: int = Field(50, ge=1, le=MOST)
 
 
+class ChainQuery(PageQuery):
+    """The filter of the library's page, by the same names."""
+
+    q: str = Field("", max_length=200, description="Words in title or text; “phrases” in quotation marks, -word leaves out.")
+    tool: str = Field("", max_length=200)
+    model: str = Field("", max_length=200)
+    problem: str = Field("", max_length=200, description="A rule of the structure that the chain breaks.")
+    verdict: str = Field("", max_length=200, description="Such as `anthropic:rejected`, `:accepted` or `:unchecked`.")
+    format: str = Field("", max_length=200)
+    label: str = Field("", max_length=200, description="Such as `tag:urgent`.")
+    problems: str = Field("", max_length=1, description="1: with problems of its structure.")
+    errors: str = Field("", max_length=1, description="1: with tool errors.")
+    larger: str = Field("", max_length=40, description="Such as `500 kB`.")
+    smaller: str = Field("", max_length=40)
+    since: str = Field("", max_length=40, description="Changed since this day, such as 2026-10-01.")
+    until: str = Field("", max_length=40)
+
+
+class HitShape(Schema):
+    path: str = Field(description="Of the part, in the newest version.")
+    text: str = Field(description="What stands around the match; empty in messages of more than 1 MB.")
+    url: str
+
+
 class PlaceQuery(Schema):
     start: str = Field("", alias="from", max_length=100, description="The `next` of the page before, or any path.")
     limit: int = Field(MOST, ge=1, le=MOST)
@@ -62,12 +88,23 @@ class ExportQuery(Schema):
     scope: Literal["chain", "file"] = Field("chain", description="`file`: the whole file with this chain in its place.")
 
 
+class UsageShape(Schema):
+    model: str
+    calls: int
+    input: int
+    cached: int = Field(description="Of the input: read from the provider's cache.")
+    written: int = Field(description="Of the input: written to the provider's cache.")
+    output: int
+    reasoning: int = Field(description="Of the output.")
+
+
 class ChainShape(Schema):
     id: int
     title: str
     url: str = Field(description="The page of the chain.")
     file_name: str
     format: str
+    model: str = Field(description="The model that was called most; empty where none is recorded.")
     version: int = Field(description="The number of the newest version.")
     messages: int
     sections: int
@@ -75,13 +112,24 @@ class ChainShape(Schema):
     size: int = Field(description="Content bytes.")
     errors: int = Field(description="Problems of its structure.")
     warnings: int
+    tools: dict[str, int] = Field(description="How often each tool was called, of the 200 called most.")
+    tool_errors: int = Field(description="Tool results that are marked as errors.")
     tokens: int | None = Field(description="Recorded tokens; null where none are recorded.")
+    usage: list[UsageShape] = Field(description="Recorded tokens of each model.")
+    cost: float | None = Field(description="Dollars at list prices; null where no tokens are recorded, or a model has no price.")
+    began_at: datetime | None = Field(description="When its first message was written; null where no time is recorded.")
+    seconds: float | None = Field(description="From its first message to its last one; null where no time is recorded.")
     created_at: datetime
     changed_at: datetime
 
 
+class FoundShape(ChainShape):
+    hits: list[HitShape] = Field(description="Of a search: the first matches in its text.")
+
+
 class ChainList(Schema):
-    chains: list[ChainShape]
+    chains: list[FoundShape]
+    not_indexed: int = Field(0, description="Of a search: chains whose text is not searched yet.")
     next: int | None = Field(description="`before` of the next page; null on the last one.")
 
 
@@ -191,9 +239,30 @@ class DraftList(Schema):
     drafts: list[DraftShape]
 
 
-class ThreadQuery(Schema):
+class ConflictShape(Schema):
+    key: str = Field(description="Names it in `choices` of a rebase.")
+    path: str = Field(description="Of the node in the version that the draft starts from; empty for the file around the messages.")
+    choices: list[Choice]
+
+
+class ConflictList(Schema):
+    base: int = Field(description="The version that the draft starts from.")
+    head: int = Field(description="The newest version.")
+    conflicts: list[ConflictShape]
+
+
+class RebaseCall(Schema):
+    choices: dict[str, Choice] = Field({}, description="By key of a conflict: whose change stays.")
+
+
+class RowsQuery(Schema):
     after: int = Field(0, ge=0, le=LARGEST, description="The `next` of the page before.")
     limit: int = Field(50, ge=1, le=MOST)
+
+
+class FileQuery(Schema):
+    format: Literal["csv", "jsonl"] = "jsonl"
+    chain: int | None = Field(None, ge=1, le=LARGEST, description="Only this one; by default the whole library.")
 
 
 class CommentCall(Schema):
@@ -203,6 +272,7 @@ class CommentCall(Schema):
 class NewThreadCall(CommentCall):
     path: str = Field("", max_length=100, description="Of a node or part; empty for the whole chain.")
     quote: str = Field("", max_length=5_000, description="Words in it that the comment is about.")
+    nth: int = Field(0, ge=0, le=LARGEST, description="Which of the places with these words, counted from 0.")
 
 
 class ResolveCall(Schema):
@@ -235,6 +305,30 @@ class ThreadList(Schema):
     next: int | None = Field(description="`after` of the next page; null on the last one.")
 
 
+class LabelCall(Schema):
+    kind: Literal["tag", "rating", "outcome"]
+    value: str = Field(max_length=200, description="A tag of up to 40 characters, 1 to 5, or pass or fail.")
+    path: str = Field("", max_length=100, description="Of a node; empty for the whole chain.")
+
+
+class LabelShape(Schema):
+    id: int
+    kind: str = Field(description="tag, rating or outcome.")
+    text: str = Field(description="Such as urgent, 4 of 5, pass.")
+    value: int | None = Field(description="Of a rating, 1 to 5; of an outcome, 1 for pass and 0 for fail.")
+    version: int = Field(description="That it was set on.")
+    set_on: str = Field(description="Path of its node in that version; empty for the whole chain.")
+    path: str = Field(description="In the newest version; empty where its node is gone, and for the whole chain.")
+    state: str = Field(description="carried, outdated, removed or folded into a summary.")
+    person: str
+    at: datetime
+
+
+class LabelList(Schema):
+    labels: list[LabelShape]
+    next: int | None = Field(description="`after` of the next page; null on the last one.")
+
+
 class JobShape(Schema):
     id: int
     state: str = Field(description="queued, running, done, failed, cancelled or interrupted.")
@@ -245,10 +339,18 @@ class JobShape(Schema):
 
 
 def chain_shape(request: HttpRequest, chain: Chain) -> ChainShape:
-    shown = {name: getattr(chain, name) for name in ChainShape.model_fields if hasattr(chain, name)}
-    return ChainShape(
-        **shown, url=request.build_absolute_uri(reverse("chains:chain", args=[chain.pk])), errors=chain.problems
-    )
+    facts: dict[str, Any] = {
+        "url": request.build_absolute_uri(reverse("chains:chain", args=[chain.pk])),
+        "errors": chain.problems,
+        "tools": dict(chain.tools),
+        "usage": [
+            UsageShape(model=model, **usage._asdict()) for model, usage in by_model(chain.usage or {}).items()
+        ],
+        "cost": None if chain.cost is None else chain.cost / 1_000_000,
+        "seconds": None if chain.duration is None else chain.duration / 1000,
+    }
+    shown = {name: getattr(chain, name) for name in ChainShape.model_fields.keys() - facts.keys()}
+    return ChainShape(**shown, **facts)
 
 
 def version_shape(request: HttpRequest, chain: Chain, version: Version) -> VersionShape:

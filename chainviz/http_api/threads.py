@@ -1,4 +1,4 @@
-"""Comments: the threads of a chain as they stand in its newest version, new ones, replies, resolved or open again."""
+"""Comments: the threads of a chain as they stand in its newest version, new ones, replies, edited, deleted, resolved."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils import timezone
 from ninja import Query, Router, Status
 from ninja.decorators import decorate_view
 
@@ -18,6 +20,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.core.chain.paths import parse_path
 from chainviz.http_api.errors import NotPossible
+from chainviz.http_api.repeat import made, repeatable
 from chainviz.http_api.shapes import (
     LARGEST,
     REFUSALS,
@@ -26,8 +29,8 @@ from chainviz.http_api.shapes import (
     Error,
     NewThreadCall,
     ResolveCall,
+    RowsQuery,
     ThreadList,
-    ThreadQuery,
     ThreadShape,
 )
 from chainviz.review.models import Comment, Place, Thread
@@ -37,11 +40,12 @@ from chainviz.review.threads.places import place_threads
 
 router = Router(tags=["comments"])
 THREAD = "/chains/{int:chain_id}/threads/{int:number}"
+COMMENT = "/chains/{int:chain_id}/comments/{int:comment_id}"
 
 
 @router.get("/chains/{int:chain_id}/threads", response={200: ThreadList, REFUSALS: Error})
 @requires("read")
-def threads(request: HttpRequest, chain_id: int, asked: Query[ThreadQuery]) -> ThreadList:
+def threads(request: HttpRequest, chain_id: int, asked: Query[RowsQuery]) -> ThreadList:
     """The threads of a chain, with the place where each stands in the newest version."""
     subject = version_subject(request, chain_id)
     visible = Thread.objects.filter(chain=subject.chain, number__gt=asked.after).visible_to(person_of(request))
@@ -52,19 +56,33 @@ def threads(request: HttpRequest, chain_id: int, asked: Query[ThreadQuery]) -> T
     )
 
 
+@router.get(THREAD, response={200: ThreadShape, REFUSALS: Error})
+@requires("read")
+def thread(request: HttpRequest, chain_id: int, number: int) -> ThreadShape:
+    """One thread, with the place where it stands in the newest version."""
+    return _shape(request, chain_id, _thread(request, chain_id, number))
+
+
+def _written_before(request: HttpRequest, ids: dict[str, int], chain_id: int, **path: object) -> Status[ThreadShape]:
+    return Status(201, _shape(request, chain_id, _thread(request, chain_id, ids["thread"])))
+
+
 @router.post("/chains/{int:chain_id}/versions/{int:number}/threads", response={201: ThreadShape, REFUSALS: Error})
+@repeatable(_written_before)
 @decorate_view(recorded_together)
 @requires("comment")
 def new_thread(request: HttpRequest, chain_id: int, number: int, call: NewThreadCall) -> Status[ThreadShape]:
     """Begins a thread on the whole chain, a node, a part, or words in it."""
     subject = version_subject(request, chain_id, number or LARGEST)
-    anchor = about(subject.stored, number, parse_path(call.path) if call.path else None, call.quote)
+    anchor = about(subject.stored, number, parse_path(call.path) if call.path else None, call.quote, call.nth)
     comment = writing.begin(subject.chain, person_of(request), anchor, call.text)
     note(request, thread=comment.thread.number, version=number)
+    made(request, thread=comment.thread.number)
     return Status(201, _shape(request, chain_id, comment.thread))
 
 
 @router.post(f"{THREAD}/replies", response={201: ThreadShape, REFUSALS: Error})
+@repeatable(_written_before)
 @decorate_view(recorded_together)
 @requires("comment")
 def reply_to_thread(request: HttpRequest, chain_id: int, number: int, call: CommentCall) -> Status[ThreadShape]:
@@ -73,6 +91,7 @@ def reply_to_thread(request: HttpRequest, chain_id: int, number: int, call: Comm
     if thread.is_resolved:
         raise NotPossible(f"Thread {number} is resolved; reopen it first.")
     writing.reply(thread, person_of(request), call.text)
+    made(request, thread=number)
     return Status(201, _shape(request, chain_id, thread))
 
 
@@ -85,6 +104,35 @@ def resolve_thread(request: HttpRequest, chain_id: int, number: int, call: Resol
     writing.set_resolved(thread, person_of(request), call.resolved)
     note(request, resolved=call.resolved)
     return _shape(request, chain_id, thread)
+
+
+@router.post(f"{COMMENT}/text", response={200: CommentShape, REFUSALS: Error})
+@decorate_view(recorded_together)
+@requires("comment")
+def edit_comment(request: HttpRequest, chain_id: int, comment_id: int, call: CommentCall) -> CommentShape:
+    """Changes the text of a comment of yours."""
+    comment = _own(request, chain_id, comment_id)
+    writing.edit(comment, call.text)
+    note(request, thread=comment.thread.number)
+    return _comment(comment)
+
+
+@router.post(f"{COMMENT}/delete", response={200: CommentShape, REFUSALS: Error})
+@decorate_view(recorded_together)
+@requires("comment")
+def delete_comment(request: HttpRequest, chain_id: int, comment_id: int) -> CommentShape:
+    """Deletes a comment of yours. Its place in the thread stays."""
+    comment = _own(request, chain_id, comment_id)
+    number, deleted = comment.thread.number, _comment(comment)
+    writing.delete(comment)
+    note(request, thread=number)
+    return deleted.model_copy(update={"text": "", "deleted_at": comment.deleted_at or timezone.now()})
+
+
+def _own(request: HttpRequest, chain_id: int, comment_id: int) -> Comment:
+    """404 for the comment of somebody else, and for one that is deleted."""
+    own = Comment.objects.filter(author=person_of(request), deleted_at=None, thread__chain=chain_for(request, chain_id))
+    return get_object_or_404(own.select_related("thread__chain"), pk=comment_id)
 
 
 def _thread(request: HttpRequest, chain_id: int, number: int) -> Thread:

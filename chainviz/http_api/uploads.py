@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from hashlib import sha256
+from typing import Any
 
 from django.core.files.uploadedfile import TemporaryUploadedFile
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Router, Status
+from ninja.decorators import decorate_view
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
@@ -16,6 +20,7 @@ from chainviz.chains.uploads import arrivals
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import FORMATS
 from chainviz.http_api.errors import NotPossible
+from chainviz.http_api.repeat import made, repeatable
 from chainviz.http_api.shapes import REFUSALS, Error, UploadQuery, UploadShape, upload_shape
 from chainviz.web.middleware.json_errors import json_error
 
@@ -30,9 +35,45 @@ BODY = {
 }
 
 
+def _received(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Writes the body to a file, a piece at a time, before anything else is done."""
+
+    @wraps(run)
+    def answer(request: HttpRequest, **path: Any) -> HttpResponse:
+        with TemporaryUploadedFile("upload.json", "application/octet-stream", 0, None) as file:
+            request.body_file, request.body_digest = file, _write(request, file)  # type: ignore[attr-defined]
+            return run(request, **path)
+
+    return answer
+
+
+def _write(request: HttpRequest, file: TemporaryUploadedFile) -> str:
+    """Returns the SHA-256 of the body."""
+    digest, size = sha256(), 0
+    while chunk := request.read(CHUNK):
+        file.write(chunk)
+        digest.update(chunk)
+        size += len(chunk)
+    file.flush()
+    file.size = size
+    return digest.hexdigest()
+
+
+def _uploaded_before(request: HttpRequest, ids: dict[str, Any]) -> Status[UploadShape]:
+    if "upload" in ids:
+        return Status(202, upload_state(request, ids["upload"]))
+    chains = list(Chain.objects.visible_to(member_of(request)).filter(pk__in=ids["chains"]).order_by("pk"))
+    if not chains:
+        raise Http404
+    state = Arrival.State.KNOWN if ids["known"] else Arrival.State.DONE
+    return Status(200 if ids["known"] else 201, upload_shape(request, Arrival(state=state), chains))
+
+
 @router.post(
     "/uploads", response={200: UploadShape, 201: UploadShape, 202: UploadShape, REFUSALS: Error}, openapi_extra=BODY
 )
+@decorate_view(_received)
+@repeatable(_uploaded_before)
 @requires("upload")
 def upload(request: HttpRequest, asked: Query[UploadQuery]) -> Status[UploadShape] | HttpResponse:
     """Takes every chain of a file in.
@@ -42,10 +83,11 @@ def upload(request: HttpRequest, asked: Query[UploadQuery]) -> Status[UploadShap
     """
     if asked.format and all(each.name != asked.format for each in FORMATS):
         raise OptionsError(f"There is no format “{asked.format}”.")
-    with TemporaryUploadedFile(asked.name, "application/octet-stream", 0, None) as file:
-        digest = _received(request, file)
-        arrival = arrivals.receive(member_of(request), file, format=asked.format, how={"as": "all"})
+    file, digest = request.body_file, request.body_digest  # type: ignore[attr-defined]
+    file.name = asked.name
+    arrival = arrivals.receive(member_of(request), file, format=asked.format, how={"as": "all"})
     if arrival.is_running:
+        made(request, upload=arrival.pk)
         return Status(202, upload_shape(request, arrival, []))
     chains = list(Chain.objects.visible_to(member_of(request)).filter(sha256=digest, is_branch=False).order_by("pk"))
     answer = upload_shape(request, arrival, chains)
@@ -55,7 +97,9 @@ def upload(request: HttpRequest, asked: Query[UploadQuery]) -> Status[UploadShap
     if any(chain.is_in_bin for chain in chains):
         raise NotPossible("A chain of this file is in the bin: restore it there first.")
     answer.id = None
-    return Status(200 if arrival.state == Arrival.State.KNOWN else 201, answer)
+    is_known = arrival.state == Arrival.State.KNOWN
+    made(request, chains=[chain.pk for chain in chains], known=is_known)
+    return Status(200 if is_known else 201, answer)
 
 
 @router.get("/uploads/{int:arrival_id}", response={200: UploadShape, REFUSALS: Error})
@@ -64,18 +108,6 @@ def upload_state(request: HttpRequest, arrival_id: int) -> UploadShape:
     """How far the import of a large file is. Sending the same bytes again names all chains of the file."""
     arrival = arrival_for(request, arrival_id)
     return upload_shape(request, arrival, [arrival.chain] if arrival.chain else [])
-
-
-def _received(request: HttpRequest, file: TemporaryUploadedFile) -> str:
-    """Writes the body to the file, a piece at a time, and returns its SHA-256."""
-    digest, size = sha256(), 0
-    while chunk := request.read(CHUNK):
-        file.write(chunk)
-        digest.update(chunk)
-        size += len(chunk)
-    file.flush()
-    file.size = size
-    return digest.hexdigest()
 
 
 def _place(arrival: Arrival) -> str:

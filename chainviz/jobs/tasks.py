@@ -79,6 +79,9 @@ def _run(job: Job) -> None:
     try:
         _call(job)
     except (KeyboardInterrupt, SystemExit):
+        if not connection.in_atomic_block:
+            # the signal may have interrupted a statement, whose connection accepts no other
+            connection.close()
         lease.give_back(job)
         raise
     finally:

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 POLL_SECONDS = 0.5
 RETRY_SECONDS = 5
 CHORE_SECONDS = 3600
+IDLE_SECONDS = 2
 
 
 def run_worker() -> None:
@@ -27,9 +28,13 @@ def run_worker() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
     start_sweeper()
+    idle_at = 0.0
     while True:
         try:
             seconds = 0.0 if run_next_job() else POLL_SECONDS
+            if seconds and time.monotonic() >= idle_at:
+                idle_at = time.monotonic() + IDLE_SECONDS
+                import_string(settings.WHEN_IDLE)()
         except DatabaseError:
             log.exception("the worker lost the database; trying again")
             connection.close()

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from chainviz.core.operations.summarize.writers.contract import WriterError
+from chainviz.core.usage.recorded import TokenUsage, read_usage
 from chainviz.llm.endpoint import Endpoint
 from chainviz.llm.errors import own_words, quoted
 
@@ -37,6 +38,7 @@ class _Choice(_Lenient):
 
 class _Event(_Lenient):
     choices: list[_Choice] | None = None
+    usage: Any = None
 
 
 UNFINISHED = {
@@ -60,11 +62,14 @@ class Answer:
         self._called_tool = False
         self._refusal = ""
         self._empty = True
+        self.usage: TokenUsage | None = None
+        """As the server counted it."""
 
     def take(self, event: object) -> bool:
         """One event of a stream, or a whole answer; ValueError when it has not the shape of one."""
-        choices = _Event.model_validate(event).choices
-        for choice in (choices or [])[:1]:
+        said_now = _Event.model_validate(event)
+        self._count(said_now.usage)
+        for choice in (said_now.choices or [])[:1]:
             self._empty = False
             said = choice.delta or choice.message or _Said()
             self._called_tool = self._called_tool or bool(said.tool_calls or said.function_call)
@@ -101,6 +106,11 @@ class Answer:
         if not text.strip():
             raise WriterError("The model finished without writing anything.")
         return text
+
+    def _count(self, usage: Any) -> None:
+        """Servers count at the end, or more with each event: the last count is the one."""
+        counted = usage.model_dump() if isinstance(usage, BaseModel) else usage
+        self.usage = read_usage(counted) or self.usage
 
     def _add(self, content: str) -> None:
         self.size += len(content.encode("utf-8", "surrogatepass"))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
+
+from chainviz.core.usage.model_figures import Models, read_overrides
+from chainviz.core.usage.recorded import TokenUsage
 
 
 class Configured(Protocol):
@@ -20,6 +25,8 @@ class Configured(Protocol):
     def llm_concurrency(self) -> int: ...
     @property
     def llm_seconds(self) -> int: ...
+    @property
+    def models(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +39,9 @@ class Endpoint:
     model: str = ""
     concurrency: int = 4
     seconds: float = 600.0
-    """For one summary, from the first connection to the last word, repeated attempts included."""
+    """For one prompt, from the first connection to the last word, repeated attempts included."""
+    models: str = ""
+    """The file with the person's own figures of models; "" for none."""
 
     @classmethod
     def configured(cls, settings: Configured) -> Endpoint:
@@ -42,7 +51,17 @@ class Endpoint:
             model=settings.llm_model.strip(),
             concurrency=settings.llm_concurrency,
             seconds=settings.llm_seconds,
+            models=settings.models,
         )
+
+    @property
+    def window(self) -> int:
+        """Tokens that the model takes at once; 0 where that is not known."""
+        return _models(self.models).context_window(self.model) or 0 if self.model else 0
+
+    def price(self, usage: TokenUsage) -> Decimal | None:
+        """Dollars at list prices; None where the model has none."""
+        return _models(self.models).cost(self.model, usage)
 
     @property
     def host(self) -> str:
@@ -79,6 +98,11 @@ class Limits:
     wire_bytes: int = 16 * 1024 * 1024
     """Of the answer as it is sent: a streamed token of four bytes travels in about three hundred."""
     text_bytes: int = 1024 * 1024
+
+
+@lru_cache(maxsize=4)
+def _models(path: str) -> Models:
+    return Models(read_overrides(path))
 
 
 def _is_address(text: str) -> bool:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from chainviz.core.operations.summarize.writers.contract import SummaryRequest, WriterError
+from chainviz.core.operations.summarize.writers.context_window import BETWEEN, split_request
+from chainviz.core.operations.summarize.writers.contract import Summary, SummaryRequest, WriterError
+from chainviz.core.usage.recorded import TokenUsage
 from chainviz.llm import errors
 from chainviz.llm.answer import Answer
 from chainviz.llm.cancellable import run_watched
@@ -22,6 +24,8 @@ from chainviz.llm.retries import is_passing, seconds_to_wait
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
+COUNT_SECONDS = 2.0
+"""How long the server's count of tokens is waited for, once the text is whole."""
 KEYLESS = "none"
 """The library insists on a key; this one is never sent."""
 
@@ -46,22 +50,37 @@ class OpenAIWriter:
         *,
         cancelled: Callable[[], bool] = lambda: False,
         progress: Callable[[float, str], None] = lambda done, text: None,
-    ) -> str:
+    ) -> Summary:
         if self.endpoint.problem:
             raise WriterError(self.endpoint.problem, retryable=False)
-        asking = _Asking(self.endpoint, self.limits, request)
+        parts = split_request(request, request.window or self.endpoint.window)
+        texts: list[str] = []
+        usage: TokenUsage | None = None
+        for number, part in enumerate(parts):
+            name = f"part {number + 1:,} of {len(parts):,}" if len(parts) > 1 else ""
+            asking = _Asking(self.endpoint, self.limits, part)
 
-        def look() -> None:
-            if cancelled():
-                raise WriterError("Cancelled before the summary was written.")
-            progress(asking.done, asking.stage)
+            def look(asking: _Asking = asking, number: int = number, name: str = name) -> None:
+                if cancelled():
+                    raise WriterError("Cancelled before the summary was written.")
+                progress((number + asking.done) / len(parts), f"{name}, {asking.stage}" if name else asking.stage)
 
+            texts.append(self._written(asking, look, name))
+            if asking.usage is not None:
+                usage = (usage or TokenUsage()) + asking.usage
+        return Summary(BETWEEN.join(texts), usage)
+
+    def _written(self, asking: _Asking, look: Callable[[], None], name: str) -> str:
         try:
             return run_watched(asking.ask(), seconds=self.endpoint.seconds, look=look)
         except TimeoutError:
             raise WriterError(
                 f"{self.endpoint.host} had not finished after {self.endpoint.seconds:,.0f} s ({asking.stage})."
             ) from None
+        except WriterError as failed:
+            if not name:
+                raise
+            raise WriterError(f"{name[0].upper()}{name[1:]}: {failed}", retryable=failed.retryable) from None
 
 
 class _Asking:
@@ -76,6 +95,11 @@ class _Asking:
         self._end = time.monotonic() + endpoint.seconds
         self._answer = Answer(endpoint, limits.text_bytes)
         self._pausing = ""
+        self._counts = True
+
+    @property
+    def usage(self) -> TokenUsage | None:
+        return self._answer.usage
 
     @property
     def done(self) -> float:
@@ -123,6 +147,9 @@ class _Asking:
             try:
                 return await self._read(client)
             except APIStatusError as error:
+                if self._counts and "stream_options" in str(error.body):
+                    self._counts = False  # a server that does not know the option
+                    continue
                 pause = self._pause_after(error, attempt)
             self._pausing = f"asked to wait {pause:,.0f} s by the server"
             await asyncio.sleep(pause)
@@ -141,9 +168,14 @@ class _Asking:
         return pause
 
     async def _read(self, client: AsyncOpenAI) -> None:
+        from openai import omit
+
         self._answer = Answer(self._endpoint, self._limits.text_bytes)
         stream = await client.chat.completions.create(
-            model=self._endpoint.model, messages=[{"role": "user", "content": self._prompt}], stream=True
+            model=self._endpoint.model,
+            messages=[{"role": "user", "content": self._prompt}],
+            stream=True,
+            stream_options={"include_usage": True} if self._counts else omit,
         )
         async with stream:
             if "json" in stream.response.headers.get("content-type", ""):
@@ -151,4 +183,14 @@ class _Asking:
                 return
             async for event in stream:
                 if self._answer.take(event):
+                    await self._wait_for_usage(stream)
                     return
+
+    async def _wait_for_usage(self, stream: AsyncIterator[object]) -> None:
+        """The count comes behind the text, where it comes at all; the text is whole without it."""
+        try:
+            async with asyncio.timeout(COUNT_SECONDS):
+                while self._answer.usage is None:
+                    self._answer.take(await anext(stream))
+        except Exception:
+            return

@@ -10,7 +10,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Literal
 
-from chainviz.core.operations.summarize.writers.contract import Left, SummaryRequest, Writer, WriterError
+from chainviz.core.operations.summarize.writers.contract import Left, Summary, SummaryRequest, Writer, WriterError
+from chainviz.core.usage.recorded import TokenUsage
 
 log = logging.getLogger(__name__)
 TICK = 0.1
@@ -28,6 +29,8 @@ class Written:
     cause: str = ""
     """Why there is no text."""
     retryable: bool = True
+    usage: TokenUsage | None = None
+    """As the model's server counted it."""
 
     @property
     def outcome(self) -> str | Left:
@@ -102,7 +105,9 @@ def _write(
         stages[number] = (done, stage)
 
     try:
-        return Written(request, "done", text=writer.write(request, cancelled=stop.is_set, progress=progress))
+        written = writer.write(request, cancelled=stop.is_set, progress=progress)
+        text, usage = (written.text, written.usage) if isinstance(written, Summary) else (written, None)
+        return Written(request, "done", text=text, usage=usage)
     except WriterError as error:
         if stop.is_set():
             return _cancelled(request)

@@ -9,8 +9,10 @@ from typing import Any
 from django.apps import apps
 from django.db import models, transaction
 
-from chainviz.accounts.models import Membership
-from chainviz.chains.models import Arrival, AuditEntry, Chain
+from chainviz.accounts.models import Membership, Team
+from chainviz.bulk.models import BulkRun
+from chainviz.chains.models import Arrival, AuditEntry, Chain, LocalFile
+from chainviz.chains.titles import set_title
 from chainviz.chains.uploads.staging import forget, is_there, orphans, path_of
 from chainviz.drafts.summaries import runs as summaries
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
@@ -20,9 +22,9 @@ from chainviz.store.models import Version
 from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.values import Reach, Renamed, heads
 
-LABELS = ("chains", "drafts", "jobs", "review")
+LABELS = ("chains", "drafts", "jobs", "review", "recipes", "bulk")
 PIECE = 1 << 20
-OWN_NAMES = (AuditEntry, Job)
+OWN_NAMES = (AuditEntry, BulkRun, Job)
 """Tables whose JSON objects have keys of the product, which a page asks for by name."""
 
 
@@ -72,8 +74,11 @@ def _chains(chains: Sequence[Chain], renamed: Sequence[Renamed], blanks: Blanks)
         version: Version | None = by_history.get(chain.history)
         if version is not None:
             chain.size = version.snapshot.size
+            set_title(chain, version.snapshot)
         chain.title = blanks.text(chain.title)
-        chain.save(update_fields=["sha256", "size", "title"])
+        # the file on disk still holds the value
+        LocalFile.objects.filter(chain=chain).delete()
+        chain.save(update_fields=["sha256", "size", "title", "titled_by"])
 
 
 def _of_chains(model: type[models.Model], chains: Sequence[Chain]) -> models.QuerySet[Any]:
@@ -89,6 +94,8 @@ def _of_chains(model: type[models.Model], chains: Sequence[Chain]) -> models.Que
         return rows.filter(chain__in=keys)
     for name, field in names.items():
         other = field.related_model if field.many_to_one else None
+        if other is Team:
+            return rows.filter(**{f"{name}__in": {chain.team_id for chain in chains}})
         if other is not None and any(each.name == "chain" for each in other._meta.get_fields()):
             return rows.filter(**{f"{name}__chain__in": keys})
     if model is Job:
@@ -101,10 +108,17 @@ def _changes(rows: models.QuerySet[Any], blanks: Blanks) -> Iterator[tuple[Any, 
     """Each row with one of the values, and its columns as they are without."""
     fields = [field for field in rows.model._meta.concrete_fields if _may_hold(field)]
     for row in rows.only("pk", *(field.attname for field in fields)).iterator(chunk_size=200):
-        both = {field.attname: (old := getattr(row, field.attname), _blanked(field, old, blanks)) for field in fields}
-        changed = {name: new for name, (old, new) in both.items() if new != old}
+        new = _purged(row, fields, blanks)
+        changed = {name: value for name, value in new.items() if value != getattr(row, name)}
         if changed:
             yield row, changed
+
+
+def _purged(row: Any, fields: Sequence[Any], blanks: Blanks) -> dict[str, Any]:
+    """Columns without the values; some rows know better than to blank them."""
+    if hasattr(row, "purged"):
+        return dict(row.purged(blanks.plain))
+    return {field.attname: _blanked(field, getattr(row, field.attname), blanks) for field in fields}
 
 
 def _may_hold(field: Any) -> bool:
@@ -136,8 +150,9 @@ def _packed(field: Any, old: bytes, blanks: Blanks) -> bytes:
 
 def _arrivals(chains: Sequence[Chain], blanks: Blanks) -> None:
     """Uploads that became these chains, or that wait with the same bytes, are forgotten."""
+    numbers = {chain.pk for chain in chains}
     for arrival in Arrival.objects.filter(team__in={chain.team_id for chain in chains}):
-        if arrival.chain in chains or _waits_with(arrival.waiting, blanks):
+        if numbers.intersection([arrival.chain_id, *arrival.added]) or _waits_with(arrival.waiting, blanks):
             if arrival.waiting:
                 transaction.on_commit(partial(forget, arrival.waiting))
             arrival.delete()

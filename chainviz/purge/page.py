@@ -22,6 +22,7 @@ from chainviz.core.errors import ChainError
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.purge.jobs import LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
+from chainviz.purge.prefilled import prefilled
 from chainviz.purge.requested_values import MOST_VALUES, SHORTEST
 from chainviz.purge.vacuum import LEFT
 from chainviz.web.htmx import wants_fragment
@@ -47,7 +48,19 @@ def purge_page(request: HttpRequest, chain_id: int) -> HttpResponse:
         raise Http404
     if request.method == "POST":
         return _act(request, chain, job)
-    return _of_job(request, chain, job) if job is not None else _page(request, chain, NOTHING_TYPED)
+    return _of_job(request, chain, job) if job is not None else _first(request, chain)
+
+
+def _first(request: HttpRequest, chain: Chain) -> HttpResponse:
+    """`?masked=3` fills in what was masked up to version 3; no value is ever part of an address."""
+    version = small_number(request.GET.get("masked", ""))
+    if version is None:
+        return _page(request, chain, NOTHING_TYPED)
+    try:
+        begun = prefilled(chain, version)
+    except ChainError as refused:
+        return _page(request, chain, NOTHING_TYPED, note=str(refused))
+    return _page(request, chain, {**NOTHING_TYPED, "values": begun.values}, note=begun.note)
 
 
 def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
@@ -60,7 +73,7 @@ def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
     person = person_of(request)
     typed = {name: request.POST.get(name, "") for name in ("values", "paths", "title")}
     also = {number for word in request.POST.getlist("also") if (number := small_number(word)) is not None}
-    is_named = typed["title"].strip() == chain.title.strip()
+    is_named = chain.is_called(typed["title"])
     try:
         if act == "purge" and is_named:
             return _after(request, chain, start_purge(chain, typed["values"], typed["paths"], also, by=person), typed)
@@ -135,9 +148,16 @@ class Other:
 
 
 def _page(
-    request: HttpRequest, chain: Chain, typed: dict[str, str], *, job: Job | None = None, also: Any = (), **errors: str
+    request: HttpRequest,
+    chain: Chain,
+    typed: dict[str, str],
+    *,
+    job: Job | None = None,
+    also: Any = (),
+    note: str = "",
+    **errors: str,
 ) -> HttpResponse:
-    context = {"chain": chain, "typed": typed, "most": MOST_VALUES, "shortest": SHORTEST, **errors}
+    context = {"chain": chain, "typed": typed, "most": MOST_VALUES, "shortest": SHORTEST, "note": note, **errors}
     if job is not None:
         own = Chain.objects.visible_to(member_of(request))
         same = own.filter(pk__in=job.result["family"]).exclude(pk=chain.pk).order_by("pk")

@@ -9,11 +9,15 @@ from django.apps import apps
 from django.db import DatabaseError, connection
 
 from chainviz.purge.app_tables import LABELS, models_of
+from chainviz.store.purge.write_ahead_log import empty_log
 
 TRIES = 5
 PAUSE = 1.0
 PATIENCE = "5s"
 """How long a table of PostgreSQL is waited for: everybody else waits behind it."""
+WAITS = 10
+OLDER = """SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+ AND greatest(age(backend_xmin), age(backend_xid)) > age(%(now)s::xid)"""
 CLEAN, LOGGED, BUSY = "clean", "logged", "busy"
 LEFT = {
     CLEAN: "",
@@ -45,12 +49,12 @@ def _vacuum_file() -> bool:
     """False where a reader keeps the log of SQLite from being emptied."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        (busy, *_) = cursor.fetchone()
-    return not busy
+    return empty_log()
 
 
 def _vacuum_tables() -> str:
+    """BUSY where an older transaction may still read the old rows: VACUUM leaves them in their place then."""
+    can_go = _older_are_over()
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, false)", [PATIENCE])
         try:
@@ -61,7 +65,20 @@ def _vacuum_tables() -> str:
             _where_permitted("VACUUM (FULL) pg_statistic", "CHECKPOINT", "SELECT pg_switch_wal()", "CHECKPOINT")
         finally:
             cursor.execute("SELECT set_config('lock_timeout', '0', false)")
-    return LOGGED
+    return LOGGED if can_go else BUSY
+
+
+def _older_are_over() -> bool:
+    """Waits for the transactions that began before now, as far as this role may see them; an ANALYZE of autovacuum is one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_xact_id()::xid::text")
+        (now,) = cursor.fetchone()
+        for _ in range(WAITS):
+            cursor.execute(OLDER, {"now": now})
+            if not cursor.fetchone()[0]:
+                return True
+            time.sleep(PAUSE)
+    return False
 
 
 def _where_permitted(*statements: str) -> None:

@@ -20,7 +20,7 @@ from chainviz.store.models import History
 
 def locked_reason(chain: Chain, version: int | None) -> str:
     """Returns why this content may not leave; empty where it may. `version`: None for what is not exactly a version."""
-    if settings.CHAINVIZ.mode != "team" or not rules_of(chain.team).locks_export:
+    if settings.CHAINVIZ.mode != "team" or not rules_of(chain.team_id).locks_export:
         return ""
     if version is None:
         return "Only a version that is signed off leaves the team; this is not exactly one."
@@ -32,7 +32,7 @@ def locked_reason(chain: Chain, version: int | None) -> str:
 def is_signed_off(chain: Chain, version: int) -> bool:
     """A purge changes what was signed off, so the sign-offs before it no longer count."""
     edition = History.objects.filter(pk=chain.history).values("edition")
-    found = SignOff.objects.filter(team=chain.team_id, chain_key=chain.pk, version=version)
+    found = SignOff.objects.sign_offs().filter(team=chain.team_id, chain_key=chain.pk, version=version)
     return found.filter(edition__in=edition).exists()
 
 

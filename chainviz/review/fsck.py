@@ -20,8 +20,8 @@ from chainviz.store.checksums import Checked
 from chainviz.store.fsck.findings import Finding, guarded
 from chainviz.store.fsck.rows import changed_rows
 
-SIGNED = "signed off"
-"""Act of the audit row that is written with a sign-off."""
+SIGNED, CERTIFIED = "signed off", "exported outside"
+"""Acts of the audit rows that are written with a sign-off and with a certificate."""
 
 
 def fsck_review() -> Iterator[Finding]:
@@ -41,8 +41,8 @@ def _without(model: type[Checked], parent: str) -> Iterator[Finding]:
 
 def _sign_offs() -> Iterator[Finding]:
     stored = {(each.team_id, each.number, each.sha256) for each in SignOff.objects.all()}
-    rows = AuditRow.objects.filter(act=SIGNED)
-    logged = {(row.team_id, row.facts.get("sign_off"), row.facts.get("sha256")) for row in rows}
+    rows = AuditRow.objects.filter(act__in=(SIGNED, CERTIFIED))
+    logged = {(row.team_id, row.facts.get("sign_off") or row.facts.get("certificate"), row.facts.get("sha256")) for row in rows}
     for team, number, _ in sorted(stored ^ logged, key=str):
         where = "is missing" if (team, number) in {each[:2] for each in logged} else "is not in the audit log"
-        yield Finding("error", f"Sign-off {number} of team {team} {where}.")
+        yield Finding("error", f"Sign-off or certificate {number} of team {team} {where}.")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
+from chainviz.review.certificates import view as certificates
 from chainviz.review.inbox import view as inbox
 from chainviz.review.labels import view as labels
+from chainviz.review.panel import view as panel
 from chainviz.review.presence import view as presence
 from chainviz.review.requests import view as requests
 from chainviz.review.sign_off import rules_view
@@ -28,6 +30,7 @@ urlpatterns = [
     path("c/<int:chain_id>/comments/<int:comment_id>/", threads.comment, name="comment"),
     path("c/<int:chain_id>/comments/<int:comment_id>/edit/", threads.edit_comment, name="edit_comment"),
     path("c/<int:chain_id>/comments/<int:comment_id>/delete/", threads.delete_comment, name="delete_comment"),
+    path("c/<int:chain_id>/mentions/", threads.mentions, name="mentions"),
     path("inbox/", inbox.inbox, name="inbox"),
     path("inbox/count/", inbox.count, name="inbox_count"),
     path("inbox/read/", inbox.read_all, name="read_all"),
@@ -39,11 +42,17 @@ urlpatterns = [
     path("c/<int:chain_id>/labels/", labels.labels, name="labels"),
     path("c/<int:chain_id>/labels/<int:label_id>/remove/", labels.take_away, name="unlabel"),
     path("labels/labels.<slug:kind>", labels.labels_export, name="labels_export"),
+    path("labels/comments.<slug:kind>", list_view.comments_export, name="comments_export"),
+    path("c/<int:chain_id>/v/<int:number>/certify/", certificates.certify, name="certify"),
+    path("certificates/<int:certificate>/", certificates.certificate, name="certificate"),
     path("sign-offs/<int:sign_off>/", sign_off.record, name="record"),
     path(f"{REVIEW}sign-off/", sign_off.sign_off, name="sign_off"),
     path(REVIEW, requests.review, name="review"),
     path(f"{REVIEW}request/", requests.request_review, name="request"),
+    path(f"{REVIEW}secrets/", requests.search_secrets, name="search_secrets"),
     path(f"{REVIEW}verdict/", requests.give_verdict, name="verdict"),
     path(f"{REVIEW}verdict/<int:verdict_id>/dismiss/", requests.dismiss, name="dismiss"),
+    path("c/<int:chain_id>/v/<int:number>/review/panel/", panel.review_panel, name="panel"),
+    path("c/<int:chain_id>/v/<int:number>/threads/step/", panel.thread_step, name="thread_step"),
     path("c/<int:chain_id>/v/<int:number>/section/<int:section>/viewed/", requests.viewed, name="viewed"),
 ]

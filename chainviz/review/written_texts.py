@@ -11,12 +11,20 @@ from chainviz.review.models import Comment, Label, ReviewRequest, Thread, Verdic
 
 
 def texts_of(chain: Chain) -> Iterator[str]:
-    """Without pending comments, which are their authors' only."""
+    yield from comment_texts(chain)
+    yield from label_texts(chain)
+    yield from ReviewRequest.objects.filter(chain=chain).values_list("purpose", flat=True)
+    for texts in Verdict.objects.filter(chain=chain).values_list("summary", "dismissal"):
+        yield from texts
+
+
+def comment_texts(chain: Chain) -> Iterator[str]:
+    """With what they quote; without pending comments, which are their authors' only."""
     sent = Comment.objects.filter(thread__chain=chain, deleted_at=None).exclude(sent_at=None)
     yield from sent.values_list("body", flat=True)
     quoted = Thread.objects.filter(Exists(sent.filter(thread=OuterRef("pk"))), chain=chain)
     yield from quoted.values_list("quote", flat=True)
+
+
+def label_texts(chain: Chain) -> Iterator[str]:
     yield from Label.objects.filter(chain=chain).values_list("name", flat=True)
-    yield from ReviewRequest.objects.filter(chain=chain).values_list("purpose", flat=True)
-    for texts in Verdict.objects.filter(chain=chain).values_list("summary", "dismissal"):
-        yield from texts

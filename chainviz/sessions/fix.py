@@ -19,6 +19,8 @@ from chainviz.core.providers.contract import Provider
 SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "pi_session": "anthropic"}
 """The provider that an agent with sessions in this format talks to."""
 USUAL = "openai-chat"
+APIS = {"anthropic-messages": "anthropic", "openai-completions": "openai-chat", "openai-responses": "openai-responses"}
+"""What pi and OpenClaw, which talk to several providers, record with every answer as its `api`."""
 MOST_LINES = 12
 """Lines of a changed text that are shown."""
 MOST_CHANGES = 1_000
@@ -70,7 +72,7 @@ def fix_session(old: bytes, name: str, format: str | None = None, provider: Prov
     with file.source:
         if cut and not all(chain.envelope.lines for chain in file.chains):
             raise Refused(f"{name}: line {cut[0]} is not valid JSON. Nothing was written.")
-        fixed, chains = in_turn(chains_of(file), partial(_fixed, provider))
+        fixed, chains = in_turn(chains_of(file), partial(_fixed, provider or _recorded(kept)))
         new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else kept
     return FixedSession(old, new, tuple(cut), tuple(fixed))
 
@@ -84,8 +86,19 @@ def _fixed(provider: Provider | None, chain: Chain) -> tuple[Chain, FixedChain]:
     return result.chain, FixedChain(chain, goal, result, tuple(islice(lines, MOST_CHANGES)))
 
 
+def _recorded(content: bytes) -> Provider | None:
+    """The provider of the last answer; None where the session does not record it."""
+    for line in reversed(content.splitlines()):
+        value = json.loads(line) if b'"api"' in line and _is_json(line) else None
+        message = value.get("message") if isinstance(value, dict) else None
+        name = APIS.get(str(message.get("api"))) if isinstance(message, dict) else None
+        if name:
+            return get_provider(name)
+    return None
+
+
 def provider_of(format: str) -> Provider:
-    """The one that a session in this format talks to."""
+    """The one that a session in this format usually talks to."""
     spoken = next((each.name for each in PROVIDERS if format in each.formats), SPOKEN.get(format, USUAL))
     return get_provider(spoken)
 

@@ -24,8 +24,9 @@ class Overlap(Refused):
 
     def __init__(self, paths: tuple[Path, ...]) -> None:
         shown = ", ".join(map(str, paths[:5])) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
+        shown = shown or "the document around the messages"
         super().__init__(
-            f"Both your draft and the newer version changed {shown}; save yours as a copy, or redo it there."
+            f"Both your draft and the newer version changed {shown}; choose which change stays, or save yours as a copy."
         )
         self.paths = paths
         """In the draft's base."""

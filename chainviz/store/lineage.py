@@ -268,9 +268,7 @@ class Replacement:
 def replacement_of(chain: StoredChain, path: Path) -> Replacement | None:
     """Returns what a summary replaced, wherever it moved and whatever changed it since; None where the node is not a
     summary that was made in this chain."""
-    # one query where nothing was ever summarized, as in most chains
-    made = Snapshot.objects.filter(history=chain.snapshot.history_id, operation=SUMMARIZE.name)
-    steps = list(made.select_related("parent").order_by("pk"))
+    steps = chain.summaries
     first = first_message(chain, path) if steps else None
     for message in origins(chain.snapshot, first) if first is not None else ():
         named = [step for step in steps if step.run_id == message.run]

@@ -1,9 +1,9 @@
 """The tables of the store. Content lies in bytes, never in text or JSON columns: it may hold NUL and lone surrogates.
 
-Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (append_only.py). Outlines are
-a cache that can be dropped; histories (their head), drafts and steps change. Messages and bodies are covered by the
-checksum of their run, the chunks of an upload by its sha256, steps by the checksum of their draft, all other facts by that
-of their row (checksums.py).
+Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (append_only.py). Outlines and
+the search index are caches that can be dropped; histories (their head), drafts and steps change. Messages and bodies are
+covered by the checksum of their run, the chunks of an upload by its sha256, steps by the checksum of their draft, all other
+facts by that of their row (checksums.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from chainviz.store.checksums import Checked
 
 
 class Upload(Checked):
-    """A file as it was uploaded, stored once per owner; its bytes lie in chunks, as UTF-8."""
+    """A file as it was uploaded, stored once per owner; its bytes lie in chunks, as UTF-8.
+
+    A later state of a file that grew has chunks for its own bytes only, see content/uploads.py.
+    """
 
     is_append_only = True
 
@@ -32,6 +35,10 @@ class Upload(Checked):
     encoding = models.CharField(max_length=32)
     bom = models.BooleanField()
     created = models.DateTimeField(db_default=Now())
+    base = models.ForeignKey("self", models.PROTECT, null=True, related_name="later")
+    """The first upload of a file that grew; null for that one, and for a file that did not."""
+    start = models.BigIntegerField(null=True)
+    """Where its own bytes begin; those before lie in the uploads of the same base before it. Null: at 0."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["owner", "sha256"], name="upload_once_an_owner")]
@@ -41,6 +48,8 @@ class Upload(Checked):
 
 
 class UploadChunk(models.Model):
+    """The bytes of an upload between two multiples of 256 KiB, or of one that grew those behind its start."""
+
     pk = models.CompositePrimaryKey("upload", "index")
     upload = models.ForeignKey(Upload, models.PROTECT, related_name="chunks", db_index=False)
     index = models.IntegerField()
@@ -265,6 +274,31 @@ class Outline(models.Model):
     """By provider: errors, warnings, infos."""
     charts = models.BinaryField()
     """Bytes by role and by tool."""
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class SearchBlock(models.Model):
+    """Messages `start : start + length` of a run, whose words are in the search index (search/)."""
+
+    history = models.ForeignKey(History, models.CASCADE, related_name="search_blocks")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="+", db_index=False)
+    start = models.IntegerField()
+    length = models.IntegerField()
+    digest = models.BinaryField()
+    """Of its words, keyed with the site's secret."""
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.start}+{self.length}"
+
+
+class SearchState(models.Model):
+    """Which snapshot of a chain the search index holds, and whose rules for words made it."""
+
+    history = models.OneToOneField(History, models.CASCADE, primary_key=True, related_name="search_state")
+    snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="+", db_index=False)
+    rules = models.IntegerField()
 
     def __str__(self) -> str:
         return str(self.pk)

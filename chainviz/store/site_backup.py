@@ -27,8 +27,14 @@ from django.db.migrations.loader import MigrationLoader
 
 from chainviz.core.errors import Refused
 
-NOT_KEPT = {"sessions.session", "contenttypes.contenttype", "auth.permission", "auth.group", "chains.arrival"}
-"""People sign in again; Django fills in its own tables; files that wait for an import are not part of a backup."""
+NOT_KEPT = {
+    "sessions.session", "contenttypes.contenttype", "auth.permission", "auth.group", "chains.arrival", "accounts.idempotencykey",
+    "store.searchblock", "store.searchstate",
+}  # fmt: skip
+"""People sign in again; Django fills in its own tables; files that wait for an import and keys of requests are not part of a
+backup; the search index is built again."""
+WITHOUT_TABLES = {"account", "socialaccount"}
+"""Apps of a library that signs people in, where that is configured."""
 ROWS_AT_ONCE = 50
 """A row may hold a megabyte."""
 KIND = "chainviz backup"
@@ -71,7 +77,8 @@ def restore_backup(path: Path) -> None:
 
 
 def kept_models() -> list[type[models.Model]]:
-    return [model for model in apps.get_models(include_auto_created=True) if model._meta.label_lower not in NOT_KEPT]
+    kept = (model for model in apps.get_models(include_auto_created=True) if model._meta.app_label not in WITHOUT_TABLES)
+    return [model for model in kept if model._meta.label_lower not in NOT_KEPT]
 
 
 @contextmanager

@@ -11,5 +11,7 @@ def site(request: HttpRequest) -> dict[str, object]:
     return {
         "max_upload_bytes": settings.CHAINVIZ.max_upload_mb * 1_000_000,
         "signed_in": member if settings.CHAINVIZ.mode == "team" else None,
+        "has_folders": settings.CHAINVIZ.mode == "local" or bool(settings.CHAINVIZ.folders),
+        "oidc_name": settings.CHAINVIZ.oidc_name if settings.CHAINVIZ.has_oidc else "",
         "may": member.permissions if member is not None else frozenset(),
     }

@@ -45,10 +45,16 @@ def too_large(request: HttpRequest) -> HttpResponse:
     return render(request, "errors/413.html", status=413)
 
 
-def sent_texts(request: HttpRequest) -> list[tuple[str, str]]:
+def too_busy(request: HttpRequest) -> HttpResponse:
+    answer = render(request, "errors/503.html", status=503)
+    answer["Retry-After"] = "30"
+    return answer
+
+
+def sent_texts(request: HttpRequest, largest: int = LARGEST_FORM) -> list[tuple[str, str]]:
     """As typed_texts, of a request that was refused perhaps unread: a large file is not read for it."""
     length = request.META.get("CONTENT_LENGTH") or "0"
-    if request.resolver_match is None or not length.isdigit() or int(length) > LARGEST_FORM:
+    if request.resolver_match is None or not length.isdigit() or int(length) > largest:
         return []
     try:
         return [(name, text) for name, text in typed_texts(request) if "password" not in name]

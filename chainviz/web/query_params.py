@@ -1,4 +1,5 @@
-"""Addresses: those of pages that may not exist, and numbers in them. An invalid number counts as absent: no form sent it."""
+"""Addresses: those of pages that may not exist, and numbers and words in them. An invalid number counts as absent: no form
+sent it."""
 
 from __future__ import annotations
 
@@ -7,6 +8,11 @@ from django.urls import NoReverseMatch, reverse
 
 def small_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def typed_words(text: str, most: int) -> str:
+    """What somebody typed into a search field, of at most so many characters: one line, without NUL."""
+    return " ".join(text.replace("\0", "").split())[:most]
 
 
 def url_or_nothing(name: str, *args: object) -> str:

@@ -1,4 +1,5 @@
-/** Changes: split or unified ([data-layout-button], key u), and walking from change to change ([data-change-step], keys ] and [). */
+/** Changes: split or unified ([data-layout-button], key u), and walking from change to change ([data-change-step], keys ] and [).
+    The strip of two chains ([data-strip]) is one stop for the tab key; arrows lead from difference to difference. */
 import { onKey } from "./keys.js";
 
 const KEY = "chainviz-diff-layout";
@@ -46,6 +47,31 @@ document.addEventListener("click", (event) => {
   const stepper = event.target.closest("[data-change-step]");
   if (stepper) step(Number(stepper.dataset.changeStep));
 });
+
+const STEPS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+
+function walkStrip(strip) {
+  const links = [...strip.querySelectorAll("a")];
+  const stopAt = (link) => links.forEach((each) => each.setAttribute("tabindex", each === link ? 0 : -1));
+  stopAt(links[0]);
+  strip.addEventListener("keydown", (event) => {
+    const by = STEPS[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const link = links[Math.max(0, Math.min(links.length - 1, links.indexOf(document.activeElement) + by))];
+    stopAt(link);
+    link.focus();
+  });
+  strip.addEventListener("pointerover", (event) => (strip.parentElement.title = event.target.closest("a")?.ariaLabel ?? ""));
+  strip.addEventListener("click", (event) => {
+    const change = document.getElementById(event.target.closest("a")?.href.baseVal.split("#")[1]);
+    if (!change || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    goTo(change);
+  });
+}
+
+document.querySelectorAll("[data-strip]").forEach(walkStrip);
 
 onKey("u", () => document.querySelector("[data-layout-button][aria-pressed=false]")?.click());
 onKey("]", () => step(1));

@@ -7,7 +7,7 @@ onKey("z", () => document.querySelector("[data-action=undo]:not(:disabled)")?.cl
 onKey("Z", () => document.querySelector("[data-action=redo]:not(:disabled)")?.click());
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
   const form = event.target.closest?.("form");
   if (!form) return;
   event.preventDefault();
@@ -48,6 +48,14 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   const field = document.getElementById(button.dataset.splitAtCursor);
   button.form.elements.at.value = [...field.value.slice(0, field.selectionStart)].length; // characters, not UTF-16 units
+});
+
+/* ---- one side of a conflict for all nodes ---- */
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-choose-side]");
+  if (!button) return;
+  event.preventDefault();
+  button.form.querySelectorAll(`input[type=radio][value=${button.dataset.chooseSide}]`).forEach((field) => (field.checked = true));
 });
 
 /* ---- all fixes at once ---- */

@@ -14,8 +14,12 @@ onKey("/", () => {
   return Boolean(field);
 });
 
-const choice = document.querySelector("[data-keys-choice]");
-if (choice) {
+// written into the page when it is opened first: it is as large as a third of a small page
+document.querySelector("#help")?.addEventListener("beforetoggle", ({ currentTarget: box }) => {
+  const kept = box.querySelector(":scope > template");
+  if (!kept) return;
+  kept.replaceWith(kept.content);
+  const choice = box.querySelector("[data-keys-choice]");
   choice.checked = keysAreOn();
   choice.addEventListener("change", () => switchKeys(choice.checked));
-}
+});

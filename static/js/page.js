@@ -2,3 +2,4 @@
 import "./help.js";
 import "./network.js";
 import "./unsent_text.js";
+import "./narrow-folds.js";

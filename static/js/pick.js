@@ -1,7 +1,11 @@
-/** [data-pick]: a table with boxes to tick: all at once, and how many are, and a filter. Two ticked rows can be compared. */
+/** [data-pick]: a table with boxes to tick: all at once, and how many are; [data-elsewhere] are ticked on other pages. Two
+    ticked rows can be compared, and [data-pick-everything] stands for the rows of all pages. */
 import { onKey } from "./keys.js";
 
 const boxes = (form) => [...form.querySelectorAll("tbody input[type=checkbox]")];
+
+const number = (text) => Number(text).toLocaleString("en");
+const picks = ({ dataset }, here, shown) => `${number(here + Number(dataset.elsewhere ?? 0))} of ${number(dataset.total ?? shown)} picked`;
 
 function tell(form) {
   const all = boxes(form);
@@ -12,23 +16,28 @@ function tell(form) {
     master.indeterminate = picked > 0 && picked < all.length;
   }
   const count = form.querySelector("[data-picked-count]");
-  if (count) count.textContent = `${picked} of ${all.length} picked`;
+  const everything = form.querySelector("[data-pick-everything]:checked");
+  if (count) count.textContent = everything ? `${everything.dataset.pickEverything} picked` : picks(count, picked, all.length);
   const compare = form.querySelector("[data-compare]");
-  if (compare) compare.disabled = picked !== 2;
+  if (compare) compare.disabled = picked !== 2 || Boolean(everything);
 }
 
 document.addEventListener("change", (event) => {
   const form = event.target.closest("[data-pick]");
   if (!form) return;
-  if (event.target.matches("[data-pick-all]")) for (const box of boxes(form)) if (!box.closest("tr").hidden) box.checked = event.target.checked;
+  if (event.target.matches("[data-pick-all]")) for (const box of boxes(form)) box.checked = event.target.checked;
   tell(form);
 });
-document.addEventListener("input", (event) => {
-  if (!event.target.matches("[data-pick-filter]")) return;
-  const wanted = event.target.value.trim().toLowerCase();
-  for (const row of event.target.closest("[data-pick]").querySelectorAll("tbody tr")) {
-    row.hidden = !row.textContent.toLowerCase().includes(wanted);
-  }
+// Enter on a box sends the form by its main button, not by the first one in the page.
+document.addEventListener("keydown", (event) => {
+  const main = event.key === "Enter" && event.target.matches("[data-pick] tbody input") && event.target.form?.querySelector("[data-pick-act]");
+  if (!main) return;
+  event.preventDefault();
+  main.click();
+});
+document.addEventListener("htmx:afterSwap", (event) => {
+  const form = event.target.closest?.("[data-pick]");
+  if (form) tell(form);
 });
 for (const form of document.querySelectorAll("[data-pick]")) tell(form);
 onKey("c", () => {

@@ -1,4 +1,5 @@
-/** [data-compare-digest]: says whether a chosen file has the digest of a sign-off. The file stays in the browser. */
+/** [data-compare-digest]: says whether a chosen file has the digest of a sign-off or a certificate. The file stays in the
+    browser. [data-print] prints the page. */
 const input = document.querySelector("[data-compare-digest]");
 const result = document.querySelector("[data-compare-result]");
 
@@ -15,5 +16,6 @@ input.addEventListener("change", async () => {
     return;
   }
   const isSame = (await digestOf(file)) === input.dataset.compareDigest;
-  result.textContent = isSame ? `${file.name} is the file that was signed off.` : `${file.name} is another file.`;
+  result.textContent = isSame ? `${file.name} ${input.dataset.compareWords ?? "is the file that was signed off."}` : `${file.name} is another file.`;
 });
+document.querySelector("[data-print]")?.addEventListener("click", () => print());

@@ -1,7 +1,5 @@
-/** The simulation page: settings fold on a phone; keys choose a turn, a unit or a line. */
+/** The simulation page: keys choose a turn, a unit or a line. */
 import { onKey } from "./keys.js";
-
-if (matchMedia("(max-width: 52rem)").matches) document.querySelector("details.settings")?.removeAttribute("open");
 
 /** Follows the link `by` places away from the chosen one. */
 function follow(selector, by, around) {

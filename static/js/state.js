@@ -1,7 +1,5 @@
-/** The State page: settings fold on a phone, keys walk the rows, and the download follows processed_length. */
+/** The State page: keys walk the rows, and the download follows processed_length. */
 import { onKey } from "./keys.js";
-
-if (matchMedia("(max-width: 52rem)").matches) document.querySelector("details.settings")?.removeAttribute("open");
 
 const rows = () => [...document.querySelectorAll("[data-rows] > li")];
 

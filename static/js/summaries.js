@@ -1,4 +1,4 @@
-/** Summaries: prompts open in place ([data-prompt]), polls say which pieces are here, settings fold on small screens. */
+/** Summaries: prompts open in place ([data-prompt]), polls say which pieces are here. */
 
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("[data-prompt]");
@@ -15,6 +15,3 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (!event.target.matches?.("[data-have]")) return;
   event.detail.parameters.have = [...document.querySelectorAll("[data-piece]")].map((piece) => piece.dataset.piece).join(",");
 });
-
-const settings = document.querySelector("[data-settings]");
-if (settings && matchMedia("(max-width: 52rem)").matches) settings.open = false;

@@ -1,6 +1,7 @@
 /** Threads answer in place: forms are sent without leaving the page, and what was typed stays when they are refused. */
 import { fragment, send } from "./chain/fragments.js";
 import { onKey } from "./keys.js";
+import "./mentions.js";
 import { announce } from "./status.js";
 
 const isPlain = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
@@ -22,7 +23,7 @@ document.addEventListener("submit", async (event) => {
   if (!thread) return;
   event.preventDefault();
   if (form.dataset.busy) return;
-  form.dataset.busy = "";
+  form.dataset.busy = "1";
   const answer = await send(form, event.submitter);
   delete form.dataset.busy;
   if (!answer) return;
@@ -45,8 +46,12 @@ document.addEventListener("click", async (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   const form = event.target.closest(".composer");
-  form?.requestSubmit(form.querySelector("button[name=act][value=reply], button[data-kind=primary]"));
+  if (!form) return;
+  event.preventDefault();
+  form.requestSubmit(form.querySelector("button[name=act][value=reply], button[data-kind=primary]"));
 });
+
+document.addEventListener("toggle", (event) => event.target.matches?.("details.thread") && event.target.open && (current = event.target), true);
 
 function step(by) {
   const all = threadsHere();
@@ -58,8 +63,11 @@ function step(by) {
   current.focus({ preventScroll: true });
   current.scrollIntoView({ block: "nearest" });
 }
-onKey("n", () => step(1));
-onKey("p", () => step(-1));
+if (!document.querySelector("[data-review-panel]")) {
+  onKey("n", () => step(1));
+  onKey("p", () => step(-1));
+}
+onKey("a", () => current?.querySelector("button[name=pick]")?.click() ?? false);
 onKey("r", () => current?.querySelector("[data-resolve], button[value=reopen]")?.click() ?? false);
 
 const named = document.getElementById(location.hash.slice(1));

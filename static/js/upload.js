@@ -1,44 +1,61 @@
-/** Files dropped, chosen or pasted are sent one by one; each becomes a row that tells how it went. Switched on by [data-upload]. */
+/** Files dropped, chosen or pasted are sent one by one; each is a line of the tray that tells how it went. Switched on by [data-upload]. */
 import { onKey } from "./keys.js";
-import { announce } from "./status.js";
+import { open, sending } from "./tray.js";
 
 const AT_ONCE = 2;
 const form = document.querySelector("[data-upload]");
-const box = document.querySelector("#uploads");
+const uploads = document.querySelector("#uploads");
 const waiting = [];
 let running = 0;
 
 const megabytes = (bytes) => (bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1, minimumFractionDigits: 1 });
-const rowFrom = (template) => document.querySelector(template).content.firstElementChild.cloneNode(true);
 
 export function add(files) {
   const list = [...files];
   for (const file of list) {
-    if (file.size > Number(form.dataset.maxBytes)) refuse(file, form.dataset.tooBig);
-    else waiting.push({ file, row: progressRow(file), alone: list.length === 1 });
+    if (file.size > Number(form.dataset.maxBytes)) sending.append(refused(file, form.dataset.tooBig));
+    else queue(file, list.length === 1);
   }
+  open();
   next();
 }
 
-function refuse(file, sentence, row = rowFrom("#refused-row")) {
-  row.querySelector("[data-name]").textContent = file.name;
+function queue(file, alone) {
+  const row = progressRow(file);
+  waiting.push({ file, row, alone });
+  sending.append(row);
+}
+
+function rowFrom(template, file) {
+  const row = document.querySelector(template).content.firstElementChild.cloneNode(true);
+  row.querySelector("[data-name]").textContent = row.querySelector("[data-name]").title = file.name;
+  return row;
+}
+
+/** `again`: whether sending it once more may help. */
+function refused(file, sentence, again = false) {
+  const row = rowFrom("#refused-row", file);
   row.querySelector("[data-sentence]").textContent = sentence;
   row.querySelector("[data-cancel]").addEventListener("click", () => row.remove());
-  box.append(row);
-  announce(`${file.name}: ${sentence}`);
+  const retry = row.querySelector("[data-retry]");
+  retry.setAttribute("aria-label", `Retry ${file.name}`);
+  if (!again) retry.remove();
+  retry.addEventListener("click", () => {
+    row.remove();
+    queue(file, false);
+    next();
+  });
   return row;
 }
 
 function progressRow(file) {
-  const row = rowFrom("#upload-row");
-  row.querySelector("[data-name]").textContent = file.name;
-  row.querySelector("[data-sent]").textContent = `waiting · ${megabytes(file.size)} MB`;
+  const row = rowFrom("#upload-row", file);
+  row.querySelector("[data-sent]").textContent = "waiting";
   row.querySelector("progress").setAttribute("aria-label", `Upload of ${file.name}`);
   row.querySelector("[data-cancel]").addEventListener("click", () => {
     row.request?.abort();
     row.remove();
   });
-  box.append(row);
   return row;
 }
 
@@ -60,10 +77,11 @@ function send({ file, row, alone }) {
   request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
   request.upload.addEventListener("progress", (event) => showSent(row, event));
   request.addEventListener("load", () => finish(request, row, file));
-  request.addEventListener("error", () => row.replaceWith(refuse(file, "chainviz does not answer. Is it still running? Nothing was stored.")));
+  request.addEventListener("error", () => row.replaceWith(refused(file, "chainviz does not answer. Is it still running? Nothing was stored.", true)));
   request.addEventListener("loadend", () => {
     running -= 1;
     next();
+    if (!running) window.htmx.trigger(document.body, "tray:changed");
   });
   running += 1;
   request.send(body);
@@ -76,18 +94,16 @@ function showSent(row, event) {
 }
 
 function finish(request, row, file) {
-  const open = request.getResponseHeader("HX-Redirect");
-  if (open) location.assign(open);
-  else if (request.status === 413) row.replaceWith(refuse(file, form.dataset.tooBig));
-  else if (request.status === 507) row.replaceWith(refuse(file, "The disk of the server is full. Nothing was stored; free some space and send it again."));
+  const address = request.getResponseHeader("HX-Redirect");
+  if (address) location.assign(address);
+  else if (request.status === 413) row.replaceWith(refused(file, form.dataset.tooBig));
+  else if (request.status === 507) row.replaceWith(refused(file, "The disk of the server is full. Nothing was stored; free some space and retry.", true));
   else if (request.status !== 200 && request.status !== 422) {
-    row.replaceWith(refuse(file, `chainviz could not take it (error ${request.status}). Nothing was stored.`));
+    row.replaceWith(refused(file, `chainviz could not take it (error ${request.status}). Nothing was stored.`, true));
   } else {
-    row.insertAdjacentHTML("afterend", request.responseText);
-    const answer = row.nextElementSibling;
+    uploads.insertAdjacentHTML("beforeend", request.responseText);
     row.remove();
-    window.htmx.process(answer);
-    announce(answer.querySelector("div").textContent.replace(/\s+/g, " ").trim());
+    window.htmx.process(uploads.lastElementChild);
     if (request.getResponseHeader("HX-Trigger")) window.htmx.trigger(document.body, "chain:added");
   }
 }

@@ -11,6 +11,9 @@ from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
+CALL = '{"text": "Hm", "kind": "tag", "value": "seen"}'
+"""What every call of the API understands."""
+
 EXPLORER = [
     "version",
     "at",
@@ -36,9 +39,9 @@ DRAFT_PAGES = "draft undo redo discard restore save conflict rebase branch"
 SUMMARY_PAGES = "summaries summaries_status summaries_do summary summary_do summary_prompt"
 
 API = {
-    "viewer": "chains chain versions tree chain_problems diff export operations threads",
-    "commenter": "new_thread reply_to_thread resolve_thread",
-    "editor": "upload upload_state run_operation drafts draft save_draft undo_step discard_draft job",
+    "viewer": "chains chain versions tree chain_problems diff export operations threads thread labels export_labels export_comments",
+    "commenter": "new_thread reply_to_thread resolve_thread edit_comment delete_comment set_label remove_label",
+    "editor": "upload upload_state run_operation drafts draft draft_conflicts rebase_draft save_draft undo_step discard_draft job",
 }
 
 ROWS: dict[str, str] = {
@@ -49,6 +52,8 @@ ROWS: dict[str, str] = {
     **{f"api:{name}": role for role, names in API.items() for name in names.split()},
     "favicon.ico": "public",
     "accounts:sign_in": "public",
+    "accounts:oidc": "public",
+    "accounts:oidc_callback": "public",
     "accounts:join": "public",
     "accounts:sign_out": "account",
     "accounts:account": "account",
@@ -62,10 +67,14 @@ ROWS: dict[str, str] = {
     "accounts:revoke": "owner",
     "accounts:member": "owner",
     "chains:library": "viewer",
+    "chains:columns": "viewer",
+    "chains:save_filter": "viewer",
+    "chains:saved_filter": "viewer",
     "chains:secrets": "viewer editor",
     "chains:parse": "viewer",
     "chains:samples": "editor",
     **{f"chains:{name}": "editor" for name in ["upload", "arrival", "original", "forget", "keep", "pick"]},
+    **{f"chains:{name}": "editor" for name in ["tray", "retry_failed", "dismiss_all", "undo_added"]},
     **{f"chains:{name}": "editor" for name in ["bin", "to_bin", "from_bin"]},
     "chains:delete": "owner",
     "chains:shared": "public",
@@ -76,7 +85,7 @@ ROWS: dict[str, str] = {
     **{f"chains:{name}": "viewer" for name in ["diff", "versions", "compare", "report", "compare_two", "compare_chosen"]},
     **{f"chains:{name}": "editor" for name in ["restore", "branch", "rename"]},
     **{f"chains:{name}": "owner" for name in ["audit", "audit_entry", "audit_decisions"]},
-    **{f"drafts:{name}": "editor" for name in f"earlier restore_text edit prompt operation repair {DRAFT_PAGES}".split()},
+    **{f"drafts:{name}": "editor" for name in f"earlier restore_text edit prompt operation recipe repair {DRAFT_PAGES}".split()},
     **{f"drafts:{name}": "editor" for name in SUMMARY_PAGES.split()},
     "drafts:state": "viewer",
     "drafts:simulation": "viewer",
@@ -86,26 +95,35 @@ ROWS: dict[str, str] = {
     "review:threads": "viewer",
     "review:thread": "viewer commenter",
     "review:comment": "viewer",
-    **{f"review:{name}": "commenter" for name in ["new_thread", "edit_comment", "delete_comment", "pending"]},
+    **{f"review:{name}": "commenter" for name in ["new_thread", "edit_comment", "delete_comment", "pending", "mentions"]},
     "review:suggestions": "editor",
     "review:review": "viewer",
     "review:viewed": "viewer",
+    "review:panel": "viewer",
+    "review:thread_step": "viewer",
     "review:verdict": "commenter",
     "review:request": "editor",
     "review:dismiss": "editor",
+    "review:search_secrets": "viewer",
     "review:rules": "viewer owner",
     "review:labels": "viewer commenter",
     "review:unlabel": "commenter",
     "review:labels_export": "viewer",
+    "review:comments_export": "viewer",
     **{f"review:{name}": "viewer" for name in ["inbox", "inbox_count", "read_all", "mail", "open_notice", "mute", "presence", "activity"]},
-    "review:record": "viewer",
+    **{f"review:{name}": "viewer" for name in ["record", "certify", "certificate"]},
     "review:sign_off": "editor",
+    **{f"recipes:{name}": "viewer editor" for name in ["home", "recipe", "new_list", "word_list"]},
+    "recipes:step": "editor",
+    "recipes:download": "viewer",
+    **{f"bulk:{name}": "viewer" for name in ["runs", "run", "download"]},
+    **{f"chains:{name}": "owner" for name in ["folders", "add_folder", "remove_folder", "open_file", "refresh_folder", "follow"]},
     "purge": "owner",
     "fix_session": "viewer owner",
     "fixed_session": "viewer",
 }  # fmt: skip
 
-PERSONAL = {"notice_id", "draft_id", "run_id", "arrival_id", "token_id", "job_id"}
+PERSONAL = {"notice_id", "draft_id", "run_id", "arrival_id", "token_id", "job_id", "bulk_id", "filter_id"}
 """Parts of an address that name something only its author sees."""
 
 

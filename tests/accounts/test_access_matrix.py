@@ -16,23 +16,32 @@ from django.utils import timezone
 from chainviz.accounts.models import ApiToken, Invitation, Membership, User, local_owner
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
+from chainviz.bulk.acts import act_named
+from chainviz.bulk.services import begin as begin_bulk
+from chainviz.bulk.services import start as start_bulk
 from chainviz.chains.audit import records as audit
-from chainviz.chains.models import Arrival, AuditEntry, Chain
+from chainviz.chains.models import Arrival, AuditEntry, Chain, SavedFilter
 from chainviz.chains.shares.links import make_link
 from chainviz.chains.uploads import staging
+from chainviz.core.recipes import make_step
+from chainviz.core.secrets import WordList as ListValue
 from chainviz.drafts.models import Draft, SummaryPiece
 from chainviz.jobs.models import Job
-from chainviz.jobs.tasks import start_job
+from chainviz.jobs.tasks import run_job, start_job
+from chainviz.recipes.models import WordList
+from chainviz.recipes.services import create, save_list
+from chainviz.review.certificates.services import begin as begin_certificate
 from chainviz.review.labels.services import Given, set_label
 from chainviz.review.models import Notice, TeamRules, Thread
 from chainviz.review.requests.services import give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin
-from tests.accounts.access_rows import PERSONAL, ROWS, addresses
+from tests.accounts.access_rows import CALL, PERSONAL, ROWS, addresses
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import lines, send
 from tests.chains.making import STORY, human, long_story, make_chain
 from tests.drafts.pages import send_form
+from tests.web.headers import missing_headers
 
 pytestmark = [pytest.mark.django_db]
 
@@ -94,13 +103,40 @@ def _world(chain: Chain, binned: Chain) -> World:
         "invitation_id": invitation.pk, "token_id": ApiToken.objects.get().pk, "job_id": job.pk, "link_id": link.pk,
         "member_id": roles["viewer"].pk, "binned": binned.pk,
         "comment_id": begin(chain, author, NewThread(1, Thread.Kind.NODE, "s1.p2"), "Right").pk,
-        "sign_off": _signed_off(binned, roles["owner"]), "notice_id": _notice(chain, author).pk,
+        "sign_off": _signed_off(binned, roles["owner"]), "certificate": _certified(chain, roles["editor"]),
+        "notice_id": _notice(chain, author).pk, "filter_id": _saved_filter(roles["editor"]),
+        **_kept(roles["editor"]), "position": 1,
+        "bulk_id": _bulk_export(chain, roles["editor"]),
         "label_id": set_label(chain, Given(1, "", "tag", "seen"), by=author).pk,
     }  # fmt: skip
     clients = {"anonymous": Client(), **{name: client_of(member) for name, member in people.items()}}
     for client in clients.values():
         client.raise_request_exception = False
     return World(clients, {name: str(value) for name, value in holes.items()})
+
+
+def _saved_filter(by: Membership) -> int:
+    return SavedFilter.objects.create(team=by.team, owner=by.user, name="Depots", query="q=depot").pk
+
+
+def _certified(chain: Chain, by: Membership) -> int:
+    """The number of a certificate."""
+    return int(begin_certificate(chain, 1, "Vendor", "", by=by).result["number"])
+
+
+def _kept(by: Membership) -> dict[str, int]:
+    """Keys of a recipe and of a word list."""
+    kept = save_list(WordList(team=by.team), ListValue("People", "Anna"), by=by, seen=0)
+    return {"list_id": kept.pk, "recipe_id": create("Vendor", (make_step("mask", {}),), by=by).pk}
+
+
+def _bulk_export(chain: Chain, by: Membership) -> int:
+    """The key of a run that is done."""
+    act = act_named("export")
+    assert act is not None
+    run = begin_bulk(act, Chain.objects.filter(pk=chain.pk), by=by)
+    run_job(start_bulk(run, act.Options()).pk)
+    return run.pk
 
 
 def _notice(chain: Chain, person: User) -> Notice:
@@ -116,6 +152,7 @@ def _signed_off(chain: Chain, by: Membership) -> int:
 
 
 def test_everybody_gets_what_their_role_allows_and_nothing_else(world: World) -> None:
+    """And every answer has the headers that keep hostile content harmless."""
     faults = [fault for name, route, _ in addresses() for fault in _faults(world, name, route)]
     assert faults == []
 
@@ -127,7 +164,7 @@ def _faults(world: World, name: str, route: str) -> Iterator[str]:
     for method, lowest in (("get", wanted[0]), ("post", wanted[-1])):
         for person, client in world.clients.items():
             answer = _ask(client, method, address)
-            reason = _fault(person, lowest, set(HOLE.findall(route)), answer)
+            reason = _fault(person, lowest, set(HOLE.findall(route)), answer) or ", ".join(missing_headers(answer))
             if reason:
                 yield f"{method} {address} as {person}: {reason}, got {answer.status_code}"
 
@@ -136,7 +173,7 @@ def _ask(client: Client, method: str, address: str) -> Any:
     """Takes back what the request changed: in the database, in the folder of uploads, and in the cookies."""
     waiting = {file: file.read_bytes() for file in staging.folder().iterdir()}
     cookies = client.cookies.output()
-    form = {"data": '{"text": "Hm"}', "content_type": "application/json"} if method == "post" and "/api/" in address else {}
+    form = {"data": CALL, "content_type": "application/json"} if method == "post" and "/api/" in address else {}
     with transaction.atomic():
         answer = getattr(client, method)(address, **form)
         answer.body = answer.getvalue().decode(errors="replace")

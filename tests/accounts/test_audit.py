@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.test import Client
 
 from chainviz.accounts.administration import create_owner, set_password
@@ -22,6 +22,7 @@ from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.purge.jobs import start_purge
+from chainviz.store.append_only import EVENTS
 from chainviz.store.models import Purge
 from chainviz.web.formatting.csv_lines import formula_safe
 from tests.accounts.people import PASSWORD, client_of, make_member, make_team
@@ -168,6 +169,54 @@ def test_a_deleted_row_is_found(log: Team, number: int, fault: str) -> None:
     assert first_fault(log) == fault
 
 
+COLUMNS = "team_id, at, who_id, who_name, act, outcome, chain_key, details, previous, digest"
+COPY = f"INSERT INTO accounts_auditrow ({COLUMNS}, number) SELECT {COLUMNS}, {{}} FROM accounts_auditrow WHERE number = {{}}"
+FALSIFICATIONS = {
+    "flips a byte": (["UPDATE accounts_auditrow SET details = '{\"places\": 8}' WHERE number = 2"], "row 2 was changed."),
+    "names somebody else": (["UPDATE accounts_auditrow SET who_name = 'Eve <e@x>', who_id = NULL WHERE number = 3"], "row 3 was changed."),
+    "deletes the first": (["DELETE FROM accounts_auditrow WHERE number = 1"], "row 1 is missing."),
+    "deletes the last": (["DELETE FROM accounts_auditrow WHERE number = 4"], "it ends at row 3, and the last one written is row 4."),
+    "deletes one and closes the gap": (
+        ["DELETE FROM accounts_auditrow WHERE number = 2", "UPDATE accounts_auditrow SET number = number + 10 WHERE number > 2",
+         "UPDATE accounts_auditrow SET number = number - 11 WHERE number > 10"], "row 2 was changed.",
+    ),
+    "deletes all": (["DELETE FROM accounts_auditrow"], "it ends at row 0, and the last one written is row 4."),
+    "swaps two": (
+        [f"UPDATE accounts_auditrow SET number = {to} WHERE number = {number}" for number, to in ((2, 9), (3, 2), (9, 3))],
+        "row 2 was changed.",
+    ),
+    "appends a copy": ([COPY.format(5, 4)], "row 5 was changed."),
+    "moves the end": (
+        ["DELETE FROM accounts_auditrow WHERE number = 4", "UPDATE accounts_team SET audit_number = 3"],
+        "it ends at row 3, with another digest than the last one written.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FALSIFICATIONS)
+def test_what_sql_falsifies_is_refused_or_found(log: Team, name: str) -> None:
+    """First with the triggers, then by somebody who has dropped them."""
+    statements, fault = FALSIFICATIONS[name]
+    if not statements[0].startswith("INSERT"):
+        with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+            execute(statements)
+    assert first_fault(log) == ""
+    if connection.vendor == "postgresql":
+        execute(["SET CONSTRAINTS ALL IMMEDIATE", "ALTER TABLE accounts_auditrow DISABLE TRIGGER append_only"])
+    else:
+        execute([f"DROP TRIGGER accounts_auditrow_no_{event}" for event in EVENTS])
+    execute(statements)
+    log.refresh_from_db()
+    assert first_fault(log) == fault
+    assert [finding.severity for finding in check_all()] == ["error"]
+
+
+def execute(statements: list[str]) -> None:
+    with connection.cursor() as cursor:
+        for each in statements:
+            cursor.execute(each)
+
+
 def test_an_owner_reads_filters_and_exports_the_log(log: Team) -> None:
     record(log, None, "chains:export", chain=9)
     client = client_of(log.memberships.get(user__first_name="Lin"))
@@ -181,6 +230,17 @@ def test_an_owner_reads_filters_and_exports_the_log(log: Team) -> None:
     lines = client.get("/team/audit/audit.jsonl").getvalue().decode().splitlines()
     assert [json.loads(line)["number"] for line in lines] == [*range(1, 7)], "the first export is in the log"
     assert rows()[-1][3]["sha256"] == sha256("\n".join([*lines, ""]).encode()).hexdigest()
+
+
+def test_acts_with_one_name_are_one_choice_of_the_filter(log: Team) -> None:
+    for act in ("recipes:recipe", "recipes:step", "chains:audit"):
+        record(log, None, act)
+    client = client_of(log.memberships.get(user__first_name="Lin"))
+    page = client.get("/team/audit/").content.decode()
+    assert page.count(">Recipe changed</option>") == 1
+    assert client.get("/team/audit/?act=recipes:recipe").content.decode().count('id="row-') == 2
+    assert client.get("/team/audit/?act=recipes:step").content.decode().count('id="row-') == 2
+    assert "csv; charset=utf-8" in client.get("/team/audit/audit.csv")["Content-Type"]
 
 
 def test_a_name_that_is_a_formula_stays_text_in_a_spreadsheet(log: Team) -> None:

@@ -32,6 +32,18 @@ def test_djangos_check_for_deployment_is_clean(tmp_path: Path) -> None:
     assert "no issues" in ended.stdout
 
 
+def test_the_check_for_deployment_notices_a_site_without_https(tmp_path: Path) -> None:
+    site = {**SITE, "CHAINVIZ_BASE_URL": "http://chainviz.example.org"}
+    ended = run(tmp_path, "check", "--deploy", "--fail-level", "DEBUG", **site)
+    assert ended.returncode == 1
+    assert "security.W008" in ended.stderr
+
+
+def test_plain_requests_are_sent_to_the_named_host(tmp_path: Path) -> None:
+    ended = run(tmp_path, "diffsettings", **SITE)
+    assert "SECURE_SSL_HOST = 'chainviz.example.org'" in ended.stdout
+
+
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [

@@ -17,7 +17,7 @@ SIZES = (1_000, 10_000) if "--quick" in sys.argv else (1_000, 10_000, 100_000)
 
 
 def main() -> None:
-    from chainviz.commands import startup
+    from chainviz.commands.server import startup
 
     startup.set_up_django()
     startup.migrate_if_needed()

@@ -37,7 +37,7 @@ def report(file: Path, pk: int, folder: Path) -> None:
 
 
 def measure(name: str, pk: int) -> dict[str, Any]:
-    from chainviz.commands import startup
+    from chainviz.commands.server import startup
 
     startup.set_up_django()
     from chainviz.chains.models import Chain

@@ -39,7 +39,7 @@ def report(files: dict[int, Path], folder: Path) -> None:
 
 
 def measure(file: Path) -> dict[str, float]:
-    from chainviz.commands import startup
+    from chainviz.commands.server import startup
 
     startup.set_up_django()
     startup.migrate_if_needed()

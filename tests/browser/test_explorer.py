@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from chainviz.chains.models import Chain
+from tests.browser.test_page import PHONE, WIDE, axe_violations, axe_violations_in_both_themes
 from tests.chains.making import STORY, ai, human, long_story, make_chain, result
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
-WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 CURRENT = "[data-rows] > [aria-current=true]"
-
-
-def axe_violations(page: Any) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [f"{each['id']}: {json.dumps([node['html'] for node in each['nodes']])[:400]}" for each in found]
 
 
 def until(page: Any, statement: str) -> None:
@@ -49,17 +42,15 @@ def story() -> Chain:
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_explorer_is_accessible(page: Any, live_server: Any, story: Chain, size: Any, scheme: Any) -> None:
+def test_the_explorer_is_accessible(page: Any, live_server: Any, story: Chain, size: Any) -> None:
     page.set_viewport_size(size)
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     open_chain(page, live_server, story, "v/1/at/s1.p1")
     page.wait_for_selector(".inspector .facts", state="attached")
-    assert axe_violations(page) == []
+    assert axe_violations_in_both_themes(page) == []
     open_chain(page, live_server, story, "v/1/at/s2.p1")
     page.locator("[data-lazy]").first.locator("summary").click()
-    page.wait_for_selector(".chart")
-    assert axe_violations(page) == []
+    page.wait_for_selector(".bytes-chart")
+    assert axe_violations_in_both_themes(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -94,10 +85,10 @@ def test_nodes_open_and_are_walked_by_keys(page: Any, live_server: Any, story: C
 
 def test_enter_opens_the_focused_row(page: Any, live_server: Any, story: Chain) -> None:
     open_chain(page, live_server, story)
-    page.locator("#s1-p2 .node-line").focus()
+    page.locator("#s1-p1 .node-line").focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("#s1-p2 .prose em")
-    expect(page.locator("#s1-p2 .node-line")).to_have_attribute("aria-expanded", "true")
+    page.wait_for_selector("#s1-p1 .tool-call")
+    expect(page.locator("#s1-p1 .node-line")).to_have_attribute("aria-expanded", "true")
 
 
 def test_sections_fold(page: Any, live_server: Any, story: Chain) -> None:
@@ -139,7 +130,7 @@ IN_SIGHT = """[...document.querySelectorAll('[data-rows] > .node')].filter(row =
   const view = document.querySelector('[data-chain-pane]').getBoundingClientRect(), place = row.getBoundingClientRect();
   return place.bottom > view.top + 60 && place.top < view.bottom;
 })"""
-VIEW_IS_FULL = f"{IN_SIGHT}.length >= 8"
+VIEW_IS_FULL = f"{IN_SIGHT}.length >= 4"
 FIRST_IN_SIGHT = f"{IN_SIGHT}[0].dataset.path"
 
 
@@ -170,8 +161,8 @@ def test_rows_leave_the_page_as_they_scroll_away(page: Any, live_server: Any) ->
     assert most <= 1_400
     until(page, "document.querySelector('[data-chain-pane]').scrollTop > 5_000")
     expect(page.locator("#s1-p1")).to_have_count(0)
-    page.evaluate("document.querySelector('[data-chain-pane]').scrollTop = 1e9")
-    page.wait_for_selector("#s40-p30")
+    # rows that arrive late keep the place that was read, so a busy machine needs more than one jump
+    until(page, "document.querySelector('[data-chain-pane]').scrollTop = 1e9, document.querySelector('#s40-p30')")
     page.evaluate("document.querySelector('[data-chain-pane]').scrollTop = 0")
     page.wait_for_selector("#s1")
 
@@ -240,8 +231,13 @@ def test_links_lead_to_their_place(page: Any, live_server: Any) -> None:
     page.locator("[data-minimap] a").first.click(force=True)
     page.wait_for_selector("#s1")
     page.wait_for_url("**/at/s1.h.m0#*")
+    page.locator("[data-minimap] a[tabindex='0']").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/at/s40.*")
     page.reload()
-    page.wait_for_selector("#s1")
+    page.wait_for_selector("[id^=s40-][aria-current]")
 
 
 def test_a_long_result_comes_in_steps_and_can_be_widened(page: Any, live_server: Any) -> None:

@@ -18,6 +18,7 @@ from tests.shared_folder import shared
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TRANSCRIPT = Path(__file__).parent / "fixtures" / "returns_desk.json"
+TITLE = "Hi, I would like to exchange the drill from my last order. It's the wrong colour – I wanted grey."
 QUESTION = "Of course! Could you give me your e-mail address or the number of the order?"
 BETTER = "Gladly! “Which order” is it?"
 ITEM, OTHER_ITEM = rb"\"item_ids\":[\"5512\"]", rb"\"item_ids\":[\"7730\"]"
@@ -197,7 +198,7 @@ def test_two_tabs_change_different_pairs(person: Person, faults: list[str]) -> N
     expect(second.get_by_role("heading", name="Version 2 is newer than version 1")).to_be_visible()
     faults.clear()  # the browser reports the 409
     expect(second.locator("main")).to_contain_text("Second.")
-    second.get_by_role("button", name="Rebase").click()
+    second.get_by_role("button", name="Put my changes on version 2").click()
     expect(second.get_by_label("Note for the history")).to_have_value("from the second tab")
     second.get_by_role("button", name="Save as version 3", exact=True).click()
     second.wait_for_url("**/v/3/")
@@ -290,7 +291,7 @@ def test_the_same_way_by_keys_alone(person: Person) -> None:
     key.press("g")
     key.press("l")
     page.wait_for_url(person.site + "/")
-    walk_to(page, "returns_desk")
+    walk_to(page, TITLE)
     key.press("Enter")
     page.wait_for_url(re.compile(r"/c/\d+/"))
 

@@ -6,13 +6,15 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from playwright.sync_api import expect
 
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.samples import load_samples
-from tests.browser.test_page import PHONE, WIDE, axe_violations
+from chainviz.chains.uploads import arrivals
+from tests.browser.test_page import PHONE, WIDE, axe_violations, axe_violations_in_both_themes
 from tests.chains.files import chat, lines
 
 DROP = """text => {
@@ -55,69 +57,103 @@ def test_a_chosen_file_opens(library: Any) -> None:
     choose(library, ("retry.json", chat()))
 
     library.wait_for_url("**/c/*/**")
-    assert Chain.objects.get().title == "retry"
+    assert Chain.objects.get().file_name == "retry.json"
 
 
 def test_a_dropped_file_opens(library: Any) -> None:
     library.evaluate(DROP, chat().decode())
 
     library.wait_for_url("**/c/*/**")
-    assert Chain.objects.get().title == "dropped"
+    assert Chain.objects.get().file_name == "dropped.json"
 
 
 def test_pasted_text_opens(library: Any) -> None:
     library.evaluate(PASTE, chat().decode())
 
     library.wait_for_url("**/c/*/**")
-    assert Chain.objects.get().title.startswith("Pasted at")
+    assert Chain.objects.get().file_name.startswith("Pasted at")
 
 
-def test_of_many_files_each_has_its_row_and_the_table_grows(library: Any, faults: list[str]) -> None:
+def test_the_tray_counts_merges_retries_and_is_dismissed(library: Any, faults: list[str], monkeypatch: Any) -> None:
+    """Dropped together: one is added, one is broken, one waits for a choice; then one is sent twice more."""
+    real = arrivals.offers_of
+    monkeypatch.setattr(arrivals, "offers_of", Mock(side_effect=ZeroDivisionError))
+    choose(library, ("fault.json", chat(say="Fault")))
+    line = library.locator("li.tray-line")
+    expect(line.filter(has_text="fault.json")).to_contain_text("a fault of chainviz")
+    monkeypatch.setattr(arrivals, "offers_of", real)
+
     choose(library, ("good.json", chat()), ("bad.json", chat()[:-30]), ("runs.jsonl", lines(3)))
-
-    library.locator(".upload", has_text="good.json is in the library").wait_for()
-    library.locator(".upload", has_text="runs.jsonl holds 3 chains").wait_for()
-    bad = library.locator(".upload", has_text="bad.json could not be read")
-    bad.wait_for()
-    expect(bad).to_contain_text("Nothing was stored.")
-    library.locator(".chain-link", has_text="good").wait_for()
+    expect(library.locator("[data-tray-summary]")).to_have_text("1 to choose, 2 failed, 1 added")
+    expect(library.locator("[data-status]")).to_have_text("4 files: 1 to choose, 2 failed, 1 added.")
+    library.locator(".file-line", has_text="good.json").wait_for()
+    expect(line.filter(has_text="bad.json")).to_contain_text("Nothing was stored.")
     assert axe_violations(library) == []
+    box = library.locator("[data-tray]").bounding_box()
+    assert box["y"] + box["height"] <= library.viewport_size["height"] and box["height"] < 500
+
+    library.get_by_role("button", name="Retry fault.json").click()
+    expect(library.locator("[data-tray-summary]")).to_have_text("1 to choose, 1 failed, 2 added")
+    choose(library, ("bad.json", chat()[:-30]), ("good.json", chat()))
+    expect(library.locator("[data-tray-summary]")).to_have_text("1 to choose, 2 failed, 2 added, 1 already uploaded")
+    line.filter(has_text="bad.json").filter(has_text="2 times").wait_for()
+    expect(library.locator("[data-tray-title]")).to_have_text("6 files")
     forgive_refusals(faults)
+    expect(library.locator("#with-problems")).to_be_visible()
 
     library.reload()
-    # what waits for a decision is still there, what is done is not
-    expect(library.locator(".upload")).to_have_count(2)
-    library.locator(".upload", has_text="bad.json").get_by_role("button", name="Forget this file").click()
-    library.locator(".upload", has_text="bad.json").wait_for(state="detached")
-    assert [arrival.name for arrival in Arrival.objects.all()] == ["runs.jsonl"]
+    expect(line).to_have_count(5)
+    library.get_by_role("button", name="Dismiss bad.json").focus()
+    library.keyboard.press("Enter")
+    expect(line).to_have_count(4)
+    expect(library.locator(":focus")).to_have_attribute("title", "Dismiss")
+    library.get_by_role("button", name="Dismiss all").click()
+    expect(library.locator("[data-tray]")).to_be_hidden()
+    assert not Arrival.objects.exists()
 
 
 def test_a_file_that_is_too_big_is_not_even_sent(library: Any) -> None:
     library.evaluate("document.querySelector('[data-upload]').dataset.maxBytes = '10'")
     choose(library, ("huge.json", chat()))
 
-    row = library.locator(".upload", has_text="larger than this server takes")
+    row = library.locator(".tray-line", has_text="larger than this server takes")
     row.wait_for()
-    row.get_by_role("button", name="Forget this file").click()
-    expect(library.locator(".upload")).to_have_count(0)
+    row.get_by_role("button", name="Dismiss").click()
+    expect(library.locator(".tray-line")).to_have_count(0)
 
 
 def test_which_chains_are_picked_by_keys(page: Any, live_server: Any) -> None:
+    """A log of requests: its earlier states become versions, and adding can be taken back."""
+    turns = [{"role": role, "content": f"turn {n}"} for n, role in enumerate(["user", "assistant"] * 2)]
+    requests = b"".join(json.dumps({"messages": turns[:end]}).encode() + b"\n" for end in (1, 3, 4))
     page.goto(live_server.url)
-    choose(page, ("runs.jsonl", lines(3)))
+    choose(page, ("runs.jsonl", lines(3) + requests))
     page.wait_for_url("**/pick/**")
+    page.get_by_text("Final state of 2 earlier ones").click()
+    expect(page.get_by_text("v2")).to_be_visible()
     assert axe_violations(page) == []
 
-    page.locator("[data-pick-all]").focus()
-    page.keyboard.press("Space")
-    expect(page.locator("tbody input:checked")).to_have_count(0)
+    count = page.locator("[data-picked-count]")
+    page.get_by_label("Each as its own chain").check()
+    expect(count).to_have_text("6 of 6 picked")
+    page.get_by_label("As versions").check()
+    expect(count).to_have_text("4 of 4 picked")
+    page.get_by_label("Filter these chains").fill("question")
+    expect(page.locator("tbody input")).to_have_count(3)
+    page.get_by_role("button", name="Untick these 3").click()
+    expect(count).to_have_text("1 of 4 picked")
     page.locator("tbody input").first.focus()
     page.keyboard.press("Space")
-    expect(page.locator("[data-picked-count]")).to_have_text("1 of 3 picked")
+    expect(count).to_have_text("2 of 4 picked")
     page.keyboard.press("Enter")
 
-    page.wait_for_url("**/c/*/**")
-    assert Chain.objects.get().title == "runs: line 1"
+    added = page.get_by_role("group", name="Chains added")
+    expect(added).to_contain_text("2 chains added")
+    expect(added.get_by_role("link")).to_have_count(2)
+    assert sorted((chain.part, chain.version) for chain in Chain.objects.all()) == [("line 1", 1), ("line 6", 3)]
+    assert axe_violations(page) == []
+    added.get_by_role("button", name="Undo").click()
+    page.get_by_text("2 chains are in the bin.").wait_for()
 
 
 def test_the_table_filters_while_typing_and_back_gives_a_whole_page(page: Any, live_server: Any) -> None:
@@ -173,16 +209,14 @@ def test_two_versions_are_compared(page: Any, live_server: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_are_accessible_and_fit(page: Any, live_server: Any, size: Any, scheme: Any) -> None:
+def test_pages_are_accessible_and_fit(page: Any, live_server: Any, size: Any) -> None:
     load_samples()
     first = Chain.objects.order_by("pk")[0]
     Chain.objects.filter(pk=first.pk).update(trashed_at=first.created_at)
     page.set_viewport_size(size)
-    page.emulate_media(color_scheme=scheme)
     for where in ("/", "/bin/", f"/c/{Chain.objects.in_library()[0].pk}/versions/", "/?q=nothing"):
         page.goto(live_server.url + where)
-        assert axe_violations(page) == [], where
+        assert axe_violations_in_both_themes(page) == [], where
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
 
 
@@ -201,14 +235,15 @@ def test_everything_works_without_javascript(plain_page: Any, live_server: Any) 
     )
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.locator(".chain-link")).to_have_count(5)
-    expect(page.locator(".upload")).to_contain_text("b.json could not be read")
+    expect(page.locator("[data-tray-summary]")).to_have_text("1 failed, 1 added")
+    page.locator(".tray-why summary").click()
     page.get_by_role("button", name="Keep it as raw text").click()
     page.wait_for_url("**/c/*/**")
     assert Chain.objects.filter(format="raw").count() == 1
 
     page.goto(f"{live_server.url}/?order=title")
-    page.get_by_placeholder("Filter by title").fill("jacket")
-    page.get_by_role("button", name="Filter").click()
+    page.get_by_placeholder("Search titles and text").fill("jacket")
+    page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator(".chain-link")).to_have_count(1)
     page.locator("tbody input").check()
     page.get_by_role("button", name="Move to the bin").click()

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from chainviz.chains.models import Chain
-from tests.browser.test_page import PHONE, WIDE, axe_violations
+from tests.browser.test_page import PHONE, WIDE, axe_violations, axe_violations_in_both_themes
 from tests.chains.making import ai, human, make_chain, result
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,12 +46,10 @@ def address(live_server: Any, chain: Chain) -> str:
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_accessible_and_fit(
-    page: Any, address: str, live_server: Any, chain: Chain, size: Any, scheme: Any
+    page: Any, address: str, live_server: Any, chain: Chain, size: Any
 ) -> None:
     page.set_viewport_size(size)
-    page.emulate_media(color_scheme=scheme)
     at = f"{live_server.url}/c/{chain.pk}"
     for each in (
         address,
@@ -65,13 +63,40 @@ def test_pages_are_accessible_and_fit(
     ):
         page.goto(each)
         assert page.locator("h1").count() == 1
-        assert axe_violations(page) == []
+        assert axe_violations_in_both_themes(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def show_rows(page: Any) -> None:
+    page.get_by_role("button", name="One by one").click()
+    page.locator("#rows-title").wait_for()
+
+
+def test_groups_are_walked_by_keyboard(page: Any, address: str) -> None:
+    page.goto(address)
+    page.evaluate("window.same = true")
+    names = page.locator(".group-fold b")
+    expect(names).to_have_text(["read_file", "query_database", "mcp__crm__find_customer"])
+    page.locator("#example-after").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("2 of 3", exact=True)).to_be_visible()
+    expect(page.locator("#example-after")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("2 of 2", exact=True)).to_be_visible()
+    expect(page.get_by_text("1 Decided by hand", exact=True)).to_be_visible()
+    page.get_by_role("button", name=re.compile("query_database")).focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_text("rows of 0").first).to_be_visible()
+    assert axe_violations_in_both_themes(page) == []
+    assert page.evaluate("window.same")
 
 
 def test_decisions_follow_the_settings_at_once(page: Any, address: str) -> None:
     page.goto(address)
     page.evaluate("window.same = true")
+    show_rows(page)
     redacted = page.locator("tbody [data-state=redacted]")
     expect(redacted).to_have_count(9)
     page.get_by_role("radio", name="Every result").check()
@@ -99,6 +124,7 @@ def test_a_long_table_is_read_in_pages(page: Any, live_server: Any, chain: Chain
     long = make_chain(story(60), "long.json")
     page.goto(f"{live_server.url}/c/{long.pk}/do/redact/")
     page.evaluate("window.same = true")
+    show_rows(page)
     assert page.evaluate("document.querySelectorAll('*').length") <= 1400
     expect(page.get_by_text("1 to 30 of 180")).to_be_visible()
     page.get_by_label("Decide read_file at 1.1 by hand").select_option("keep")
@@ -144,6 +170,7 @@ def test_tools_beyond_the_first_are_found_by_name(page: Any, live_server: Any, c
 
 def test_a_click_jumps_to_the_node(page: Any, address: str) -> None:
     page.goto(address)
+    show_rows(page)
     page.locator("tbody a").first.click()
     expect(page.get_by_text("rows of 0").first).to_be_visible()
 
@@ -158,6 +185,7 @@ def test_a_fault_is_said_beside_the_settings(page: Any, address: str, faults: li
 def test_it_works_without_scripts(plain_page: Any, address: str) -> None:
     page = plain_page
     page.goto(address)
+    show_rows(page)
     page.get_by_text("Advanced").click()
     page.get_by_role("radio", name="Reference:").check()
     page.get_by_role("button", name="Show the decisions").last.click()

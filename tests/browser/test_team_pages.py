@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from chainviz.accounts.invitations import invite
 from chainviz.accounts.models import Membership, local_member
@@ -74,3 +75,46 @@ def test_a_person_signs_in_and_every_page_is_accessible(
     assert wrong == []
     assert all("404" in fault for fault in faults)
     faults.clear()
+
+
+def test_a_review_beside_the_chain(page: Any, live_server: Any, settings: Any, tmp_path: Path) -> None:
+    """With keys: a section is marked, the next thread is opened, a draft says why nobody comments on it."""
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mode": "team", "data": tmp_path})
+    owner = make_member(local_member().team, "Lin", Role.OWNER)
+    chain = _reviewed(owner)
+    begin(chain, owner.user, NewThread(1, Thread.Kind.NODE, "s2.p1"), "Why?")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s1.p1")
+    page.get_by_label("E-mail").fill("lin@example.org")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("#s1-p1[aria-current]").wait_for()
+    assert page.locator(".toolbar").bounding_box()["height"] < 50, "one line"
+    page.get_by_role("link", name="Review", exact=True).click()
+    expect(page.locator("[data-panel]")).to_contain_text("0 of 3 sections viewed")
+    assert axe_violations(page) == []
+    page.keyboard.press("v")
+    expect(page.locator("#s1")).to_have_attribute("data-viewed", "")
+    expect(page.locator("[data-panel]")).to_contain_text("1 of 3 sections viewed")
+    page.keyboard.press("n")
+    expect(page.locator("details#thread-2").get_by_role("article")).to_contain_text("Why?")
+    expect(page.locator("[data-panel-node]")).to_contain_text("Mark §2 viewed")
+    page.keyboard.press("f")
+    page.get_by_label("Summary").fill("Fine so far")
+    page.locator("#s1-p2 .node-line").click()
+    expect(page.locator("[data-panel-node]")).to_contain_text("1.2")
+    expect(page.get_by_label("Summary")).to_have_value("Fine so far")
+    page.keyboard.press("c")
+    page.locator("#new-body").press_sequentially("See @m")
+    expect(page.get_by_role("option", name="Mei")).to_have_attribute("aria-selected", "true")
+    assert axe_violations(page) == []
+    page.keyboard.press("Enter")
+    expect(page.locator("#new-body")).to_have_value("See @mei ")
+    page.keyboard.press("Escape")
+    page.locator("[data-action=edit]").click()
+    page.locator(".row-form textarea").first.fill("Another drill.")
+    page.keyboard.press("Control+Enter")
+    page.locator("[data-draft-strip]").wait_for()
+    expect(page.locator("[data-inspector-tabs]")).to_have_count(0)
+    page.keyboard.press("c")
+    expect(page.locator("[data-status]")).to_contain_text("Save it as a version to comment on it")

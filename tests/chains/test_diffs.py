@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.http import Http404
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chainviz.chains.diff.address import Asked, query
 from chainviz.chains.diff.compare import compare
+from chainviz.chains.diff.compared import Compared
 from chainviz.chains.diff.equal_stretches import equal_stretches
-from chainviz.chains.diff.folds import fold_fragment
-from chainviz.chains.diff.groups import Compared
+from chainviz.chains.diff.folds import fold_answer
 from chainviz.chains.diff.measures import measures
 from chainviz.chains.diff.page import diff_view
 from chainviz.core.chain.chain import MemoryChain, Splice
@@ -124,9 +125,10 @@ def test_all_lines_of_a_long_text_can_be_reached() -> None:
 def test_an_unchanged_run_unfolds_row_by_row() -> None:
     texts = [str(number) for number in range(200)]
     both = compared(texts, [*texts, "more"])
-    html = str(fold_fragment(both, Asked(fold=0)))
+    html = fold_answer(both, Asked(fold=0)).content.decode()
     assert "/after/s1.p1" in html and "more messages" in html
-    assert fold_fragment(both, Asked(fold=3)) is None
+    with pytest.raises(Http404):
+        fold_answer(both, Asked(fold=3))
 
 
 @pytest.mark.parametrize("scope", ["", "mine-"])
@@ -177,3 +179,14 @@ def test_changes_all_over_a_long_chain_are_compared_with_few_queries(django_asse
     with django_assert_max_num_queries(40):
         found = compare(StoredChain(old), StoredChain(new))
     assert found.counts == {"changed": len(edits)}
+
+
+def test_folded_lines_of_a_text_unfold_in_their_place() -> None:
+    old = "\n".join(str(n) for n in range(300))
+    both = compared([old], [old.replace("298", "x")])
+    assert 'hx-get="/diff/?change=1&amp;lines=295"' in diff_view(both, Asked()).html
+    found = fold_answer(both, Asked(change=1, row=0, lines=295)).content.decode()
+    numbers = re.findall(r'data-n="(\d+)" data-twin', found)
+    assert numbers == [str(n) for n in range(1, 101)]
+    assert "… 195 unchanged lines" in found and "lines=195" in found and "row=100" in found
+    assert fold_answer(both, Asked(change=1, text=7, lines=3)).content == b""

@@ -9,13 +9,17 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft
 from chainviz.store.content.message_reader import BodyReader
 from chainviz.store.content.spans import stored_bytes
 from chainviz.web.formatting.byte_text import byte_text
 from tests.chains.making import STORY, ai, human, long_story, make_chain, make_chain_of, result
+from tests.drafts.pages import send_form
 
 pytestmark = pytest.mark.django_db
 FRAGMENT = {"HX-Request": "true"}
@@ -243,13 +247,6 @@ def test_find_answers_with_places(story: Chain) -> None:
     assert "<h1" in get(f"/c/{story.pk}/v/1/find?q=hammer")
 
 
-def test_the_charts_lead_to_the_nodes(story: Chain) -> None:
-    html = fragment(f"/c/{story.pk}/v/1/bytes")
-    assert f'href="/c/{story.pk}/v/1/at/s1.p1#s1-p1"' in html
-    assert "find_tool" in html
-    assert "style=" not in html
-
-
 def test_an_untouched_chain_is_exported_byte_for_byte() -> None:
     content = json.dumps({"b": 1.0, "messages": STORY, "a": "é"}, indent=3, ensure_ascii=False).encode()
     chain = make_chain_of(content, "näme.json")
@@ -298,7 +295,8 @@ def test_long_and_short_chains_cost_the_same(django_assert_max_num_queries: Any)
         with django_assert_max_num_queries(8):
             html = get(f"/c/{chain.pk}/")
         assert len(gzip.compress(html.encode())) < 60_000
-        assert len(re.findall(r"<[a-z]", html)) < 1_100
+        in_page = re.sub("(?s)<template>.*?</template>", "", html)
+        assert len(re.findall(r"<[a-z]", in_page)) < 1_100
 
 
 @pytest.mark.parametrize(("page", "most"), [("", 8), ("v/1/at/s2", 9), ("v/1/at/s2.p50", 10), ("v/1/node/s2.p50", 9)])
@@ -390,3 +388,34 @@ def test_a_call_with_which_a_run_ends_is_no_fault() -> None:
     chain = make_chain([human("Go"), ai(None, ("c", "submit", {})), {"role": "exit", "content": "done"}])
     shown = fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
     assert "The run ended with this call" in shown and "never answered" not in shown
+
+
+def opened(html: str) -> list[str]:
+    return re.findall(r'data-path="([^"]+)"[^>]*><a class="node-line" [^>]*aria-expanded="true"', html)
+
+
+def test_requests_and_final_answers_are_open_on_arrival() -> None:
+    turn = [ai("On it.", ("c1", "look", {})), result("c1", "seen"), ai("Not yet.")]
+    chain = make_chain([{"role": "system", "content": "Help."}, human("First?"), *turn, ai("Done."), human("Second?"), *turn[:2]])
+    base = f"/c/{chain.pk}/v/1/rows?from=s1"
+    nodes = [path for path in opened(get(f"/c/{chain.pk}/")) if "." in path]
+    assert nodes == ["s1.h.m1", "s1.p3", "s2.h.m0"]
+    assert [path for path in opened(fragment(base)) if "." in path] == nodes
+    assert not [path for path in opened(fragment(f"{base}&all=")) if "." in path]
+    assert [path for path in opened(fragment(f"{base}&all=ai&closed=s1.p2")) if "." in path] == ["s1.p3"]
+
+
+def test_open_nodes_of_a_draft_are_read_together() -> None:
+    chain = make_chain(long_story(12, 1))
+    client = Client()
+    begun, counts = "v=1", []
+    for number in range(1, 6):
+        field = f"s{number}__h__m0__c0__text"
+        send_form(client, f"/c/{chain.pk}/edit/s{number}.h.m0?{begun}", **{field: f"Other task {number}"})
+        begun = f"v=1&draft={Draft.objects.get().pk}"
+        client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/explore/")
+        with CaptureQueriesContext(connection) as queries:
+            html = client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/explore/").content.decode()
+        counts.append(len(queries))
+        assert f"Other task {number}" in html
+    assert counts[1] == counts[-1]

@@ -29,6 +29,13 @@ CHAINS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+def test_the_key_of_a_chain_in_its_file(client: Client) -> None:
+    for key in (LONE, "\0") * 2:
+        content = json.dumps({f"a{key}": {"messages": [USER]}}).encode()
+        client.post("/api/v1/uploads?name=keys.json", content, content_type="application/octet-stream")
+    assert sorted(Chain.objects.values_list("pointer", flat=True)) == ["/a\\ud83d/messages", "/a\\x00/messages"]
+
+
 @pytest.mark.parametrize("place", CHAINS)
 def test_every_page_answers_and_a_repair_is_saved(client: Client, place: str) -> None:
     send(client, ("chain.json", json.dumps(CHAINS[place]).encode()))

@@ -4,6 +4,7 @@ chain (issue 8)."""
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def chain(client: Client) -> Chain:
 def test_no_page_says_accepted(client: Client, chain: Chain) -> None:
     home = f"/c/{chain.pk}/"
     for path in ("/", home, f"{home}v/1/problems", f"{home}v/1/problems?provider=openai-chat", f"{home}repair/"):
-        shown = page(client, path)
+        shown = re.sub(r'name="verdict">.*?</select>', "", page(client, path))  # the filter offers every verdict
         assert WORDS in shown, path
         assert "accepted" not in shown.lower(), path
 
@@ -59,7 +60,7 @@ def test_a_draft_and_its_version_keep_the_verdict(client: Client, chain: Chain) 
 
 
 def test_the_upload_asks_without_a_green_word(client: Client) -> None:
-    upload(client, json.dumps([CHAT, {**CHAT, "messages": CHAT["messages"][:1]}]).encode())
+    upload(client, json.dumps([CHAT, {**CHAT, "messages": [{"role": "user", "content": "Which bay?"}]}]).encode())
     arrival = Arrival.objects.get()
     assert page(client, f"/pick/{arrival.pk}/").count(WORDS) == 2
 

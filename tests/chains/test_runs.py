@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from chainviz.chains.diff import compare_runs
+from chainviz.chains.diff.runs import compare_runs
 from chainviz.chains.models import Chain
 from chainviz.jobs.worker import run_waiting_jobs
 from tests.chains.files import send
@@ -44,6 +45,24 @@ def test_the_page_shows_facts_and_the_first_difference(client: Client, runs: tup
     for tool in ("grep", "test", "read"):
         assert f'<th scope="row" class="mono">{tool}</th>' in page
     assert "1 unchanged" in page, "equal steps are aligned although their ids differ"
+
+
+def test_a_strip_leads_to_every_difference_and_says_what_it_is(client: Client, runs: tuple[Chain, Chain]) -> None:
+    one, other = runs
+    page = client.get(f"/compare/{one.pk}/{other.pk}/").content.decode()
+    links = re.findall(r'class="strip-cell" data-kind="(\w+)" href="([^"]+)" aria-label="([^"]+)"', page)
+    assert links == [("changed", "?#change-1", "Changes 1 to 2, at 1.2 of A and 1.2 of B: changed, 3 messages")]
+    assert "Where they differ" in page and "equal, 3" in page and "changed, 3" in page
+    same = client.get(f"/compare/{one.pk}/{one.pk}/").content.decode()
+    assert "Where they differ" not in same
+
+
+def test_facts_that_differ_are_marked(client: Client, runs: tuple[Chain, Chain]) -> None:
+    one, other = runs
+    page = client.get(f"/compare/{one.pk}/{other.pk}/").content.decode()
+    rows = re.findall(r'<tr( data-differs)?><th scope="row">([\w ]+)', page)
+    assert (" data-differs", "Bytes") in rows and ("", "Messages") in rows and ("", "Duration") in rows
+    assert "Labels" not in page
 
 
 def test_versions_can_be_named(client: Client, runs: tuple[Chain, Chain]) -> None:

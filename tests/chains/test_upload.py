@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chainviz.accounts.models import Team, local_member
 from chainviz.chains.models import Arrival, Chain
-from chainviz.chains.uploads import arrivals, offer_rows, staging
+from chainviz.chains.uploads import arrivals, offer_rows, pick_form, staging
 from chainviz.chains.uploads.local_files import take_file
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
@@ -34,7 +36,7 @@ def test_a_transcript_becomes_a_chain_and_opens(client: Client) -> None:
     chain = Chain.objects.get()
     assert answer.status_code == 303
     assert answer.url == f"/c/{chain.pk}/"
-    assert (chain.title, chain.messages, chain.pairs, chain.version) == ("retry", 2, 1, 1)
+    assert (chain.title, chain.file_line, chain.messages, chain.version) == ("Hello", "retry.json", 2, 1)
     assert not Arrival.objects.exists()
     assert not list(staging.folder().iterdir())
 
@@ -64,7 +66,7 @@ def test_the_same_file_in_the_bin_can_be_restored(client: Client) -> None:
     answer = send(client, ("retry.json", chat()))
 
     assert answer.status_code == 422
-    assert "in the bin since" in answer.content.decode()
+    assert "already uploaded, in the bin" in answer.content.decode()
     client.post("/bin/restore/", {"chain": Chain.objects.get().pk})
     assert not Chain.objects.get().is_in_bin
 
@@ -84,9 +86,10 @@ def test_of_many_files_each_is_taken_or_refused_for_itself(client: Client) -> No
 
     page = client.get(answer.url).content.decode()
     assert answer.status_code == 303
-    assert {chain.title for chain in Chain.objects.all()} == {"a", "c"}
-    assert "<b>b.json</b> could not be read. Line 5, column 4" in page
+    assert {chain.file_name for chain in Chain.objects.all()} == {"a.json", "c.json"}
+    assert re.search(r'<b title="b.json">b.json</b>.*?Line 5, column 4', page, re.DOTALL)
     assert "Nothing was stored." in page
+    assert ("<b data-tray-title>3 files</b>" in page) and "1 failed, 2 added" in page
 
 
 def test_a_refusal_shows_three_lines_and_marks_the_place(client: Client) -> None:
@@ -204,7 +207,7 @@ def test_waiting_bytes_that_no_upload_names_are_deleted_after_a_day(client: Clie
 
 def test_pasted_text_becomes_a_chain(client: Client) -> None:
     assert client.post("/upload/", {"text": chat().decode()}).status_code == 303
-    assert Chain.objects.get().title.startswith("Pasted")
+    assert Chain.objects.get().file_name.startswith("Pasted")
 
 
 def test_a_file_with_many_chains_asks_which(client: Client) -> None:
@@ -216,7 +219,7 @@ def test_a_file_with_many_chains_asks_which(client: Client) -> None:
     keys = [row["key"] for row in Arrival.objects.get().found]
     client.post(answer.url, {"pick": keys[:2]})
 
-    assert sorted(chain.title for chain in Chain.objects.all()) == ["runs: line 1", "runs: line 2"]
+    assert sorted(chain.file_line for chain in Chain.objects.all()) == ["runs.jsonl: line 1", "runs.jsonl: line 2"]
     assert Upload.objects.count() == 1
 
 
@@ -262,7 +265,7 @@ def test_a_big_file_is_imported_by_a_job(client: Client, monkeypatch: Any, limit
     assert arrival.job is not None
     run_job(arrival.job.pk)
 
-    assert Chain.objects.get().title == "big"
+    assert Chain.objects.get().file_name == "big.json"
     assert client.get(answer.url).url == f"/c/{Chain.objects.get().pk}/"
 
 
@@ -315,7 +318,7 @@ def test_a_fault_of_ours_is_told_and_spoils_nothing_else(client: Client, monkeyp
     page = client.get(send(client, ("a.json", b"FAULT"), ("b.json", chat())).url).content.decode()
 
     assert "This is a fault of chainviz, not of your file (ZeroDivisionError)" in page
-    assert Chain.objects.get().title == "b"
+    assert Chain.objects.get().file_name == "b.json"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -326,13 +329,12 @@ def test_an_import_that_was_stopped_can_be_tried_again(client: Client, monkeypat
     assert arrival.job is not None
     Job.objects.update(state=Job.State.INTERRUPTED, message="The worker stopped.")
     page = client.get("/").content.decode()
-    assert "could not be read. The worker stopped." in page
-    assert "Try again" in page
+    assert "The worker stopped." in page and 'aria-label="Retry big.json"' in page
 
     client.post(f"/upload/{arrival.pk}/keep/", {"how": "again"})
     run_job(Arrival.objects.get().job_id)
 
-    assert Chain.objects.get().title == "big"
+    assert Chain.objects.get().file_name == "big.json"
 
 
 def test_earlier_states_of_a_growing_chain_are_folded_under_the_final_one(client: Client) -> None:
@@ -343,19 +345,26 @@ def test_earlier_states_of_a_growing_chain_are_folded_under_the_final_one(client
 
     assert [row["final"] for row in arrival.found] == ["/2/messages", "/2/messages", "", ""]
     page = client.get(f"/pick/{arrival.pk}/").content.decode()
-    assert "final state of 2 earlier ones" in page and "2 of the chains are earlier states" in page
-    assert re.findall(r'value="([^"]+)"[^>]* checked', page) == ["/2/messages", "/3/messages"]
+    assert "Final state of 2 earlier ones" in page and "2 of the 4 chains are earlier states" in page
+    assert re.findall(r'name="pick" value="([^"]+)"[^>]* checked', page) == ["/2/messages", "/3/messages"]
+    assert page.count("As versions") == 1 and re.search(r"v1</span>[^<]+line 1 .*v2</span>[^<]+line 2 ", page, re.DOTALL)
 
-    answer = client.post(f"/pick/{arrival.pk}/", {"pick": ["/2/messages", "/3/messages"]}, follow=True)
-    assert "2 chains added: " in answer.content.decode()
-    assert all(f'href="/c/{chain.pk}/"' in answer.content.decode() for chain in Chain.objects.all())
+    answer = client.post(f"/pick/{arrival.pk}/", {"pick": ["/2/messages", "/3/messages"], "states": "final"}, follow=True)
+    page = answer.content.decode()
+    assert "2 chains added" in page and [chain.version for chain in Chain.objects.all()] == [1, 1]
+    assert all(f'href="/c/{chain.pk}/"' in page for chain in Chain.objects.all())
+    assert not Arrival.objects.get().found, "what the file held is where a purge finds it"
+
+    answer = client.post(f"/upload/{arrival.pk}/undo/", follow=True)
+    assert "2 chains are in the bin." in answer.content.decode()
+    assert not Chain.objects.in_library() and not Arrival.objects.exists()
 
 
 def test_earlier_states_become_versions_with_their_own_documents(client: Client) -> None:
     turns = [{"role": role, "content": f"turn {n}"} for n, role in enumerate(["user", "assistant"] * 2)]
     lines = [json.dumps({"id": n, "messages": turns[:end]}) for n, end in enumerate((1, 3, 3, 4))]
     send(client, ("requests.jsonl", "".join(line + "\n" for line in lines).encode()))
-    client.post(f"/pick/{Arrival.objects.get().pk}/", {"pick": "/3/messages", "versions": "on"})
+    client.post(f"/pick/{Arrival.objects.get().pk}/", {"pick": "/3/messages", "states": "versions"})
 
     chain = Chain.objects.get()
     assert (chain.version, chain.messages) == (3, 4)
@@ -367,6 +376,57 @@ def test_earlier_states_become_versions_with_their_own_documents(client: Client)
     for place in ("v/1/", "versions/compare/?pick=1&pick=3", "versions/3/report/", "v/3/"):
         assert client.get(f"/c/{chain.pk}/{place}", follow=True).status_code == 200
 
+
+def test_picks_are_kept_from_page_to_page_and_under_every_filter(client: Client, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pick_form, "ROWS", 4)
+    place = send(client, ("runs.jsonl", lines(10))).url
+    page = client.get(place).content.decode()
+    assert "10 of 10 picked" in page and "1 to 4 of 10" in page
+
+    # two of the first page stay ticked, of the next one none that fits the filter
+    page = press(client, place, page, "page:2", keep=2)
+    assert "8 of 10 picked" in page and "5 to 8 of 10" in page
+    page = press(client, place, page, "show", q="Question 5")
+    assert page.count('name="pick"') == 1 and "1 match<" in page
+    page = press(client, place, page, "none", q="Question 5")
+    page = press(client, place, page, "show", q="")
+    assert "7 of 10 picked" in page
+
+    client.post(place, {**fields_of(page), "act": "add"})
+    assert sorted(chain.part for chain in Chain.objects.all()) == sorted(f"line {n}" for n in (1, 2, 5, 7, 8, 9, 10))
+
+
+def test_a_folded_row_stands_for_its_earlier_states(client: Client) -> None:
+    turns = [{"role": role, "content": f"turn {n}"} for n, role in enumerate(["user", "assistant"] * 2)]
+    logs = [[{**turns[0], "content": name}, *turns[1:end]] for name in "ab" for end in (1, 3)]
+    body = "".join(json.dumps({"messages": each}) + "\n" for each in logs).encode()
+    place = send(client, ("requests.jsonl", body)).url
+
+    page = press(client, place, client.get(place).content.decode(), "show", keep=1, states="each")
+    assert re.findall(r'value="(/\d/messages)"[^>]* checked', page) == ["/0/messages", "/1/messages"]
+    page = press(client, place, page, "show", states="versions")
+    assert "1 of 2 picked" in page
+    client.post(place, {**fields_of(page), "act": "add"})
+    assert (Chain.objects.get().version, Chain.objects.get().messages) == (2, 3)
+
+
+@given(st.sets(st.integers(0, 60)))
+def test_picks_travel_as_ranges(places: set[int]) -> None:
+    assert pick_form.from_ranges(pick_form.to_ranges(places), 61) == places
+    assert pick_form.from_ranges("x,3-,-4,2-1,,7-99999999999,1e3,²,58-70,5", 60) == {3, 5, 58, 59}
+
+
+def fields_of(page: str, keep: int = 99) -> dict[str, Any]:
+    """What the browser would send of a page of picks, with the first of its ticks left."""
+    names = "picked", "shown", "rendered", "page"
+    hidden = {name: re.findall(rf'name="{name}" value="([^"]*)"', page)[0] for name in names}
+    states = re.findall(r'name="states" value="(\w+)" checked', page)
+    ticks = re.findall(r'name="pick" value="([^"]+)"[^>]* checked', page)[:keep]
+    return {**hidden, "states": states, "pick": ticks}
+
+
+def press(client: Client, place: str, page: str, act: str, keep: int = 99, **fields: str) -> str:
+    return client.post(place, {**fields_of(page, keep), "act": act, **fields}).content.decode()
 
 
 def test_long_states_are_folded_too_and_their_problems_are_not_counted(client: Client, monkeypatch: Any) -> None:
@@ -388,3 +448,13 @@ def test_a_file_that_nobody_is_asked_about_has_the_same_versions(client: Client,
     assert [(chain.version, chain.messages) for chain in taken.chains] == [(3, 4), (1, 1)]
     assert taken.fresh == 2
     assert take_file(local_member(), file).fresh == 0
+
+
+def test_a_pasted_command_is_unwrapped_and_the_page_says_so(client: Client) -> None:
+    body = json.dumps({"model": "m", "messages": json.loads(chat())})
+    pasted = f"$ curl https://api.test/v1/chat/completions \\\n  -H 'X-Y: z' -d '{body}'"
+
+    answer = client.get(client.post("/upload/", {"text": pasted}).url, follow=True)
+
+    assert "About the file: This is a cURL command; the JSON in it was unwrapped." in answer.content.decode()
+    assert b"".join(export(Version.objects.get().snapshot)).startswith(b'{"model"')

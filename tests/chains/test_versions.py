@@ -69,7 +69,7 @@ def test_a_branch_is_a_chain_of_its_own(client: Client, chain: Chain) -> None:
 
     made = Chain.objects.get(branched_from=chain)
     assert answer.url == f"/c/{made.pk}/versions/"
-    assert (made.title, made.version, made.messages) == ("retry (branch)", 1, 2)
+    assert (made.title, made.version, made.messages) == ("Hello (branch)", 1, 2)
     assert made.history != chain.history
     assert "Branched from" in client.get(answer.url).content.decode()
 

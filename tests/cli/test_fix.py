@@ -215,6 +215,16 @@ def test_a_broken_session_is_valid_afterwards_and_can_be_put_back(
     assert session.read_bytes() == write(lines)
 
 
+def test_the_provider_is_the_one_of_the_last_answer(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    asked, answer, again = json.loads(json.dumps(PI["an aborted call"]))
+    for api, label in (("openai-responses", "OpenAI Responses"), ("cli", "Anthropic Messages")):
+        answer["message"]["api"] = api
+        session.write_bytes(json_lines([asked, answer, again]))
+        assert main(["fix", "--check", str(session)]) == 1
+        assert f"what changes for {label}" in capsys.readouterr().out
+
+
 def test_lines_that_the_fix_does_not_touch_stay_byte_for_byte(tmp_path: Path) -> None:
     session = tmp_path / "session.jsonl"
     before = json_lines(CLAUDE["an interrupted call"]).splitlines()

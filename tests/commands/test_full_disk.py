@@ -19,7 +19,7 @@ import pytest
 
 from tests import ROOT
 from tests.commands.test_serve import Server, environment
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_for
 
 TYPED = "Bay 4 is closed until Monday."
 
@@ -33,8 +33,10 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("only root can mount a small file system")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    try:
+        yield folder
+    finally:  # a process that has just ended may hold the folder for a moment
+        wait_for(lambda: subprocess.run(["umount", str(folder)], capture_output=True).returncode == 0)
 
 
 def fill(disk: Path) -> None:
@@ -126,7 +128,7 @@ def test_a_full_disk_stops_writing_only(disk: Path) -> None:
     with serving(folder) as server:
         person = Person(server)
         assert_reads(person, chain)
-        assert fsck(folder) == "Everything is in order.\n"
+        assert fsck(folder).endswith("Everything is in order.\n")
         (disk / "filler").unlink()
         status, page = person.send(form, **fields)
         assert status == 200, page[page.find("<main") :][:2000]
@@ -134,6 +136,6 @@ def test_a_full_disk_stops_writing_only(disk: Path) -> None:
 
 def test_fsck_needs_no_room_on_the_disk(disk: Path) -> None:
     folder = disk / "data"
-    assert fsck(folder) == "Everything is in order.\n"
+    assert fsck(folder).endswith("Everything is in order.\n")
     fill(disk)
-    assert fsck(folder) == "Everything is in order.\n"
+    assert fsck(folder).endswith("Everything is in order.\n")

@@ -10,8 +10,8 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from http.client import HTTPResponse
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -20,6 +20,7 @@ import pytest
 from tests import ROOT
 from tests.chains.files import chat, lines
 from tests.waiting import PATIENCE, wait_for
+from tests.web.headers import missing_headers
 
 
 def free_port() -> int:
@@ -71,11 +72,6 @@ class Server:
         return self.running.wait(timeout=PATIENCE)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    yield tmp_path / "data"
-
-
 def assert_serves(server: Server) -> None:
     assert f"http://127.0.0.1:{server.port}/" in server.said
     status, headers, page = server.get("/")
@@ -89,9 +85,23 @@ def assert_serves(server: Server) -> None:
         assert "immutable" in headers["Cache-Control"]
 
 
-def test_from_nothing_to_a_page_and_again(folder: Path) -> None:
+def assert_refuses(server: Server) -> None:
+    """What is no HTTP, by an answer that has the headers of all others."""
+    for request in (b"<script> / HTTP/1.1\r\n\r\n", b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"no HTTP\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+            connection.sendall(request)
+            answer = HTTPResponse(connection)
+            answer.begin()
+            assert answer.status in (400, 414)
+            assert missing_headers(answer.headers) == []
+            assert b"<script" not in answer.read()
+
+
+def test_from_nothing_to_a_page_and_again(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
     first = Server([sys.executable, "-m", "chainviz"], folder)
     assert_serves(first)
+    assert_refuses(first)
     assert first.stop() == 0
     assert (folder / "secret-key").stat().st_mode & 0o777 == 0o600
     key = (folder / "secret-key").read_text()
@@ -141,6 +151,30 @@ def test_files_are_in_the_library_when_it_is_ready(folder: Path, tmp_path: Path)
     assert told[0].endswith(f"already uploaded, now at version 1: http://127.0.0.1:{again.port}{place[1]}")
     assert told[1].endswith(f"3 chains, 3 of them already uploaded: http://127.0.0.1:{again.port}/")
     assert again.stop() == 0
+
+
+def add(folder: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "chainviz", "add", *arguments],
+        cwd=ROOT, env=environment(folder, **changes), capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+
+
+def test_a_server_that_runs_takes_more_files(folder: Path, tmp_path: Path) -> None:
+    session, missing = tmp_path / "session.jsonl", tmp_path / "none.json"
+    session.write_bytes(lines(1))
+    server = Server([sys.executable, "-m", "chainviz"], folder)
+    done = add(folder, str(session), str(missing))
+    place = re.fullmatch(rf"{re.escape(str(session))}: http://127\.0\.0\.1:{server.port}(/c/\d+/)\n", done.stdout)
+    assert place and "Question 0" in server.get(place[1])[2]
+    assert done.returncode == 2 and "none.json cannot be opened: No such file" in done.stderr
+    assert server.stop() == 0
+
+    done = add(folder, str(session))
+    assert done.returncode == 0 and "already uploaded, now at version 1: http://" in done.stdout
+    assert done.stderr == "chainviz: no server runs on this machine; start one with chainviz serve, then open the link.\n"
+    done = add(folder, str(session), CHAINVIZ_MODE="team", CHAINVIZ_BASE_URL="https://chainviz.example.org")
+    assert done.returncode == 2 and "chainviz push FILE --to URL" in done.stderr
 
 
 def test_a_file_that_cannot_be_read_stops_neither_the_start_nor_the_others(folder: Path, tmp_path: Path) -> None:
@@ -226,7 +260,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_wheel_alone_is_the_same_program(tmp_path: Path, folder: Path) -> None:
+def test_the_wheel_alone_is_the_same_program(tmp_path: Path) -> None:
     """Built and installed into an empty environment, far from the checkout."""
     wheels = tmp_path / "wheels"
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(wheels), str(ROOT)]
@@ -236,6 +270,6 @@ def test_the_wheel_alone_is_the_same_program(tmp_path: Path, folder: Path) -> No
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / ".requirements" / "run.txt")], check=True)
     subprocess.run([*pip, "--no-deps", *map(str, wheels.glob("*.whl"))], check=True)
-    server = Server([str(tmp_path / "venv" / "bin" / "chainviz")], folder, cwd=tmp_path)
+    server = Server([str(tmp_path / "venv" / "bin" / "chainviz")], tmp_path / "data", cwd=tmp_path)
     assert_serves(server)
     assert server.stop() == 0

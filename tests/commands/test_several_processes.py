@@ -61,13 +61,13 @@ def token(page: httpx2.Response) -> str:
 
 
 def upload(client: httpx2.Client, name: str) -> None:
-    content = json.dumps([*HELLO, {"role": "user", "content": LONG + name}]).encode()
+    content = json.dumps([{"role": "user", "content": f"{name} {LONG}"}, *HELLO[1:]]).encode()
     fields = {"csrfmiddlewaretoken": token(client.get("/"))}
     assert client.post("/upload/", data=fields, files={"file": (name, content)}).status_code == 200
 
 
 def chains(client: httpx2.Client) -> set[str]:
-    """Titles of those that were uploaded and open."""
+    """Names of those that were uploaded and open; the first request begins with the name, and so does the title."""
     listed = re.findall(r'<a [^>]*href="(/c/\d+/)"[^>]*>\s*(run-\d)', client.get("/").text)
     return {title for address, title in listed if client.get(address).status_code == 200}
 

@@ -7,13 +7,13 @@ import random
 
 import pytest
 
-from chainviz.core.chain.arguments import fix_json, sanitize
 from chainviz.core.chain.build import add_tool_response
+from chainviz.core.chain.calls.arguments import fix_json, sanitize
+from chainviz.core.chain.calls.tool_ids import parse_template, renamings
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import is_strict, tree_problems
-from chainviz.core.chain.tool_ids import parse_template, renamings
 from chainviz.core.chain.tree import ChainAST
 from chainviz.core.errors import OptionsError, Refused
 from chainviz.core.operations.repair import CHOICES, RepairOptions, propose, repaired

@@ -106,3 +106,9 @@ def test_a_strict_chain_has_only_valid_pairs_but_for_seed_rule_seven(messages: l
     if strict_error(tree) is None:
         warned = {str(problem.path) for problem in tree_problems(tree)}
         assert all(pair.is_valid or f"{path}.m0" in warned for path, pair in tree.pairs())
+
+
+def test_a_sentence_that_quotes_a_very_long_id_is_cut_in_its_middle() -> None:
+    (problem,) = tree_problems(parse([h(), ai("x", call("a" * 50_000)), h(), ai("done")]))
+    assert len(problem.text) == 1_000
+    assert problem.text.startswith("Message 2 (section 1, pair 1) calls ") and problem.text.endswith("but no result follows.")

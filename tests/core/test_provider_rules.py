@@ -16,8 +16,8 @@ from chainviz.core.chain.problems import SEVERITIES, Problem
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
-from chainviz.core.providers.error_messages import CLASSES
-from chainviz.core.providers.rule import Rule
+from chainviz.core.providers.errors.error_messages import CLASSES
+from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.without_fix import WITHOUT_FIX, reason_without_fix
 
 OF_THE_TREE = {
@@ -29,8 +29,8 @@ OF_THE_TREE = {
 
 def rules() -> Iterator[Rule]:
     """All rules that the modules of the package define."""
-    for module in pkgutil.iter_modules(providers.__path__):
-        for value in vars(importlib.import_module(f"{providers.__name__}.{module.name}")).values():
+    for module in pkgutil.walk_packages(providers.__path__, f"{providers.__name__}."):
+        for value in vars(importlib.import_module(module.name)).values():
             yield from _rules_in(value)
 
 

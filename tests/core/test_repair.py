@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.content_problems import content_problems
+from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.messages import Message, Shape, Text, ToolCall, ToolResult
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems

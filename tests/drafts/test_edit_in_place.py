@@ -83,7 +83,7 @@ def test_the_strip_counts_what_the_draft_changes(client: Client, chain: Chain) -
     page = client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/explore/").content.decode()
     strip = page[page.index("data-draft-strip") :]
     facts = strip[strip.index("strip-facts") :].partition("</p>")[0]
-    assert "1 step" in strip and "1 change" in facts and "2 → 1 problem" in facts, facts
+    assert "1 step" in strip and "1 place changed" in facts and "2 → 1 problem" in facts, facts
 
 
 @pytest.mark.parametrize(("word", "said"), [("undo", "Undo: Text of 1.2."), ("redo", "Nothing to redo.")])

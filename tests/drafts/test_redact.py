@@ -51,8 +51,8 @@ def address(chain: Chain) -> str:
 
 
 def look(client: Client, address: str, **changed: Any) -> str:
-    """The page that answers the filled-in form."""
-    return str(send_form(client, address, act="look", **changed).content.decode())
+    """The page that answers the filled-in form, with every row."""
+    return str(send_form(client, address, **{"act": "look", "view": "row"} | changed).content.decode())
 
 
 def decisions(page: str) -> list[str]:
@@ -71,7 +71,7 @@ def test_the_menu_leads_to_the_page(client: Client, chain: Chain, address: str) 
 
 
 def test_every_result_has_a_row_and_an_answer_decides(client: Client, address: str) -> None:
-    page = client.get(address).content.decode()
+    page = look(client, address)
     assert decisions(page) == ["redact", "redact", "keep"]
     assert "a plain answer follows" in page
     assert "/v/1/at/s1.p1.m1" in page
@@ -89,7 +89,7 @@ def test_the_page_opens_with_three_plain_choices_and_what_each_comes_to(client: 
 
 
 def test_rows_of_another_policy_are_marked(client: Client, address: str) -> None:
-    assert "would redact" in client.get(address).content.decode()
+    assert "would redact" in look(client, address)
     page = look(client, address, policy="reference")
     assert decisions(page) == ["redact"] * 3
     assert "would keep" in page
@@ -186,19 +186,19 @@ def test_copies_around_the_messages_go_with_what_was_redacted(client: Client, ch
 def test_what_was_redacted_is_marked_whatever_the_placeholder_says(client: Client, chain: Chain, address: str) -> None:
     draft = send_form(client, address, placeholder="{tool} gave {bytes} bytes of output that have served their purpose", act="apply")
     assert "gave 600 bytes" in client.get(draft["Location"]).content.decode()
-    again = client.get(f"{address}?draft={Draft.objects.get().pk}").content.decode()
+    again = look(client, f"{address}?draft={Draft.objects.get().pk}")
     assert decisions(again) == ["keep"] * 3
     assert again.count('class="why">it is redacted already') == 2
     client.post(f"{draft['Location']}save", {"note": ""})
-    assert decisions(client.get(address).content.decode()) == ["keep"] * 3
+    assert decisions(look(client, address)) == ["keep"] * 3
     # restored, it may be redacted again
     client.post(f"/c/{chain.pk}/diff/1..2/restore", {"part": "2.0"})
-    assert decisions(client.get(address, follow=True).content.decode()) == ["redact", "keep", "keep"]
+    assert decisions(look(client, client.get(address, follow=True).redirect_chain[-1][0])) == ["redact", "keep", "keep"]
 
 
 def test_decisions_by_hand_outlive_the_filter_that_hides_them(client: Client, address: str) -> None:
     fields = fields_of(client.get(address).content.decode())
-    fields |= {"row-s1.p1.m1.c0": ["keep"], "show": ["redact"], "act": ["look"]}
+    fields |= {"view": ["row"], "row-s1.p1.m1.c0": ["keep"], "show": ["redact"], "act": ["look"]}
     hidden = fields_of(client.post(address, fields).content.decode())
     assert "row-s1.p1.m1.c0" not in hidden
     assert hidden["by_hand_keep"] == ["s1.p1.m1.c0"]
@@ -234,7 +234,7 @@ def test_settings_of_anthropic_come_in_and_go_out(client: Client, address: str) 
             ]
         }
     )
-    page = send_form(client, address, context_management=text, act="read").content.decode()
+    page = send_form(client, address, context_management=text, act="read", view="row").content.decode()
     assert decisions(page) == ["redact", "keep", "keep"]
     assert "&quot;exclude_tools&quot;" in page
     fields = fields_of(page)
@@ -246,7 +246,7 @@ def test_settings_of_anthropic_come_in_and_go_out(client: Client, address: str) 
 
 def test_settings_of_anthropic_may_name_tools_that_this_chain_never_called(client: Client, address: str) -> None:
     text = json.dumps({"type": "clear_tool_uses_20250919", "exclude_tools": ["grep", "web_search", "memory"]})
-    fields = fields_of(send_form(client, address, context_management=text, act="read").content.decode())
+    fields = fields_of(send_form(client, address, context_management=text, act="read", view="row").content.decode())
     file = client.post(address, fields | {"act": ["write"]})
     assert file.json()["edits"][0]["exclude_tools"] == ["grep", "web_search", "memory"]
 
@@ -311,7 +311,7 @@ def test_the_switch_keeps_everything(
     client: Client, monkeypatch: pytest.MonkeyPatch, address: str, value: str
 ) -> None:
     monkeypatch.setenv("STREAM_REDACTION_ENABLED", value)
-    page = client.get(address).content.decode()
+    page = look(client, address)
     assert decisions(page) == ["keep"] * 3
     assert "switches redaction off" in page
 

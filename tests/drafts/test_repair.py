@@ -358,3 +358,24 @@ def test_what_the_page_worked_out_is_kept(client: Client, chain: Chain, monkeypa
     page = fields_of(client.get(address).content.decode())["fix"]
     monkeypatch.setattr("chainviz.drafts.operations.repair.choices.propose", lambda *_: pytest.fail("worked out again"))
     assert fields_of(client.get(address).content.decode())["fix"] == page
+
+
+def test_the_change_shows_the_call_beside_its_result_and_a_move_once(client: Client) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"door": 2}'}}
+    other = {"id": "c2", "type": "function", "function": {"name": "check", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Check it"},
+        {"role": "assistant", "content": None, "tool_calls": [other]},
+        {"role": "user", "content": "Book it"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "assistant", "content": "Wait."},
+        {"role": "tool", "tool_call_id": "c1", "content": "booked at 17:30"},
+    ]
+    send(client, ("late.json", json.dumps(messages).encode()))
+    address = f"/c/{Chain.objects.get().pk}/repair/?v=1"
+    page = client.get(send_form(client, address).url).content.decode()
+    assert "2 changes" in page, "the pair that lost the result is not a change of its own"
+    assert "The result moved here from 2.2, unchanged." in page and "2.2 · its result is in 2.1 now, unchanged" in page
+    assert "booked at 17:30" not in page
+    assert page.count("Call of book") == 2 and page.count("Call of check") == 2, "on both sides"
+    assert "Result of check" in page and unescape(page).count('{"door": 2}') == 2

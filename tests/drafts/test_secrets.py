@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -12,11 +13,12 @@ from django.test import Client
 
 from chainviz.chains.audit.records import AuditEntry
 from chainviz.chains.models import Chain
+from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.job import run_operation
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.jobs.tasks import JobContext, run_job
+from chainviz.jobs.tasks import Cancelled, JobContext, run_job
 from chainviz.store.models import Draft as StoredDraft
 from chainviz.store.models import History
 from tests.chains.making import ai, human, make_chain_of, result
@@ -233,6 +235,7 @@ def test_masking_can_be_stopped(client: Client, masking: str) -> None:
     run_job(Job.objects.latest("pk").pk)
     assert Job.objects.latest("pk").state == Job.State.CANCELLED
     assert not Draft.objects.exists()
+    assert "she pays" not in json.dumps(Job.objects.latest("pk").args)
     assert "nothing was changed" in client.get(masking).content.decode()
 
 
@@ -241,6 +244,35 @@ def test_own_patterns_leave_the_job_when_it_ends(client: Client, masking: str) -
     assert "she pays" in json.dumps(job.args)
     run_job(job.pk)
     assert "she pays" not in json.dumps(Job.objects.latest("pk").args)
+
+
+def test_own_patterns_survive_a_worker_that_is_told_to_stop(
+    client: Client, chain: Chain, masking: str, monkeypatch: Any
+) -> None:
+    job = Job.objects.latest("pk")
+    with monkeypatch.context() as stopping, pytest.raises(SystemExit):
+        stopping.setattr(services, "held", lambda _: sys.exit(0))
+        run_job(job.pk)
+    waiting = Job.objects.get(pk=job.pk)
+    assert (waiting.state, waiting.args) == (Job.State.QUEUED, job.args)
+    run_job(job.pk)
+    done = Job.objects.get(pk=job.pk)
+    assert done.state == Job.State.DONE and "she pays" not in json.dumps(done.args)
+    assert b"she pays" not in saved(client, chain, client.get(masking))
+
+
+def test_own_patterns_stay_with_a_job_that_another_worker_takes_over(
+    client: Client, masking: str, monkeypatch: Any
+) -> None:
+    job = Job.objects.latest("pk")
+
+    def lost(*_: Any) -> None:
+        Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
+        raise Cancelled
+
+    monkeypatch.setattr("chainviz.drafts.operations.job.propose", lost)
+    run_job(job.pk)
+    assert Job.objects.get(pk=job.pk).args == job.args
 
 
 def test_a_worker_that_dies_while_masking_leaves_no_half_step(

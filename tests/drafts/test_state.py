@@ -283,6 +283,7 @@ def test_the_length_follows_when_a_draft_moves_to_a_newer_version() -> None:
     head = save(yours, author="you")
     saved = save(rebase(mine, head), author="me")
     assert [json.loads(b"".join(export(each.snapshot)))["processed_length"] for each in (head, saved)] == [2, 1]
+    assert not list(fsck())
 
 
 def test_a_chain_without_a_provider_is_converted_first() -> None:
@@ -418,7 +419,7 @@ def test_a_broken_state_waits_and_its_readable_messages_can_be_taken(talk: Chain
     answer = importing(talk, state_document([*TALK[1:], {"role": "user", "content": 1180}, human("late")]))
     assert "import/?v=1&file=" in answer.headers["Location"]
     page = Client().get(answer.headers["Location"]).content.decode()
-    assert "could not be read" in page and "Import 9 readable messages into this chain" in page
+    assert 'data-outcome="failed"' in page and "Import 9 readable messages into this chain" in page
     assert not Draft.objects.exists()
     number = re.findall(r'name="file_waiting" value="(\d+)"', page)[0]
     seen = re.findall(r'name="seen" value="([^"]+)"', page)[0]
@@ -431,7 +432,7 @@ def test_a_broken_state_waits_and_its_readable_messages_can_be_taken(talk: Chain
 def test_what_is_no_state_is_refused_in_a_sentence(talk: Chain, text: str) -> None:
     answer = importing(talk, text)
     page = answer if answer.status_code == 422 else Client().get(answer.headers["Location"])
-    assert "Choose a file" in page.content.decode() or "could not be read" in page.content.decode()
+    assert "Choose a file" in page.content.decode() or 'data-outcome="failed"' in page.content.decode()
 
 
 def test_a_refused_import_gives_the_pasted_text_back(talk: Chain) -> None:
@@ -444,7 +445,7 @@ def test_a_refused_import_gives_the_pasted_text_back(talk: Chain) -> None:
 
 def test_a_state_of_another_provider_becomes_a_new_chain(talk: Chain) -> None:
     page = Client().get(importing(talk, anthropic(2)).headers["Location"]).content.decode()
-    assert "could not be read" in page and "into this chain" not in page
+    assert 'data-outcome="failed"' in page and "into this chain" not in page
     answer = importing(talk, state_document(TALK[3:]), **{"as": "chain"})
     assert Client().get(answer.headers["Location"]).status_code == 303
     assert Chain.objects.count() == 2

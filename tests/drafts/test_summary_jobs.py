@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -88,6 +89,24 @@ def test_a_model_writes_every_piece_and_its_prompt_is_what_was_shown(client: Cli
     assert len(sent) == 3
     assert any(text.startswith("<instructions>") and "part 1" in text for text in sent)
     assert "SUMMARIZATION TASK" in shown
+
+
+def test_tokens_and_price_are_told_before_and_after(client: Client, chain: Chain, model: Any, tmp_path: Path) -> None:
+    figures = tmp_path / "models.json"
+    figures.write_text('{"small": {"context": 8000, "input": 2, "output": 10}}')
+    usage = {"prompt_tokens": 100_000, "completion_tokens": 10_000}
+    with model(says("The clock was wrong.", usage=usage), models=str(figures)):
+        address = f"/c/{chain.pk}/do/summarize/?v=1&set=1&preset=default&preserve_last=on&writer="
+        before = client.get(f"{address}openai").content.decode()
+        assert re.search(r"3 prompts to small: ≈ [\d.]+k tokens in, \d+ out · ≈ \$0\.\d\d at list prices", before)
+        assert "prompts of at most 8.0k tokens".replace(".0", "") in before and "default 8,000 of small" in before
+        assert "prompts to small" not in client.get(f"{address}extractive").content.decode()
+        run = begin(client, chain, writer="openai")
+        work_off()
+        assert "Used for 3 summaries: 300.0k tokens in, 30.0k out · $0.90 at list prices" in page_of(client, run)
+        do(client, SummaryPiece.objects.earliest("pk"), "again")
+        work_off()
+        assert "Used for 3 summaries: 400.0k tokens in, 40.0k out · $1.20 at list prices" in page_of(client, run)
 
 
 def test_a_failed_piece_says_why_and_can_be_tried_alone(client: Client, chain: Chain, model: Any) -> None:

@@ -15,14 +15,12 @@ from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
-from chainviz.drafts.models import Draft
-from chainviz.drafts.operations import job as operation_job
 from chainviz.jobs.tasks import run_next_job
 from chainviz.review.models import TeamRules, Thread
 from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import lines
-from tests.chains.making import STORY, make_chain
+from tests.chains.making import STORY, ai, human, make_chain
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 FILE = json.dumps({"messages": STORY}).encode()
@@ -63,15 +61,25 @@ def test_the_same_bytes_are_the_same_upload(program: Callable[..., Program]) -> 
 
     assert (first.status_code, again.status_code) == (201, 200)
     made, known = (answer.json()["chains"][0] for answer in (first, again))
-    assert (made["id"], made["title"], made["format"], made["messages"]) == (
+    assert (made["id"], made["title"], made["file_name"], made["format"], made["messages"]) == (
         known["id"],
-        "run",
+        "Which drill fits **this** wall?",
+        "run.json",
         "openai_chat",
         len(STORY),
     )
     assert (first.json()["state"], again.json()["state"]) == ("done", "known")
     assert made["url"].endswith(f"/c/{made['id']}/")
     assert not Arrival.objects.exists()
+
+
+def test_a_chain_says_what_its_transcript_records(program: Callable[..., Program]) -> None:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 10}
+    messages = [{**human("Hi"), "timestamp": 1741176000}, {**ai("Yes"), "model": "gpt-4o", "usage": usage, "timestamp": 1741176002}]
+    made = program().upload(json.dumps(messages).encode(), "?name=run.json").json()["chains"][0]
+    assert (made["model"], made["tools"], made["tool_errors"], made["seconds"]) == ("gpt-4o", {}, 0, 2)
+    assert made["usage"] == [{"model": "gpt-4o", "calls": 1, "input": 1000, "cached": 0, "written": 0, "output": 10, "reasoning": 0}]
+    assert made["cost"] > 0 and made["began_at"].startswith("2025-03-05T12:00:00")
 
 
 def test_every_chain_of_a_file_comes_in(program: Callable[..., Program]) -> None:
@@ -138,62 +146,6 @@ def test_tree_and_problems(program: Callable[..., Program]) -> None:
     assert editor.get(f"/chains/{chain}/versions/0/tree").status_code == 404
 
 
-def test_an_operation_makes_a_draft_and_a_version(program: Callable[..., Program]) -> None:
-    editor = program()
-    chain = editor.upload(FILE).json()["chains"][0]["id"]
-    made = editor.send(f"/chains/{chain}/operations/repair", {"options": {}})
-    assert made.status_code == 201
-    draft = made.json()
-    assert [step["operation"] for step in draft["steps"]] == ["repair"]
-    assert editor.get(f"/chains/{chain}/drafts").json()["drafts"] == [draft]
-    again = editor.send(f"/chains/{chain}/operations/repair", {})
-    assert (again.status_code, f"draft {draft['id']}" in again.json()["error"]) == (409, True)
-
-    saved = editor.send(f"/chains/{chain}/drafts/{draft['id']}/save", {"note": "repaired"})
-
-    assert (saved.status_code, saved.json()["number"], saved.json()["note"]) == (200, 2, "repaired")
-    assert [each["number"] for each in editor.get(f"/chains/{chain}/versions").json()["versions"]] == [2, 1]
-    diff = editor.get(f"/chains/{chain}/diff/1..2").json()
-    assert diff["changes"]
-    assert sum(diff["counts"].values()) == len(diff["changes"])
-    assert editor.send(f"/chains/{chain}/drafts/{draft['id']}/save", {}).status_code == 409
-    assert [row.act for row in AuditRow.objects.order_by("number")] == [
-        "api:upload",
-        "api:run_operation",
-        "api:save_draft",
-    ]
-
-
-def test_an_operation_saves_at_once_where_asked(program: Callable[..., Program]) -> None:
-    editor = program()
-    chain = editor.upload(FILE).json()["chains"][0]["id"]
-    saved = editor.send(f"/chains/{chain}/operations/repair", {"save": True, "note": "by CI"})
-    assert (saved.status_code, saved.json()["number"], saved.json()["note"]) == (200, 2, "by CI")
-
-
-def test_steps_are_undone_and_drafts_discarded(program: Callable[..., Program]) -> None:
-    editor = program()
-    chain = editor.upload(FILE).json()["chains"][0]["id"]
-    draft = editor.send(f"/chains/{chain}/operations/repair", {}).json()["id"]
-    assert editor.send(f"/chains/{chain}/drafts/{draft}/undo").json()["steps"] == []
-    assert editor.send(f"/chains/{chain}/drafts/{draft}/discard").status_code == 200
-    assert editor.send(f"/chains/{chain}/drafts/{draft}/undo").status_code == 409
-    assert editor.get(f"/chains/{chain}/drafts").json()["drafts"] == []
-
-
-def test_an_operation_on_a_long_chain_is_a_job(
-    program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(operation_job, "MESSAGES_AT_ONCE", 1)
-    editor = program()
-    chain = editor.upload(FILE).json()["chains"][0]["id"]
-    answer = editor.send(f"/chains/{chain}/operations/repair", {})
-    assert (answer.status_code, answer.json()["state"]) == (202, "queued")
-    assert run_next_job()
-    job = editor.client.get(answer.json()["url"]).json()
-    assert (job["state"], job["draft"]) == ("done", Draft.objects.get().pk)
-
-
 def test_comments_are_written_answered_and_resolved(program: Callable[..., Program]) -> None:
     editor, commenter = program(), program(Role.COMMENTER)
     chain = editor.upload(FILE).json()["chains"][0]["id"]
@@ -218,6 +170,55 @@ def test_comments_are_written_answered_and_resolved(program: Callable[..., Progr
     assert commenter.send(f"/chains/{chain}/threads/9/replies", {"text": "Hm"}).status_code == 404
     assert program(Role.VIEWER).send(f"/chains/{chain}/versions/1/threads", words).status_code == 403
     assert AuditRow.objects.filter(act__startswith="api:", outcome="done").count() == 5
+
+
+def test_own_comments_are_edited_and_deleted(program: Callable[..., Program]) -> None:
+    editor, commenter = program(), program(Role.COMMENTER)
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    words = {"path": "s1.p1", "quote": "o", "nth": 2, "text": "Wher?"}
+    begun = commenter.send(f"/chains/{chain}/versions/1/threads", words).json()
+    mine = f"/chains/{chain}/comments/{begun['comments'][0]['id']}"
+    assert commenter.send(f"{mine}/text", {"text": "Where?"}).json()["text"] == "Where?"
+    shown = editor.get(f"/chains/{chain}/threads/1").json()
+    assert (shown["comments"][0]["text"], shown["comments"][0]["edited_at"] is None) == ("Where?", False)
+    for act, body in (("text", {"text": "Not mine"}), ("delete", {})):
+        assert editor.send(f"{mine}/{act}", body).status_code == 404, "somebody else's"
+    assert commenter.send(f"{mine}/text", {"text": " "}).status_code == 422
+    gone = commenter.send(f"{mine}/delete").json()
+    assert gone["text"] == "" and gone["deleted_at"]
+    assert editor.get(f"/chains/{chain}/threads/1").json()["comments"] == [gone]
+    assert commenter.send(f"{mine}/delete").status_code == 404
+
+
+def test_labels_are_set_listed_and_removed(program: Callable[..., Program]) -> None:
+    editor, commenter = program(), program(Role.COMMENTER)
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    here = f"/chains/{chain}/versions/1/labels"
+    of_chain = commenter.send(here, {"kind": "outcome", "value": "fail"}).json()
+    assert (of_chain["text"], of_chain["value"], of_chain["path"]) == ("fail", 0, "")
+    rated = commenter.send(here, {"kind": "rating", "value": "2", "path": "s1.p2.m0"}).json()
+    again = commenter.send(here, {"kind": "rating", "value": "4", "path": "s1.p2"}).json()
+    assert (again["id"], again["text"], again["path"]) == (rated["id"], "4 of 5", "s1.p2")
+    for wrong in ({"kind": "rating", "value": "6"}, {"kind": "mood", "value": "1"}, {"kind": "tag", "value": "x", "path": "s9"}):
+        assert commenter.send(here, wrong).status_code == 422, wrong
+    assert commenter.send(f"/chains/{chain}/versions/9/labels", {"kind": "tag", "value": "x"}).status_code == 404
+    options = {"options": {"path": "s1.p1", "action": "delete"}, "save": True}
+    assert editor.send(f"/chains/{chain}/operations/edit", options).status_code == 200
+    listed = commenter.get(f"/chains/{chain}/labels").json()
+    assert [(each["text"], each["set_on"], each["path"], each["state"]) for each in listed["labels"]] == [
+        ("fail", "", "", "carried"),
+        ("4 of 5", "s1.p2", "s1.p1", "carried"),
+    ]
+    first = commenter.get(f"/chains/{chain}/labels", limit=1).json()
+    assert [each["id"] for each in commenter.get(f"/chains/{chain}/labels", after=first["next"]).json()["labels"]] == [rated["id"]]
+    remove = f"/chains/{chain}/labels/{rated['id']}/remove"
+    assert program(Role.COMMENTER).send(remove).status_code == 422, "somebody else's"
+    assert editor.send(remove).json()["id"] == rated["id"]
+    assert commenter.send(remove).status_code == 404
+    rows = program(Role.VIEWER).get("/labels/export", format="csv").getvalue().decode().splitlines()
+    assert len(rows) == 2 and ",outcome,outcome,0," in rows[1]
+    assert program().get("/comments/export", chain=chain).getvalue() == b""
+    assert program(Role.VIEWER, ("read",)).get("/labels/export").status_code == 403
 
 
 def test_a_pending_comment_is_its_authors_only(program: Callable[..., Program], team_mode: Team) -> None:

@@ -74,6 +74,57 @@ def test_it_waits_for_a_large_file(
     assert capsys.readouterr().out.split() == [f"{server}/c/{Chain.objects.get().pk}/"]
 
 
+def test_a_push_whose_answer_is_lost_is_sent_again_with_its_key(
+    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: list[str] = []
+    open_once = push.Server._ask_once
+
+    def lossy(self: push.Server, request: Any) -> Any:
+        keys.append(request.get_header("Idempotency-key"))
+        answer = open_once(self, request)
+        if len(keys) < 3:
+            raise push.NoAnswer("connection reset")
+        return answer
+
+    monkeypatch.setattr(push.Server, "_ask_once", lossy)
+    monkeypatch.setattr(push.time, "sleep", lambda seconds: None)
+    (tmp_path / "run.json").write_bytes(FILE)
+    assert main(["push", str(tmp_path / "run.json"), "--to", server]) == 0
+    assert (len(keys), len(set(keys)), len(keys[0])) == (3, 1, 32)
+    assert capsys.readouterr().out.split() == [f"{server}/c/{Chain.objects.get().pk}/"]
+    assert main(["push", str(tmp_path / "run.json"), "--to", server]) == 0
+    assert keys[3] != keys[0], "another push is another request"
+
+
+def test_a_busy_server_is_asked_again(
+    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(push.time, "sleep", waits.append)
+
+    class Busy(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            answers = [(503, {}, b"{}"), (409, {"Retry-After": "1"}, b"{}"), (201, {}, b'{"state": "done", "chains": []}')]
+            status, headers, content = answers[len(waits)]
+            self.send_response(status)
+            for name, value in (headers | {"Content-Length": str(len(content))}).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *said: Any) -> None:
+            pass
+
+    (tmp_path / "run.json").write_bytes(FILE)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Busy) as busy:
+        threading.Thread(target=busy.serve_forever, daemon=True).start()
+        assert main(["push", str(tmp_path / "run.json"), "--to", f"http://127.0.0.1:{busy.server_port}"]) == 0
+        busy.shutdown()
+    assert waits == [1.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ("to", "token", "said"),
     [
@@ -87,6 +138,7 @@ def test_what_is_missing_is_one_sentence(
     server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, to: str, token: str, said: str
 ) -> None:  # fmt: skip
     monkeypatch.setenv("CHAINVIZ_TOKEN", token)
+    monkeypatch.setattr(push.time, "sleep", lambda seconds: None)
     (tmp_path / "run.json").write_bytes(FILE)
     assert main(["push", str(tmp_path / "run.json"), "--to", to or server]) in (1, 2)
     assert said in capsys.readouterr().err

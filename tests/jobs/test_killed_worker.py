@@ -25,7 +25,7 @@ LEASE = 4
 """Seconds: enough that a living worker keeps its job on a busy machine too."""
 WORKER = f"""
 from datetime import timedelta
-from chainviz.commands.startup import set_up_django
+from chainviz.commands.server.startup import set_up_django
 set_up_django()
 from django.conf import settings
 settings.JOBS.update({JOBS})

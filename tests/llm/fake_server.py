@@ -110,14 +110,17 @@ def serving(play: Play) -> Iterator[Record]:
         server.server_close()
 
 
-def says(*words: str) -> Play:
-    """A well-behaved model."""
+def says(*words: str, usage: dict[str, Any] | None = None) -> Play:
+    """A well-behaved model, which counts its tokens behind the text where it is asked to."""
 
     def play(exchange: Exchange) -> None:
         exchange.begin()
         exchange.event(role="assistant", content="")
         for word in words:
             exchange.event(content=word)
-        exchange.stop()
+        exchange.event({"finish_reason": "stop"})
+        if usage and exchange.server.seen[exchange.number - 1].body.get("stream_options"):
+            exchange.line(json.dumps({"choices": [], "usage": usage}))
+        exchange.line("[DONE]")
 
     return play

@@ -124,7 +124,7 @@ def test_too_often_then_room() -> None:
         exchange.answer(429, "{}", Retry_After="0.2") if exchange.number < 3 else says("at last")(exchange)
 
     with serving(play) as server:
-        assert writer(server.url).write(request()) == "at last"
+        assert writer(server.url).write(request()).text == "at last"
     assert len(server.seen) == 3
 
 
@@ -169,7 +169,7 @@ def test_a_hiccup_is_not_noticed() -> None:
         exchange.answer(500, "{}") if exchange.number == 1 else says("fine")(exchange)
 
     with serving(play) as server:
-        assert writer(server.url).write(request()) == "fine"
+        assert writer(server.url).write(request()).text == "fine"
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,16 @@ import json
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
-from chainviz.core.operations.summarize.writers.contract import Writer, WriterError
+from chainviz.core.operations.summarize.writers.contract import Summary, Writer, WriterError
+from chainviz.core.operations.summarize.writers.prompt import prompt_body
+from chainviz.core.usage.recorded import TokenUsage
 from chainviz.llm.endpoint import Endpoint
 from chainviz.llm.openai_writer import OpenAIWriter
+from tests.core.pictures import ai
 from tests.llm.asking import KEY, fault, request, writer
 from tests.llm.fake_server import Exchange, says, serving
 from tests.waiting import PROMPT
@@ -26,7 +30,7 @@ def test_it_is_a_writer_and_says_where_text_would_go() -> None:
 
 def test_the_words_of_a_stream_are_the_summary() -> None:
     with serving(says("The depot ", "is full. ", "Ünïcode 🙂")) as server:
-        assert writer(server.url).write(request()) == "The depot is full. Ünïcode 🙂"
+        assert writer(server.url).write(request()).text == "The depot is full. Ünïcode 🙂"
     (seen,) = server.seen
     assert seen.path == "/v1/chat/completions"
     assert seen.body["model"] == "small"
@@ -39,7 +43,69 @@ def test_the_words_of_a_stream_are_the_summary() -> None:
 def test_an_answer_in_one_piece_is_taken_too() -> None:
     body = json.dumps({"choices": [{"message": {"role": "assistant", "content": "Whole."}, "finish_reason": "stop"}]})
     with serving(lambda exchange: exchange.answer(200, body)) as server:
-        assert writer(server.url).write(request()) == "Whole."
+        assert writer(server.url).write(request()).text == "Whole."
+
+
+USAGE = {"prompt_tokens": 900, "completion_tokens": 40, "prompt_tokens_details": {"cached_tokens": 300}}
+
+
+def test_the_tokens_that_the_server_counted_come_with_the_text() -> None:
+    with serving(says("Counted.", usage=USAGE)) as server:
+        assert writer(server.url).write(request()) == Summary("Counted.", TokenUsage(1, 900, 300, 0, 40))
+    body = json.dumps({"choices": [{"message": {"content": "Whole."}, "finish_reason": "stop"}], "usage": USAGE})
+    with serving(lambda exchange: exchange.answer(200, body)) as server:
+        assert writer(server.url).write(request()).usage == TokenUsage(1, 900, 300, 0, 40)
+
+
+def test_a_server_that_cannot_count_is_asked_without() -> None:
+    def play(exchange: Exchange) -> None:
+        if "stream_options" in exchange.server.seen[-1].body:
+            exchange.answer(400, '{"error": {"message": "Unrecognized request argument: stream_options"}}')
+        else:
+            says("Fine.")(exchange)
+
+    with serving(play) as server:
+        assert writer(server.url).write(request()) == Summary("Fine.", None)
+    assert len(server.seen) == 2
+
+
+def test_a_server_that_goes_silent_after_the_text_loses_nothing() -> None:
+    def play(exchange: Exchange) -> None:
+        exchange.begin()
+        exchange.event(content="Whole.")
+        exchange.event({"finish_reason": "stop"})
+        exchange.pause(20)
+
+    with serving(play) as server:
+        assert writer(server.url).write(request()).text == "Whole."
+
+
+def test_what_is_larger_than_the_window_is_asked_in_parts_and_joined() -> None:
+    heard: list[str] = []
+    messages = tuple(ai(f"Step {n}: " + "so " * 900) for n in range(12))
+    asked = replace(request(prompt=prompt_body((), messages)), messages=messages, window=4_000, target_bytes=900)
+
+    def play(exchange: Exchange) -> None:
+        says(f"Part {exchange.number}.", usage=USAGE)(exchange)
+
+    with serving(play) as server:
+        summary = writer(server.url).write(asked, progress=lambda done, stage: heard.append(stage))
+    assert len(server.seen) > 3
+    assert summary.text == "\n\n".join(f"Part {n + 1}." for n in range(len(server.seen)))
+    assert summary.usage == TokenUsage(len(server.seen), 900 * len(server.seen), 300 * len(server.seen), 0, 40 * len(server.seen))
+    assert all(len(seen.body["messages"][0]["content"]) < 4 * 4_000 for seen in server.seen)
+
+
+def test_a_part_that_fails_says_which_one() -> None:
+    messages = tuple(ai(f"Step {n}: " + "so " * 900) for n in range(12))
+    asked = replace(request(prompt=prompt_body((), messages)), messages=messages, window=4_000)
+
+    def play(exchange: Exchange) -> None:
+        exchange.answer(401, "{}") if exchange.number == 2 else says("x")(exchange)
+
+    with serving(play) as server, pytest.raises(WriterError, match=r"^Part 2 of \d: ") as raised:
+        writer(server.url).write(asked)
+    assert not raised.value.retryable
 
 
 def test_the_key_is_sent_and_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,12 +173,12 @@ def test_progress_grows_with_the_words() -> None:
 
 def test_thoughts_in_front_of_the_answer_are_no_summary() -> None:
     with serving(says("<think>They want ", "brevity.</think>\n\nShort.")) as server:
-        assert writer(server.url).write(request()) == "Short."
+        assert writer(server.url).write(request()).text == "Short."
 
 
 def test_half_an_emoji_in_a_transcript_stops_nothing() -> None:
     with serving(says("x")) as server:
-        assert writer(server.url).write(request(prompt="cut \ud83d here\x00")) == "x"
+        assert writer(server.url).write(request(prompt="cut \ud83d here\x00")).text == "x"
     assert server.seen[0].body["messages"][0]["content"].endswith("cut ? here\x00")
 
 
@@ -165,7 +231,7 @@ def test_what_is_called_between_words_may_use_a_database() -> None:
 
 def test_it_writes_where_an_event_loop_runs() -> None:
     async def ask() -> str:
-        return writer(server.url).write(request())
+        return writer(server.url).write(request()).text
 
     with serving(says("fine")) as server, ThreadPoolExecutor(1) as threads:
         assert threads.submit(asyncio.run, ask()).result() == "fine"

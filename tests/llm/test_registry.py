@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from chainviz.core.errors import OptionsError
-from chainviz.core.operations.summarize import WriterError
+from chainviz.core.operations.summarize import Summary, WriterError
 from chainviz.llm import WRITERS, Endpoint, Writer, offered, writer_named
 from chainviz.settings import Environment
 from tests.llm.asking import request
@@ -47,7 +47,7 @@ def test_the_endpoint_is_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CHAINVIZ_LLM_SECONDS", "5")
         endpoint = Endpoint.configured(Environment())
         assert (endpoint.concurrency, endpoint.seconds) == (2, 5)
-        assert writer_named("openai", endpoint).write(request()) == "from the settings"
+        assert writer_named("openai", endpoint).write(request()) == Summary("from the settings", None)
     assert server.seen[0].headers["authorization"] == "Bearer key-with-line-break"
 
 

@@ -40,7 +40,7 @@ WORKER = """
 import sys
 from datetime import timedelta
 from pathlib import Path
-from chainviz.commands.startup import set_up_django
+from chainviz.commands.server.startup import set_up_django
 set_up_django()
 from chainviz.jobs import lease
 lease.LEASE = timedelta(seconds={lease})
@@ -122,7 +122,7 @@ def test_a_long_look_and_a_long_purge_can_be_left_and_found_again(
     run_job(Job.objects.latest("pk").pk)
     counted = client.get(waiting["Location"]).content.decode()
     assert "places with 1 value" in counted
-    assert "Type the title to confirm" in counted
+    assert "Type the title or the file name to confirm" in counted
     assert "zq3811xw" in counted
     misnamed = client.post(address, {**form, "title": "something else", "act": "purge"})
     run_job(Job.objects.latest("pk").pk)

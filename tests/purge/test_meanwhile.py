@@ -34,7 +34,7 @@ from chainviz.purge.jobs import start_purge
 from chainviz.store.fsck import fsck
 from tests.chains.files import send
 from tests.chains.making import ai, human
-from tests.purge.canaries import CANARIES, document, held, stored
+from tests.purge.canaries import CANARIES, document, files, held, stored
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 ONE = CANARIES[7]
@@ -182,6 +182,7 @@ def test_deleting_the_chain_takes_what_was_typed_with_it(chain: Chain, monkeypat
     start_purge(chain, ONE, "", (), by=chain.owner)
     services.delete_for_good(chain)
     assert held(stored()) == []
+    assert held(files()) == []
 
 
 def test_a_value_that_breaks_the_chain_changes_nothing(chain: Chain) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from chainviz.chains.models import Chain
 from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
-from chainviz.purge.vacuum import settle
+from chainviz.purge import vacuum
 from chainviz.review.labels.services import Given, set_label
 from chainviz.review.models import Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
@@ -27,7 +27,7 @@ from chainviz.store.fsck import fsck
 from chainviz.store.purge.delete import is_buried
 from tests.chains.files import send
 from tests.drafts.pages import fields_of, send_form
-from tests.purge.canaries import CANARIES, COUNT, document, held, stored
+from tests.purge.canaries import CANARIES, COUNT, document, files, held, stored
 
 ORPHAN = "0" * 32
 """Name of a waiting file that no upload knows."""
@@ -60,14 +60,6 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     )
     chain.refresh_from_db()
     return chain
-
-
-def files() -> bytes:
-    if connection.vendor == "sqlite":
-        name = Path(connection.settings_dict["NAME"])
-        # by another program: when a process closes a file, its SQLite connections lose their locks on it
-        return subprocess.run(["cat", *name.parent.glob(f"{name.name}*")], stdout=subprocess.PIPE, check=True).stdout
-    return b""
 
 
 def pages(client: Client, chain: Chain) -> bytes:
@@ -145,7 +137,7 @@ def test_versions_stay_and_read_as_before(client: Client, chain: Chain) -> None:
 def test_it_is_counted_first_and_the_title_sets_it_off(client: Client, chain: Chain) -> None:
     assert fields_of(client.get(f"/c/{chain.pk}/purge/").content.decode())["values"] == [""], "nobody typed yet"
     page = purge(client, chain, act="look").content.decode()
-    assert "Type the title to confirm" in page
+    assert "Type the title or the file name to confirm" in page
     assert "1 waiting or unfinished upload with such a value will be deleted" in page
     refused = purge(client, chain, title="About something else")
     assert refused.status_code == 422
@@ -181,13 +173,30 @@ def test_a_number_stays_a_number(client: Client, settings: Any, tmp_path: Path) 
     assert after == {"card": 1111111111111111, "messages": [{"role": "user", "content": "my 1111111111111111"}]}
 
 
+def test_a_transaction_from_before_keeps_old_rows_and_the_purge_says_so(
+    monkeypatch: pytest.MonkeyPatch, chain: Chain
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has its own test in test_jobs.py")
+    monkeypatch.setattr(vacuum, "WAITS", 1)
+    other = connection.copy()
+    other.set_autocommit(False)
+    with closing(other), other.cursor() as reading:
+        reading.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        reading.execute("SELECT 1")  # from here on it sees this state, and holds no table
+        chain.save()
+        assert vacuum.settle() == vacuum.BUSY
+        other.rollback()
+    assert vacuum.settle() == vacuum.LOGGED
+
+
 def test_database_files_of_postgresql_hold_nothing(client: Client, chain: Chain) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("this is about the files of PostgreSQL")
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")  # statistics quote frequent values
     assert purge(client, chain).status_code == 303
-    settle()
+    assert vacuum.settle() == vacuum.LOGGED
     with connection.cursor() as cursor:
         cursor.execute("CHECKPOINT")
         cursor.execute(

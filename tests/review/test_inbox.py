@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from email.header import decode_header, make_header
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core import mail
+from django.db.models import QuerySet
 from django.test import Client
 from django.utils import timezone
 
@@ -16,6 +19,7 @@ from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
+from chainviz.review.inbox.mail import send as send_notice
 from chainviz.review.models import Comment, MailChoice, Notice, Presence, ReviewRequest, Thread, Verdict
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.threads.writing import NewThread, begin, reply
@@ -133,6 +137,31 @@ def test_a_mail_holds_no_text_of_a_transcript(room: Room, settings: Any, django_
     assert "https://chainviz.example.org/inbox/" in text
     assert room.chain.title not in text
     assert "vendor" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Ivo\r\nBcc: all@example.org\r\n\r\nClick here", "Ivo Bcc: all@example.org Click here asked"),
+        ("Ivo\n.\nQUIT", "Ivo . QUIT asked"),
+        ("Ivo\u2028Bcc: x\x85y\x1b[2J", "Ivo Bcc: x y\\u001b[2J asked"),
+        ("\u202egro.live\x00 {0} %s", "\\u202egro.live\\u0000 {0} %s asked"),
+        ("Zoë 山田", "Zoë 山田 asked"),
+        ("x" * 150, "x" * 79 + "… asked"),
+    ],
+)
+def test_a_name_stays_in_its_line_of_a_mail(room: Room, settings: Any, name: str, shown: str) -> None:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mail_url": "smtp://mail.example.org"})
+    requested(room)
+    notice = Notice.objects.get()
+    notice.actor_name = name
+    with patch.object(QuerySet, "first", return_value=notice):
+        send_notice(None, notice.pk)  # type: ignore[arg-type]
+    sent = mail.outbox[0].message()
+    assert not {"Bcc", "Cc", "Reply-To"} & set(sent.keys()) and sent["To"] == notice.person.email
+    assert str(make_header(decode_header(sent["Subject"].replace("\n", "")))).startswith(f"[chainviz] {shown}")
+    assert sent.get_payload(decode=True).decode().splitlines()[0].startswith(shown)
+    assert len(sent.get_payload(decode=True).decode().split("\n")) == 4
 
 
 def test_deleting_a_verdicts_chain_deletes_the_notices(room: Room) -> None:

@@ -10,12 +10,19 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from chainviz.accounts.models import AuditRow, local_owner
+from chainviz.drafts.target import version_of
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import Given, labels_of, set_label
 from chainviz.review.models import Label, TeamRules, Thread
+from chainviz.review.requests.services import give_verdict
 from chainviz.review.threads.writing import NewThread, begin
-from tests.chains.making import STORY, make_chain
+from chainviz.store.content.chain import StoredChain
+from tests.chains.making import STORY, human, make_chain
 from tests.review.conftest import Room
+from tests.review.test_places import TALK, apply
+from tests.review.test_requests import save_version
+from tests.review.test_sign_off import sign
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -59,6 +66,33 @@ def test_a_person_has_one_rating_of_a_node(room: Room) -> None:
     assert sorted(Label.objects.values_list("kind", "value")) == [("rating", 1), ("rating", 5), ("tag", None)]
 
 
+def test_labels_of_nodes_follow_into_later_versions(client: Client) -> None:
+    """As threads do: moved, changed, removed. A person's rating of what is the same content stays one rating."""
+    chain = make_chain(TALK)
+    by = local_owner()
+    for path in ("s1.p1", "s1.p2", "s2.p1"):
+        set_label(chain, Given(1, path, "rating", "2"), by=by)
+    apply(chain, "edit", path="s1.p1", action="delete")
+    apply(chain, "edit", version=2, path="s2.p1.m0.c0", action="text", text="Two o'clock.")
+    stored = StoredChain(version_of(chain, 3).snapshot)
+    assert [(row.label.path, row.state, row.path) for row in labels_of(chain, stored)] == [
+        ("s1.p2", "carried", "s1.p1"),
+        ("s2.p1", "outdated", "s2.p1"),
+        ("s1.p1", "removed", ""),
+    ]
+    set_label(chain, Given(3, "s1.p1", "rating", "5"), by=by)
+    set_label(chain, Given(3, "s2.p1", "rating", "4"), by=by)
+    assert sorted(Label.objects.values_list("path", "version", "value")) == [
+        ("s1.p1", 1, 2), ("s1.p2", 1, 5), ("s2.p1", 1, 2), ("s2.p1", 3, 4),
+    ]  # fmt: skip
+    page = " ".join(client.get(f"/c/{chain.pk}/labels/").content.decode().split())
+    for words in (f'/c/{chain.pk}/v/3/at/s1.p1"', "set on version 1", "outdated", "removed"):
+        assert words in page
+    panel = client.get(f"/c/{chain.pk}/v/3/review/panel/?at=s1.p1&only=node", headers={"HX-Request": "true"})
+    assert "5 of 5" in panel.content.decode() and "2 of 5" not in panel.content.decode()
+    assert list(fsck_review()) == []
+
+
 def test_ones_own_label_can_be_removed_and_an_editor_removes_any(room: Room) -> None:
     def remove(who: Any, of: Label) -> int:
         return int(room.client(who).post(f"/c/{room.chain.pk}/labels/{of.pk}/remove/").status_code)
@@ -71,7 +105,7 @@ def test_ones_own_label_can_be_removed_and_an_editor_removes_any(room: Room) -> 
 
 
 def test_the_library_filters_by_label(room: Room) -> None:
-    other = make_chain([*STORY, STORY[1]], "other.json")
+    other = make_chain([human("Another question"), *STORY[2:6]], "other.json")
     set_label(room.chain, Given(1, "s1.p1", "tag", "urgent"), by=room.mei.user)
     set_label(other, Given(1, "", "rating", "3"), by=room.mei.user)
     client = room.client(room.sam)
@@ -93,20 +127,32 @@ def test_labels_and_comments_are_exported(room: Room) -> None:
     begin(room.chain, room.mei.user, NewThread(1, Thread.Kind.CHAIN), "only mine", is_pending=True)
     client = room.client(room.sam)
 
-    table = list(csv.DictReader(io.StringIO(client.get("/labels/labels.csv").getvalue().decode())))
-    lines = [json.loads(line) for line in client.get(f"/labels/labels.jsonl?chain={room.chain.pk}").getvalue().splitlines()]
+    def table(name: str) -> list[Any]:
+        return list(csv.DictReader(io.StringIO(client.get(f"/labels/{name}.csv").getvalue().decode())))
 
-    assert [(row["what"], row["label"], row["text"]) for row in table] == [
-        ("tag", "'=1+1", ""),
-        ("comment", "thread 1", "'@cmd, why?"),
+    def lines(name: str) -> list[Any]:
+        answer = client.get(f"/labels/{name}.jsonl?chain={room.chain.pk}")
+        return [json.loads(line) for line in answer.getvalue().splitlines()]
+
+    assert [(row["kind"], row["label"], row["now"]) for row in table("labels")] == [("tag", "'=1+1", "s1.p1")]
+    assert [(row["thread"], row["text"]) for row in table("comments")] == [("1", "'@cmd, why?")]
+    save_version(room, room.ivo, "Another drill.")
+    assert [(row["label"], row["path"], row["place"], row["who"]) for row in lines("labels")] == [("=1+1", "s1.p1", "carried", "Mei")]
+    assert [(row["text"], row["now"], row["place"], row["state"]) for row in lines("comments")] == [
+        ("@cmd, why?", "s1.p1", "carried", "open")
     ]
-    assert [(row["what"], row["label"], row["path"], row["who"]) for row in lines] == [
-        ("tag", "=1+1", "s1.p1", "Mei"),
-        ("comment", "thread 1", "s1.p1", "Mei"),
-    ]
+    audited = AuditRow.objects.filter(outcome="done", act__in=("review:labels_export", "review:comments_export"))
+    assert audited.count() == 4
     assert client.get("/labels/labels.exe").status_code == 404
     TeamRules.objects.create(team=room.team, locks_export=True)
-    assert client.get("/labels/labels.jsonl").getvalue() == b"", "comments quote content, which is locked"
+    for name in ("labels", "comments"):
+        assert client.get(f"/labels/{name}.jsonl").getvalue() == b"", "comments quote content, which is locked"
+        assert client.get(f"/labels/{name}.jsonl?chain={room.chain.pk}").status_code == 403
+    begin(room.chain, room.mei.user, NewThread(2, Thread.Kind.CHAIN), "Now it is fine.")
+    give_verdict(room.chain, 2, "approve", "", by=room.mei.user)
+    TeamRules.objects.update(no_open_threads=False)
+    sign(room, version=2)
+    assert [row["text"] for row in lines("comments")] == ["Now it is fine."], "the other was written on a locked version"
 
 
 def test_local_mode_has_labels(client: Client) -> None:

@@ -11,10 +11,10 @@ from django.utils import timezone
 from chainviz.accounts.models import AuditRow, Membership
 from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain
-from chainviz.chains.services import delete_for_good
 from chainviz.drafts.models import Draft
-from chainviz.review.fsck import fsck_review
-from chainviz.review.models import Review, ReviewRequest, TeamRules, Thread, Verdict, Viewed
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import run_job
+from chainviz.review.models import ReviewRequest, TeamRules, Thread, Verdict, Viewed
 from chainviz.review.requests.standing import standing_of
 from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.people import client_of, make_member, make_team
@@ -76,6 +76,7 @@ def test_nobody_approves_a_version_they_saved(room: Room) -> None:
     refused = judge(room, room.ivo, "approve")
     assert refused.status_code == 422
     assert "You saved version 2; somebody else has to approve it." in text_of(refused)
+    assert text_of(room.client(room.lin).get(room.page)).count("saved version 2 and cannot approve it") == 1
     assert judge(room, room.ivo, "comment").status_code == 303
     assert judge(room, room.ivo, "approve", version=1).status_code == 303, "somebody else uploaded version 1"
 
@@ -144,6 +145,28 @@ def test_rules_ask_for_approvals_problems_and_secrets(room: Room) -> None:
     assert unmet == {"approvals", "problems", "secrets"}
 
 
+@pytest.mark.parametrize("limit", ["AT_ONCE", "MESSAGES_AT_ONCE"])
+def test_a_long_chain_is_searched_for_secrets_by_a_job(room: Room, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asking for a review begins it where a rule needs it; the button does at any time. One job is enough."""
+    monkeypatch.setattr(f"chainviz.chains.secrets.findings.{limit}", 1)
+    client = room.client(room.ivo)
+    page = text_of(client.get(room.page))
+    assert "Not searched for secrets" in page and "this chain is long" in page and f"{room.page}secrets/" in page
+    ask(room, room.mei)
+    assert not Job.objects.exists(), "no rule asks for it"
+    TeamRules.objects.create(team=room.team, no_secrets=True)
+    ask(room, room.mei, room.lin)
+    for _ in range(2):
+        assert client.post(f"{room.page}secrets/")["Location"] == f"{room.page}#checks"
+    job = Job.objects.get()
+    page = text_of(client.get(room.page))
+    assert "searching, 0%" in page and 'hx-trigger="every 3s"' in page and f"{room.page}secrets/" not in page
+    run_job(job.pk)
+    page = text_of(client.get(room.page))
+    assert "No secrets found" in page and "hx-trigger=\"every" not in page
+    assert next(check for check in standing_of(current(room)).checks if check.name == "secrets").is_met
+
+
 def test_a_removed_reviewer_deletes_nothing(room: Room) -> None:
     ask(room, room.mei)
     judge(room, room.mei, "changes", summary="A name is left")
@@ -182,16 +205,6 @@ def test_a_viewed_section_is_unviewed_by_a_change_of_its_content_only(room: Room
     client.post(f"/c/{room.chain.pk}/v/2/section/2/viewed/", {"viewed": "0"})
     assert "1 of 3 viewed" in text_of(client.get(room.page))
     assert Viewed.objects.count() == 2, "one of them of the content before"
-
-
-def test_deleting_a_chain_for_good_deletes_its_review(room: Room) -> None:
-    ask(room, room.mei, purpose="For the vendor")
-    judge(room, room.mei, "changes", summary="A name is left")
-    room.client(room.sam).post(f"/c/{room.chain.pk}/v/1/section/1/viewed/", {"viewed": "1"})
-    assert list(fsck_review()) == []
-    delete_for_good(current(room))
-    assert not any(model.objects.exists() for model in (Review, ReviewRequest, Verdict, Viewed))
-    assert list(fsck_review()) == []
 
 
 def test_local_mode_has_no_requests(client: Client) -> None:

@@ -16,7 +16,7 @@ from chainviz.commands import check_reviews
 from chainviz.drafts.models import Draft
 from chainviz.review.export_lock import locked_reason
 from chainviz.review.models import TeamRules
-from chainviz.review.requests.services import give_verdict
+from chainviz.review.requests.services import ask, give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.store.models import History
 from tests import ROOT
@@ -37,8 +37,11 @@ HARMLESS = {
     "chainviz/drafts/operations/redact/choices.py": "settings",
     "chainviz/drafts/operations/compact/choices.py": "settings",
     "chainviz/drafts/simulation/page.py": "sizes",
+    "chainviz/review/certificates/view.py": "the facts of a certificate, without content",
     "chainviz/review/sign_off/view.py": "the facts of a sign-off, without content",
     "chainviz/chains/explorer/source_units.py": "its only caller asks",
+    "chainviz/bulk/views.py": "bulk/zip_file.py, which writes the files, asks",
+    "chainviz/recipes/views.py": "recipes and word lists, without content",
 }
 """Files that send attachments without content of a chain."""
 
@@ -66,6 +69,19 @@ def test_rules_saved_meanwhile_are_not_overwritten(room: Room) -> None:
     assert "The rules were changed meanwhile" in late.content.decode()
     assert 'value="5"' in late.content.decode(), "what was typed stays"
     assert TeamRules.objects.get().approvals == 2
+
+
+@pytest.mark.parametrize(("is_asked", "most"), [(False, 14), (True, 15)])
+def test_the_badge_of_a_chain_costs_few_statements(
+    room: Room, django_assert_num_queries: Any, is_asked: bool, most: int
+) -> None:
+    """Eight of them ask for the chain itself, and three who looks."""
+    client, address = room.client(room.mei), f"/c/{room.chain.pk}/"
+    if is_asked:
+        ask(room.chain, [room.mei.user_id], "", by=room.ivo.user)
+    client.get(address)
+    with django_assert_num_queries(most):
+        assert client.get(address).status_code == 200
 
 
 def test_the_badge_is_in_the_header_and_in_the_library(room: Room) -> None:
@@ -151,7 +167,7 @@ def test_every_view_that_sends_a_file_asks_the_lock() -> None:
         "chainviz/chains/exports/view.py",
         "chainviz/chains/observations/view.py",
         "chainviz/drafts/state/page.py",
-        "chainviz/review/labels/view.py",
+        "chainviz/review/exports.py",
         "chainviz/sessions/page.py",
     ], "ask chains/exports/lock.py, then add the file here; or say in HARMLESS what it sends"
     for path in sending_files():

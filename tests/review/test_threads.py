@@ -9,12 +9,14 @@ import pytest
 from django.test import Client
 
 from chainviz.accounts.models import local_owner
+from chainviz.accounts.permissions import Role
 from chainviz.drafts.models import Draft
 from chainviz.drafts.target import target_of_draft
 from chainviz.review.fsck import fsck_review
 from chainviz.review.models import Comment, Thread
 from chainviz.review.threads.mentions import mentioned
 from chainviz.review.threads.writing import NewThread, begin, send_pending
+from tests.accounts.people import make_member, make_team
 from tests.chains.making import STORY, make_chain
 from tests.drafts.pages import send_form
 from tests.review.conftest import Room
@@ -66,6 +68,22 @@ def test_words_are_found_as_the_page_shows_them(client: Client) -> None:
     assert "On the whole chain" in page(client, f"/c/{chain.pk}/threads/")
 
 
+def test_commented_words_are_marked_where_they_stand(client: Client) -> None:
+    """The second of two equal words, in the explorer, on the page of the node, and in a part alone."""
+    chain = make_chain([*TALK[:1], {"role": "assistant", "content": "One *drill*, two drill."}])
+    form = f"/c/{chain.pk}/v/1/comment/?path=s1.p1.m0.c0"
+    send_form(client, form, body="Which?", quote="drill", nth="1")
+    marked = 'two <mark class="anchor" data-state="open">drill</mark><a class="anchor-link" href="#thread-1"'
+    for where in ("at/s1.p1", "node/s1.p1", "node/s1.p1?text=plain", "part/s1.p1.m0.c0"):
+        shown = page(client, f"/c/{chain.pk}/v/1/{where}")
+        assert marked in shown and shown.count("<mark") == 1, where
+    assert 'name="nth" value="1"' in page(client, f"{form}&quote=drill&nth=1"), "also without a script"
+    begun = client.post(form, {"body": "In place", "quote": "two"}, headers={"HX-Request": "true"})
+    assert begun.status_code == 200 and b'data-thread="2"' in begun.content and b"<html" not in begun.content
+    apply(chain, "edit", path="s1.p1.m0.c0", action="text", text="Oh: one *drill*, two drill.")
+    assert marked in page(client, f"/c/{chain.pk}/v/2/node/s1.p1")
+
+
 def test_rows_and_outline_show_threads_without_a_script(client: Client) -> None:
     chain = make_chain(STORY)
     thread_on(chain, "s1.p2")
@@ -79,6 +97,8 @@ def test_rows_and_outline_show_threads_without_a_script(client: Client) -> None:
     assert "no longer has it" in page(client, f"/c/{chain.pk}/threads/?show=removed")
     thread_on(chain, "s2", version=2)
     assert "threads/2/" in page(client, f"/c/{chain.pk}/v/2/inspect/s2"), "a section shows its threads beside the chain"
+    thread_on(chain, "s2.p1", version=2)
+    assert "threads/3/" in page(client, f"/c/{chain.pk}/v/2/at/s2.p1"), "also where its section has a thread"
 
 
 def test_both_sides_of_a_difference_can_be_commented_on(client: Client) -> None:
@@ -177,6 +197,23 @@ def test_who_may_comment_and_who_is_mentioned(room: Room) -> None:
     mine = Comment.objects.latest("pk")
     for client in (room.client(room.ivo), room.client(room.lin)):
         assert client.post(f"/c/{room.chain.pk}/comments/{mine.pk}/delete/").status_code == 404
+
+
+def test_members_are_offered_for_a_mention(room: Room) -> None:
+    ivan = make_member(room.team, "Ivan", Role.VIEWER).user
+    ivan.first_name = "Ivan Lindt"
+    ivan.save()
+    make_member(make_team("Elsewhere"), "Ivonne", Role.OWNER)
+
+    def offered(text: str, who: Any = room.mei) -> list[str]:
+        return re.findall(r'data-handle="(.*?)"', page(room.client(who), f"/c/{room.chain.pk}/mentions/?q={text}"))
+
+    assert offered("i") == ["ivan", "ivo"]
+    assert offered("LIN") == ["ivan", "lin"], "words of names too"
+    assert offered("x") == [] and "role" not in page(room.client(room.mei), f"/c/{room.chain.pk}/mentions/?q=x")
+    assert len(offered("")) == 6
+    assert room.client(room.sam).get(f"/c/{room.chain.pk}/mentions/?q=i").status_code == 403
+    assert "data-mentions" in page(room.client(room.mei), f"/c/{room.chain.pk}/v/1/comment/?path=s1.p1")
 
 
 def test_a_comment_outlives_the_account_of_its_author(room: Room) -> None:

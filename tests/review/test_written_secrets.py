@@ -10,6 +10,7 @@ from chainviz.jobs.tasks import run_job
 from chainviz.review.labels.services import Given, set_label
 from chainviz.review.models import Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
+from chainviz.review.requests.standing import standing_of
 from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.conftest import team_mode  # noqa: F401
 from tests.review.conftest import Room
@@ -26,7 +27,7 @@ def test_it_finds_them_in_every_text_and_says_where(room: Room) -> None:
     dismiss(give_verdict(room.chain, 1, "changes", f"{KEY} is in it", by=room.mei.user), f"{KEY} is a test", by=ivo)
     job = start_library_scan(room.lin)
     run_job(job.pk)
-    assert Job.objects.get(pk=job.pk).result == [[room.chain.pk, None, {"github-token": 6}]]
+    assert Job.objects.get(pk=job.pk).result == [[room.chain.pk, "written", {"github-token": 6}]]
     page = room.client(room.lin).get("/secrets/").content.decode()
     assert "comments, labels and reviews</span>" in page
     assert f'href="/c/{room.chain.pk}/threads/?show=all"' in page
@@ -38,3 +39,28 @@ def test_a_pending_comment_is_told_to_nobody(room: Room) -> None:
     job = start_library_scan(room.lin)
     run_job(job.pk)
     assert Job.objects.get(pk=job.pk).result == []
+
+
+def test_the_names_of_a_chain_are_looked_through_too(room: Room) -> None:
+    room.client(room.ivo).post(f"/c/{room.chain.pk}/rename/", {"title": f"Why {KEY} failed"})
+    job = start_library_scan(room.lin)
+    run_job(job.pk)
+    assert Job.objects.get(pk=job.pk).result == [[room.chain.pk, "names", {"github-token": 1}]]
+    page = room.client(room.lin).get("/secrets/").content.decode()
+    assert "title, file name and notes</span>" in page
+    assert f'href="/c/{room.chain.pk}/versions/"' in page
+    assert "1 finding in the title or the file name" in room.client(room.lin).get(f"/c/{room.chain.pk}/v/1/export").content.decode()
+    room.chain.refresh_from_db()
+    assert standing_of(room.chain).secrets == 1
+
+
+def test_pages_tell_what_the_files_that_they_offer_hold(room: Room) -> None:
+    def page(name: str) -> str:
+        return room.client(room.lin).get(f"/c/{room.chain.pk}/{name}").content.decode()
+
+    assert "Secrets in it" not in page("labels/") + page("threads/")
+    begin(room.chain, room.ivo.user, NewThread(1, Thread.Kind.CHAIN), f"The key is {KEY}")
+    set_label(room.chain, Given(1, "", "tag", KEY), by=room.ivo.user)
+    assert "1 finding of 1 value in title and labels" in page("labels/")
+    assert "1 finding of 1 value in title and comments" in page("threads/?show=resolved"), "whichever are listed"
+    assert f'href="/c/{room.chain.pk}/purge/"' in page("labels/")

@@ -136,7 +136,7 @@ def test_a_copy_that_fails_or_is_overtaken_by_a_purge_leaves_nothing(file: Path)
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from chainviz.commands.startup import set_up_django
+from chainviz.commands.server.startup import set_up_django
 set_up_django()
 from chainviz.store.content import runs
 runs.BATCH = 1000
@@ -183,14 +183,14 @@ def test_an_upload_goes_on_where_another_import_of_it_stopped(file: Path, monkey
     write = uploads._write
     begun: list[int] = []
 
-    def stop(upload: Upload, source: Any, first: int) -> None:
-        if first == 6:
+    def stop(upload: Upload, source: Any, indexes: range) -> None:
+        if indexes[0] == 6:
             raise KeyboardInterrupt
-        write(upload, source, first)
+        write(upload, source, indexes)
 
-    def look(upload: Upload, source: Any, first: int) -> None:
-        begun.append(first)
-        write(upload, source, first)
+    def look(upload: Upload, source: Any, indexes: range) -> None:
+        begun.append(indexes[0])
+        write(upload, source, indexes)
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(uploads, "_write", stop)

@@ -75,9 +75,11 @@ def take(draft: Draft, step: NewStep) -> Snapshot:
         return add_to(draft, add)
 
 
-def test_it_is_the_step_that_a_short_one_would_be(version: Version) -> None:
+@pytest.mark.parametrize("wide", [steps.WIDE, LONG])
+def test_it_is_the_step_that_a_short_one_would_be(version: Version, monkeypatch: Any, wide: int) -> None:
     step = wanted(version.snapshot)
     short = add_step(start_draft(version, author="me"), NewStep(step.changes, "mask", report=["told"]))
+    monkeypatch.setattr(steps, "WIDE", wide)
     draft = start_draft(version, author="me")
     long = take(draft, step)
     names = ("digest", "messages", "sections", "pairs", "size", "stored", "operation", "options", "report", "format")
@@ -176,7 +178,7 @@ def test_what_does_not_end_leaves_nothing(version: Version, meanwhile: Any, is_l
 
 KILLED = """
 import os, signal, sys
-from chainviz.commands.startup import set_up_django
+from chainviz.commands.server.startup import set_up_django
 set_up_django()
 from chainviz.store.content import runs
 from chainviz.store.models import Draft

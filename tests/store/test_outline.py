@@ -20,11 +20,11 @@ from chainviz.store.outline import blocks
 from chainviz.store.outline.build import OutlineBuilder
 from chainviz.store.outline.cache import BlockReader, BlockWriter, visible_problems
 from chainviz.store.outline.edition import RULES, edition_of, rule_sources
-from chainviz.store.outline.late_results import late_results
 from chainviz.store.outline.measures import Charts, add_counts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import OPENING, unpack_problem
-from chainviz.store.outline.section_rules import SectionRules
+from chainviz.store.outline.rules.late_results import late_results
+from chainviz.store.outline.rules.section_rules import SectionRules
 from chainviz.store.outline.update import OutlineEditor
 from tests.store.stub import STUB
 

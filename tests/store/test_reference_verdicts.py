@@ -13,8 +13,8 @@ from chainviz.store.content.pieces import Piece, PlacedMessage
 from chainviz.store.outline.blocks import PackedBlock, unpack_rows, unpack_sections
 from chainviz.store.outline.build import OutlineBuilder
 from chainviz.store.outline.cache import BlockReader
-from chainviz.store.outline.late_results import late_results
 from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.outline.rules.late_results import late_results
 from tests.core.cases import FILES, read_messages
 from tests.shared_folder import CASES
 from tests.store.test_outline import in_order, problems

@@ -28,7 +28,7 @@ from chainviz.store.transfer.imports import MessageList, import_chain
 from tests.bench.made_chains import write_chain
 from tests.shared_folder import SAMPLES
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.django_db
 
 
 def line(**members: Any) -> str:
@@ -116,6 +116,7 @@ def walk(version: Version, seed: int, monkeypatch: Any) -> None:
         both(snapshot, monkeypatch)
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("document", [session(9), messages(8)], ids=["session", "messages"])
 def test_edits_moves_and_deletions(document: bytes, seed: int, monkeypatch: Any) -> None:
@@ -139,6 +140,7 @@ def test_samples(monkeypatch: Any) -> None:
     assert seen
 
 
+@pytest.mark.database
 def test_a_copy_without_some_messages_does_not_bring_them_back(monkeypatch: Any) -> None:
     [version] = imported(session(6))
     snapshot = add_step(start_draft(version, author="me"), NewStep([Splice(5, 3)], "edit"))
@@ -147,6 +149,7 @@ def test_a_copy_without_some_messages_does_not_bring_them_back(monkeypatch: Any)
     assert both(version.snapshot, monkeypatch) == both(snapshot, monkeypatch)
 
 
+@pytest.mark.database
 def test_a_long_chain_is_exported_without_reading_its_messages(
     tmp_path: Path, django_assert_max_num_queries: Any
 ) -> None:

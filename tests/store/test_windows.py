@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import pieces_of, read_rows
 from chainviz.store.outline import blocks
 from chainviz.store.query.windows import Folds, window
 from tests.store.test_import import stored
@@ -52,6 +53,7 @@ def test_window_is_a_cut_of_all_rows(data: Any, values: list[Any], is_open: bool
     up = window(chain, rows[at][0], "up", count, folds)
     assert [(r.path, r.start, r.messages, r.size) for r in up.rows] == rows[max(0, at - count) : at]
     assert up.up == (rows[at - count][0] if at > count else None)
+    kept = [message.shape for message in read_rows(pieces_of(chain.snapshot))]
     for row in (*down.rows, *up.rows):
-        shapes = chain.shapes()[row.start : row.start + len(row.shapes)]
+        shapes = kept[row.start : row.start + len(row.shapes)]
         assert row.shapes == tuple(shapes)

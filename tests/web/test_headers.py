@@ -12,6 +12,7 @@ from django.urls import path
 
 from chainviz.accounts.permissions import requires
 from chainviz.urls import handler400, handler403, handler404, handler500, urlpatterns  # noqa: F401
+from tests.web.headers import ALWAYS, missing_headers
 
 pytestmark = pytest.mark.django_db
 
@@ -62,11 +63,35 @@ def test_every_answer_has_the_headers(client: Client, request_it: Any, status: i
     response = request_it(client)
     assert response.status_code == status
     assert set(response["Content-Security-Policy"].split("; ")) == POLICY
-    assert response["X-Content-Type-Options"] == "nosniff"
-    assert response["Referrer-Policy"] == "no-referrer"
-    assert response["Cross-Origin-Opener-Policy"] == "same-origin"
-    assert response["Cache-Control"] == "no-store"
+    assert missing_headers(response) == []
     assert b"<h1" in response.content
+
+
+@pytest.mark.parametrize("host", ["testserver", "evil.example"])
+def test_a_plain_request_is_sent_to_https_of_this_host_with_all_headers(settings: Any, host: str) -> None:
+    settings.SECURE_SSL_REDIRECT, settings.SECURE_SSL_HOST = True, "chainviz.example.org"
+    response = Client().get("/s/token/", headers={"host": host})
+    assert (response.status_code, response["Location"]) == (301, "https://chainviz.example.org/s/token/")
+    assert missing_headers(response, may_be_cached=True) == []
+
+
+def test_a_foreign_host_is_refused_under_https_too(settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT, settings.SECURE_SSL_HOST = True, "chainviz.example.org"
+    response = Client().get("/", headers={"host": "evil.example"}, secure=True)
+    assert (response.status_code, missing_headers(response)) == (400, [])
+
+
+def test_files_of_ours_have_them_and_may_be_cached(settings: Any) -> None:
+    settings.WHITENOISE_USE_FINDERS = settings.WHITENOISE_AUTOREFRESH = True
+    response = Client().get("/static/css/base.css")
+    assert (response.status_code, missing_headers(response, may_be_cached=True)) == (200, [])
+
+
+def test_an_answer_without_them_is_noticed() -> None:
+    assert len(missing_headers(HttpResponse())) == 6
+    assert missing_headers(HttpResponse(headers={**ALWAYS, "Cache-Control": "no-store", "Content-Disposition": "attachment"})) == [
+        "Content-Security-Policy"
+    ]
 
 
 def test_form_text_beyond_the_limit_is_413(client: Client) -> None:

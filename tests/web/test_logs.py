@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import json
 import logging
+import logging.config
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from chainviz.web.json_log import JsonFormatter
 from chainviz.web.middleware.request_log import PathFilter
+from chainviz.web.text_log import TextFormatter
 
 
 @pytest.fixture
@@ -65,3 +68,35 @@ def test_the_id_of_a_trusted_proxy_is_kept(settings: Any, proxies: str, kept: bo
 def test_an_id_that_could_forge_a_line_is_replaced(settings: Any) -> None:
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"trusted_proxies": "127.0.0.0/8"})
     assert " " not in Client().get("/healthz", headers={"X-Request-ID": "a b"})["X-Request-ID"]
+
+
+FORGED = "2026-01-01 00:00:00,000 INFO django.request signed in as owner"
+
+
+def text_lines(message: str, *given: Any, fault: BaseException | None = None) -> list[str]:
+    """What CHAINVIZ_LOG=text writes."""
+    formatter = TextFormatter(**{"fmt": settings.LOGGING["formatters"]["text"]["fmt"]})
+    exc_info = (type(fault), fault, fault.__traceback__) if fault else None
+    record = logging.LogRecord("chainviz.test", logging.WARNING, "", 1, message, given, exc_info)
+    return formatter.format(record).split("\n")
+
+
+def test_text_of_a_person_forges_no_line_and_reaches_no_terminal() -> None:
+    (line,) = text_lines("%s could not be taken in", f"run.json\n{FORGED}\r\x1b]0;owned\x07\x9b2J\u2028\u202e\ud800")
+    assert line.isprintable() and "\\u000a2026-01-01" in line and "\\u001b]0;owned\\u0007\\u009b2J\\u2028\\u202e\\ud800" in line
+    assert text_lines("Zoë 山田 — 3 chains")[0].endswith("WARNING chainviz.test Zoë 山田 — 3 chains")
+
+
+def test_the_text_of_a_fault_stays_below_its_record() -> None:
+    try:
+        raise ValueError(f"bad\n{FORGED}\x1b[2J")
+    except ValueError as fault:
+        first, *rest = text_lines("it failed", fault=fault)
+    assert first.endswith("it failed") and len(rest) > 3
+    assert all(line.startswith("  ") and line.isprintable() for line in rest)
+    assert any(FORGED in line for line in rest)
+
+
+def test_the_text_log_is_what_the_settings_name() -> None:
+    logged = logging.config.DictConfigurator(settings.LOGGING).configure_formatter(dict(settings.LOGGING["formatters"]["text"]))
+    assert isinstance(logged, TextFormatter)

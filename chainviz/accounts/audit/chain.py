@@ -45,6 +45,8 @@ def first_fault(team: Team) -> str:
         if row.previous != previous or row.digest != digest_of(row):
             return f"row {number} was changed."
         previous = row.digest
-    if (number, previous) != (team.audit_number, team.audit_digest):
+    if number != team.audit_number:
         return f"it ends at row {number}, and the last one written is row {team.audit_number}."
+    if previous != team.audit_digest:
+        return f"it ends at row {number}, with another digest than the last one written."
     return ""

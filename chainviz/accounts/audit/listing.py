@@ -36,7 +36,7 @@ class AuditFilter:
     def rows(self, team: Team) -> QuerySet[AuditRow]:
         rows = AuditRow.objects.filter(team=team)
         if self.act:
-            rows = rows.filter(act=self.act)
+            rows = rows.filter(act__in=[act for act in _acts_of(team) if act_label(act) == act_label(self.act)])
         if self.who:
             rows = rows.filter(who_name__icontains=self.who)
         if self.outcome:
@@ -52,6 +52,16 @@ def read_filter(asked: QueryDict) -> AuditFilter:
     """Invalid values are left out."""
     words = {name: asked.get(name, "").replace("\0", "")[:100] for name in ("act", "who", "outcome")}
     return AuditFilter(**words, since=_day(asked.get("since", "")), until=_day(asked.get("until", "")))
+
+
+def kinds_of_acts(team: Team) -> list[tuple[str, str]]:
+    """An act for each label that its log holds, with the label, in the order of the labels."""
+    by_label = {act_label(act): act for act in _acts_of(team)}
+    return [(by_label[label], label) for label in sorted(by_label)]
+
+
+def _acts_of(team: Team) -> QuerySet[AuditRow, str]:
+    return AuditRow.objects.filter(team=team).order_by("-act").values_list("act", flat=True).distinct()
 
 
 def _day(text: str) -> date | None:

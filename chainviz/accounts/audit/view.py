@@ -7,8 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from chainviz.accounts.audit.chain import first_fault
-from chainviz.accounts.audit.listing import csv_lines, facts_text, json_lines, read_filter
-from chainviz.accounts.audit.models import AuditRow
+from chainviz.accounts.audit.listing import csv_lines, facts_text, json_lines, kinds_of_acts, read_filter
 from chainviz.accounts.audit.record import OUTCOMES
 from chainviz.accounts.audit.words import act_label
 from chainviz.accounts.models import member_of
@@ -16,7 +15,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.web.query_params import small_number
 
 ROWS = 100
-FILES = {"csv": (csv_lines, "text/csv"), "jsonl": (json_lines, "application/x-ndjson")}
+FILES = {"csv": (csv_lines, "text/csv; charset=utf-8"), "jsonl": (json_lines, "application/x-ndjson")}
 
 
 @requires("audit", team_mode=True)
@@ -29,14 +28,13 @@ def audit(request: HttpRequest) -> HttpResponse:
     if before:
         rows = rows.filter(number__lt=before)
     found = list(rows[: ROWS + 1])
-    acts = AuditRow.objects.filter(team=team).order_by("act").values_list("act", flat=True).distinct()
     context = {
         "team": team,
         "filter": wanted,
         "rows": [(row, act_label(row.act), facts_text(row)) for row in found[:ROWS]],
         "older": found[ROWS - 1].number if len(found) > ROWS else None,
         "outcomes": OUTCOMES,
-        "acts": sorted(((act, act_label(act)) for act in acts), key=lambda each: each[1]),
+        "acts": kinds_of_acts(team),
         "is_checked": "check" in request.GET,
         "fault": first_fault(team) if "check" in request.GET else "",
     }

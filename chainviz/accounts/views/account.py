@@ -18,13 +18,13 @@ from chainviz.web.responses import see_other
 
 
 @requires("account", team_mode=True)
-@sensitive_post_parameters("current", "new")
+@sensitive_post_parameters("current_password", "new_password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
     form = PasswordForm(request.POST or None, user=person)
     if request.method == "POST" and form.is_valid():
-        person.set_password(form.cleaned_data["new"])
+        person.set_password(form.cleaned_data["new_password"])
         person.save(update_fields=["password"])
         # the digest of the password is part of every session: all others end here
         update_session_auth_hash(request, person)

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from chainviz.accounts import throttle
 from chainviz.accounts.audit.record import REFUSED, record
 from chainviz.accounts.forms import SignInForm
+from chainviz.accounts.kept_form import FIELD, kept_form
 from chainviz.accounts.middleware import current_membership
 from chainviz.accounts.models import Membership
 from chainviz.accounts.permissions import requires
@@ -26,25 +27,24 @@ WRONG = "E-mail or password is wrong."
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        return redirect(_next_page(request)) if request.user.is_authenticated else _page(request, SignInForm())
+        return redirect(_next_page(request)) if request.user.is_authenticated else sign_in_page(request, SignInForm())
     form = SignInForm(request.POST)
     if not form.is_valid():
-        return _page(request, form, 422)
+        return sign_in_page(request, form, 422)
     email, client = form.cleaned_data["email"], request.META.get("REMOTE_ADDR", "")
     wait = throttle.begin_attempt(email, client)
     if wait:
-        page = _page(request, form, 429, wait=wait, minutes=-(-wait // 60))
-        page["Retry-After"] = str(wait)
-        return page
+        return too_many(request, form, wait)
     user = authenticate(request, username=email, password=form.cleaned_data["password"])
     if user is None:
         _record_failure(email)
         form.add_error("password", WRONG)
-        return _page(request, form, 422)
+        return sign_in_page(request, form, 422)
     throttle.end_attempt(email, client)
     login(request, user)
     request.member = current_membership(request)  # type: ignore[attr-defined]
-    return see_other(_next_page(request))
+    kept = kept_form(request)
+    return render(request, "accounts/send_again.html", {"kept": kept}) if kept else see_other(_next_page(request))
 
 
 def _record_failure(email: str) -> None:
@@ -60,13 +60,22 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return see_other("accounts:sign_in")
 
 
-def _page(request: HttpRequest, form: SignInForm, status: int = 200, **more: object) -> HttpResponse:
-    context = {"form": form, "next": request.GET.get("next", ""), **more}
+def too_many(request: HttpRequest, form: SignInForm, wait: int) -> HttpResponse:
+    page = sign_in_page(request, form, 429, wait=wait, minutes=-(-wait // 60))
+    page["Retry-After"] = str(wait)
+    return page
+
+
+def sign_in_page(request: HttpRequest, form: SignInForm, status: int = 200, **more: object) -> HttpResponse:
+    context = {"form": form, "next": request.GET.get("next", ""), "kept": request.POST.get(FIELD, ""), **more}
     return render(request, "accounts/sign_in.html", context, status=status)
 
 
 def _next_page(request: HttpRequest) -> str:
-    """Returns the page that asked to sign in, where it is one of ours."""
-    page = request.GET.get("next", "")
-    own = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
+    return own_page(request, request.GET.get("next", ""))
+
+
+def own_page(request: HttpRequest, page: str) -> str:
+    """Returns the page that asked to sign in, where it is the path of one of ours: Django takes other texts for names."""
+    own = page.startswith("/") and url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
     return page if own else reverse("chains:library")

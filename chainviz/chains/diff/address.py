@@ -30,6 +30,8 @@ class Asked:
     change: int = 0
     """A change to show alone; 0 for none."""
     text: int = 0
+    lines: int = 0
+    """So many unchanged lines of it to unfold in their place; 0 where that is not asked."""
     room: int = MOST_ELEMENTS
     scope: str = ""
     """Tells the ids of this comparison from another one's on the same page."""
@@ -51,6 +53,7 @@ def asked_of(request: HttpRequest) -> Asked:
         row=number("row", 0),
         change=number("change", 0),
         text=number("text", 0),
+        lines=number("lines", 0),
     )
 
 
@@ -100,3 +103,7 @@ class ChangeLinks:
 
     def lines(self, text: int, row: int) -> str:
         return self.page.lines(self.change, text, row)
+
+    def unfold(self, text: int, row: int, lines: int) -> str:
+        """What shows so many unchanged lines in the place of their fold."""
+        return f"{self.lines(text, row)}&lines={lines}"

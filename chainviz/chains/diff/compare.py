@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from chainviz.chains.diff.equal_stretches import equal_stretches
-from chainviz.chains.diff.packed import Groups, pack_groups, unpack_groups
+from chainviz.chains.diff.packed import LAYOUT, Groups, groups_in, pack_groups, unpack_groups
 from chainviz.chains.diff.stored_rows import StoredRows
 from chainviz.chains.page_jobs import COMPARE, JobNeeded
 from chainviz.core.chain.chain import Chain
@@ -63,8 +63,7 @@ def _digests(chain: Chain, start: int, stop: int) -> Sequence[Hashable]:
 def compare(old: StoredChain, new: StoredChain) -> ChainDiff:
     """Raises JobNeeded on a page that nobody has compared these for yet, where that takes long."""
     a, b = old.snapshot, new.snapshot
-    groups, before, after, notes = _kept(a.pk, b.pk, bytes(a.digest), bytes(b.digest))
-    return ChainDiff(groups, before, after, notes, _old=old, _new=new)
+    return ChainDiff(*_kept(a.pk, b.pk, bytes(a.digest), bytes(b.digest)), _old=old, _new=new)
 
 
 @lru_cache(maxsize=64)
@@ -74,15 +73,21 @@ def _kept(old_id: int, new_id: int, old_digest: bytes, new_digest: bytes) -> Gro
     stretches = equal_stretches(pieces_of(old), pieces_of(new))
     if not _takes_long(old, new, stretches):
         return _groups(old, new, stretches)
-    needed = JobNeeded(COMPARE, new.history_id, before=old_id, after=new_id, digests=old_digest.hex() + new_digest.hex())
+    digests = old_digest.hex() + new_digest.hex()
+    needed = JobNeeded(COMPARE, new.history_id, before=old_id, after=new_id, digests=digests, layout=LAYOUT)
     return from_job(needed) or _groups(old, new, stretches)
 
 
 def from_job(needed: JobNeeded) -> Groups | None:
+    packed = from_job_result(needed)
+    return None if packed is None else unpack_groups(packed)
+
+
+def from_job_result(needed: JobNeeded) -> Any:
     """Returns what the job found; where none did it yet, None, or on a page JobNeeded is raised."""
     done = needed.jobs.filter(state=Job.State.DONE).order_by("-pk").first()
     if done is not None and done.result is not None:
-        return unpack_groups(done.result)
+        return done.result
     if must_be_quick():
         raise needed
     return None
@@ -104,11 +109,11 @@ def _groups(old: Snapshot, new: Snapshot, stretches: Sequence[tuple[int, int, in
         rows=lambda chain: StoredRows(chain),  # type: ignore[arg-type]
         keys=keys,
     )
-    return diff.groups, diff.before, diff.after, diff.notes
+    return groups_in(diff)
 
 
-def compare_by_job(context: JobContext, *, before: int, after: int, digests: str, chain: int | None) -> list[Any] | None:
-    """`chain` says whose job this is. None where a purge took the versions meanwhile."""
+def compare_by_job(context: JobContext, *, before: int, after: int, digests: str, **key: Any) -> list[Any] | None:
+    """`key`: whose job this is and how its result is packed. None where a purge took the versions meanwhile."""
     found = [Snapshot.objects.filter(pk=pk).first() for pk in (before, after)]
     old, new = found
     if old is None or new is None or (bytes(old.digest) + bytes(new.digest)).hex() != digests:

@@ -84,9 +84,20 @@ class More:
     href: str
     is_fold: bool = False
     """They are unchanged, and there is more after them."""
+    unfold_href: str = ""
+    """What takes the place of a fold."""
 
 
-Row = Lines | Label | Listed | Said | Fact | More
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One change of a file."""
+
+    number: int
+    """From 1, counted over all changes."""
+    rows: tuple[Lines | More, ...]
+
+
+Row = Lines | Label | Listed | Said | Fact | More | Hunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +142,8 @@ class Fold:
     rows: tuple[tuple[str, str, str, str, str], ...] = ()
     """(number, role, text, size, address)"""
     more: More | None = None
+    icon: str = "expand"
+    """Any other one: the line leads elsewhere, nothing unfolds."""
 
 
 ROLE_ICONS = {"system": "system", "human": "human", "ai": "ai", "tool": "tool", "summary": "summary"}
@@ -149,14 +162,16 @@ def count_elements(item: Group | Fold) -> int:
     """How many elements `item` becomes, about: what a page's window is measured in."""
     if isinstance(item, Fold):
         return 5 + 6 * len(item.rows)
-    return 12 + sum(_row_elements(row) for row in item.rows)
+    return 12 + sum(row_elements(row) for row in item.rows)
 
 
-def _row_elements(row: Row) -> int:
+def row_elements(row: Row) -> int:
+    if isinstance(row, Hunk):
+        return 1 + sum(map(row_elements, row.rows))
     if isinstance(row, Lines):
         return 1 + sum(map(line_elements, row.rows))
     if isinstance(row, Listed):
-        return 6 + 7 * len(row.nodes) + sum(map(_row_elements, row.beside))
+        return 6 + 7 * len(row.nodes) + sum(map(row_elements, row.beside))
     return 6
 
 
@@ -219,9 +234,15 @@ def _row(row: Row) -> str:
             text = safe(row.text)
             said = f'<a href="{escape(row.href)}">{text}</a>' if row.href else text
             return f'<p class="diff-said">{_icon(row.icon)}{said}</p>'
+        case Hunk():
+            return (
+                f'<section class="diff-hunk" id="change-{row.number}" data-change-stop tabindex="-1" '
+                f'aria-label="Change {row.number}">{"".join(map(_row, row.rows))}</section>'
+            )
         case More():
             kind = "diff-fold" if row.is_fold else "diff-more"
-            return f'<a class="{kind}" href="{escape(row.href)}">{_icon("expand")}{escape(row.text)}</a>'
+            unfold = f' hx-get="{escape(row.unfold_href)}" hx-target="this" hx-swap="outerHTML"' if row.unfold_href else ""
+            return f'<a class="{kind}" href="{escape(row.href)}"{unfold}>{_icon("expand")}{escape(row.text)}</a>'
 
 
 def _lines(lines: Lines) -> str:
@@ -312,6 +333,8 @@ def _listed(listed: Listed) -> str:
 
 def fold(fold: Fold) -> str:
     """A link that shows the run; htmx puts it in place, without scripts the page comes back with it unfolded."""
+    if fold.icon != "expand":
+        return f'<a class="diff-fold" href="{escape(fold.href)}">{_icon(fold.icon)}{escape(fold.text)}</a>'
     if not fold.is_open:
         return (
             f'<a class="diff-fold" id="{fold.dom_id}" href="{escape(fold.href)}#{fold.dom_id}" hx-get="{escape(fold.href)}" '

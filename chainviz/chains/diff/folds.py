@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from django.utils.safestring import SafeString
+from django.http import Http404, HttpRequest, HttpResponse
 
 from chainviz.chains.diff import diff_html as diff_rows
 from chainviz.chains.diff.address import Asked, query
+from chainviz.chains.diff.compared import Compared
 from chainviz.chains.diff.diff_html import Fold, More
-from chainviz.chains.diff.groups import Compared, teaser_of, title_of
+from chainviz.chains.diff.groups import teaser_of, title_of, unfolded_lines
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.rows import Measure as RowMeasure
 from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.htmx import wants_fragment
 
 ROWS_UNFOLDED = 60
 
@@ -26,6 +28,14 @@ def fold_of(compared: Compared, group: core.Group, asked: Asked) -> Fold:
     if not is_open:
         return Fold(text, href, f"{asked.scope}same-{start}")
     return unfolded(compared, group, asked.row or start)
+
+
+def departed(compared: Compared, group: core.Group, asked: Asked) -> Fold:
+    """One line for a row from which nothing is missing but a result that is in another row now."""
+    assert group.new.first is not None and group.other is not None
+    text = f"{group.new.first.number} · its result is in {group.other.number} now, unchanged"
+    href = compared.links.after(group.other)
+    return Fold(text, href, f"{asked.scope}same-{group.new.start}", icon="sort")
 
 
 def unfolded(compared: Compared, group: core.Group, start: int) -> Fold:
@@ -47,11 +57,18 @@ def unfolded(compared: Compared, group: core.Group, start: int) -> Fold:
     return Fold(_run_text(group), "", f"same-{group.new.start}", is_open=True, rows=tuple(rows), more=more)
 
 
-def fold_fragment(compared: Compared, asked: Asked) -> SafeString | None:
-    for group in compared.diff.groups:
-        if group.kind == "same" and group.new.start == asked.fold:
-            return diff_rows.render([unfolded(compared, group, asked.row or group.new.start)])
-    return None
+def asks_to_unfold(request: HttpRequest, asked: Asked) -> bool:
+    return wants_fragment(request) and (asked.fold is not None or asked.lines > 0)
+
+
+def fold_answer(compared: Compared, asked: Asked) -> HttpResponse:
+    """The fragment that takes the place of a folded run, or of folded lines; 404 where there is no such run."""
+    if asked.lines and 0 < asked.change <= len(compared.diff.changes):
+        return HttpResponse(diff_rows.render_rows(unfolded_lines(compared, asked)))
+    group = None if asked.fold is None else compared.diff.groups.same_at(asked.fold)
+    if group is None:
+        raise Http404
+    return HttpResponse(diff_rows.render([unfolded(compared, group, asked.row or group.new.start)]))
 
 
 def _run_text(group: core.Group) -> str:

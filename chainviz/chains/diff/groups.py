@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import islice
 from typing import Literal
 
-from chainviz.chains.diff.address import ChangeLinks, Links
+from chainviz.chains.diff.address import Asked, ChangeLinks
+from chainviz.chains.diff.compared import Compared
 from chainviz.chains.diff.diff_html import Fact, Group, Label, Lines, Listed, More, Row, Said, line_elements
-from chainviz.chains.diff.part_rows import ROLE_NAMES, in_lines, label_of, part_rows
+from chainviz.chains.diff.part_rows import fold_row, in_lines, label_of, part_rows
+from chainviz.chains.diff.result_rows import ResultRows
 from chainviz.chains.render.numbers import count_text
-from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.messages import AI, TOOL
+from chainviz.core.chain.messages import AI, ROLE_NAMES, TOOL
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.lines import DiffRow, TextDiff
 from chainviz.core.diff.messages import MessageDiff, PartDiff, compare_messages
@@ -25,6 +27,7 @@ ALONE = 880
 """And those of a text on a page of its own."""
 MOST_LISTED = 12
 MOST_MESSAGES = 40
+LINES_UNFOLDED = 100
 
 WORDS = {
     "added": ("added", "added", "added"),
@@ -37,18 +40,6 @@ WORDS = {
     "expanded": ("changed", "expand", "expanded"),
 }
 """By kind: state (colour), icon, word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A comparison with all that its pages need to be drawn."""
-
-    diff: core.ChainDiff
-    old: Chain
-    new: Chain
-    old_rows: Rows
-    new_rows: Rows
-    links: Links
 
 
 def title_of(row: ChainRow) -> tuple[str, str, bool]:
@@ -165,13 +156,20 @@ def _message_rows(messages: Sequence[MessageDiff], group: core.Group, compared: 
         yield Said("ok", "Text unchanged; only the messages are divided differently.")
     is_plain = len(changed) == 1 and len(changed[0].parts) == 1 and changed[0].parts[0].part == "text"
     links, number = ChangeLinks(compared.links, place), 0
+    results = ResultRows(compared, group, changed)
     for message in changed[:MOST_MESSAGES]:
+        moved = results.moved(message)
+        yield from results.calls(message)
+        if moved is not None:
+            yield moved
+            number += sum(len(part.texts) for part in message.parts)
+            continue
         for field in message.fields:
             yield Fact(field.name, field.old, field.new)
         for part in message.parts:
             if part.kind == "same":
                 continue
-            yield from part_rows(message, part, number, is_plain, links)
+            yield from part_rows(message, results.named(part), number, is_plain, links)
             number += len(part.texts)
     if len(changed) > MOST_MESSAGES:
         yield More(f"{len(changed) - MOST_MESSAGES:,} more messages of this node changed", links.lines(number, 0))
@@ -228,6 +226,21 @@ def build_alone(compared: Compared, place: int, group: core.Group, number: int, 
     elif number + 1 < len(texts):
         rows.append(More("The next text of this change", links.lines(number + 1, 0)))
     return replace(whole, rows=tuple(rows))
+
+
+def unfolded_lines(compared: Compared, asked: Asked) -> Iterator[Row]:
+    """The unchanged lines of a text that a fold left out, with a fold for those that are too many."""
+    texts = texts_of(messages_of(compared, compared.diff.changes[asked.change - 1]))
+    if asked.text >= len(texts):
+        return
+    rows = texts[asked.text][3].rows(context=None)
+    found = [row for row in islice(rows, asked.row, asked.row + min(asked.lines, LINES_UNFOLDED)) if isinstance(row, DiffRow)]
+    yield from in_lines(found)
+    left = asked.lines - LINES_UNFOLDED
+    if left > 0 and found:
+        links = ChangeLinks(compared.links, asked.change)
+        hidden = asked.row + LINES_UNFOLDED, left
+        yield fold_row(f"… {count_text(left, 'unchanged line')}", links, asked.text, hidden)
 
 
 def _full(rows: Sequence[DiffRow], order: range) -> int:

@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from typing import Any
 
-from chainviz.core.chain.paths import Path
-from chainviz.core.diff.chains import Group, Side
+from chainviz.core.diff.chains import ChainDiff
+from chainviz.core.diff.group_table import GroupTable
 from chainviz.core.diff.rows import Measure
 
-Groups = tuple[tuple[Group, ...], Measure, Measure, tuple[str, ...]]
-"""Groups, both whole chains, notes."""
+LAYOUT = 2
+"""Of the packed result of a job; another number is not read."""
+Groups = tuple[GroupTable, Measure, Measure, tuple[str, ...], Mapping[int, int]]
+"""Groups, both whole chains, notes, moved results: what makes a ChainDiff."""
+
+
+def groups_in(diff: ChainDiff) -> Groups:
+    return diff.groups, diff.before, diff.after, diff.notes, diff.moved
 
 
 def pack_groups(found: Groups) -> list[Any]:
-    groups, before, after, notes = found
-    packed = [[each.kind, _side(each.old), _side(each.new), _path(each.other)] for each in groups]
-    return [packed, before, after, notes]
+    groups, before, after, notes, moved = found
+    return [b64encode(groups.pack()).decode("ascii"), before, after, notes, list(moved.items())]
 
 
 def unpack_groups(packed: list[Any]) -> Groups:
-    groups, before, after, notes = packed
-    found = tuple([Group(kind, _side_of(old), _side_of(new), _path_of(other)) for kind, old, new, other in groups])
-    return found, Measure(*before), Measure(*after), tuple(notes)
-
-
-def _side(side: Side) -> list[Any]:
-    return [side.start, side.stop, side.measure, _path(side.first), _path(side.last)]
-
-
-def _side_of(packed: list[Any]) -> Side:
-    start, stop, measure, first, last = packed
-    return Side(start, stop, Measure(*measure), _path_of(first), _path_of(last))
-
-
-def _path(path: Path | None) -> list[int | None] | None:
-    return None if path is None else [path.section, path.pair, path.message, path.part]
-
-
-def _path_of(packed: list[Any] | None) -> Path | None:
-    return None if packed is None else Path(*packed)
+    groups, before, after, notes, moved = packed
+    return GroupTable.unpack(b64decode(groups)), Measure(*before), Measure(*after), tuple(notes), dict(moved)

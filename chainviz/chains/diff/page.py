@@ -14,11 +14,13 @@ from django.utils.safestring import SafeString
 
 from chainviz.chains.diff import diff_html as diff_rows
 from chainviz.chains.diff.address import Asked, query
+from chainviz.chains.diff.compared import Compared
 from chainviz.chains.diff.diff_html import Fold
-from chainviz.chains.diff.folds import fold_of
-from chainviz.chains.diff.groups import WORDS, Compared, build_alone, build_group
+from chainviz.chains.diff.folds import departed, fold_of
+from chainviz.chains.diff.groups import WORDS, build_alone, build_group
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.diff import chains as core
+from chainviz.core.diff.group_table import GroupTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class DiffView:
     next_text: str = ""
     other_layout_href: str = ""
     other_layout_text: str = ""
+    file_href: str = ""
+    """Where the whole files are compared; empty where they are not."""
+    nodes_href: str = ""
+    """The comparison of the nodes, where this is that of the files."""
     empty_title: str = "No difference"
     empty_text: str = "Both sides hold the same messages, byte for byte of their content."
 
@@ -74,8 +80,8 @@ def legend_of(diff: core.ChainDiff) -> tuple[Badge, ...]:
 
 def _window(compared: Compared, asked: Asked) -> tuple[list[diff_rows.Group | Fold], int, int]:
     """Items of the page, and the numbers of its first and last change."""
-    groups = shown_groups(compared.diff)
-    places = _places(groups)
+    groups = compared.diff.groups.shown
+    places = _places(compared.diff.groups)
     total = len(places)
     if not total:
         return [], 0, 0
@@ -87,14 +93,11 @@ def _window(compared: Compared, asked: Asked) -> tuple[list[diff_rows.Group | Fo
     # an unchanged run before the first change belongs to the page
     at = places[first - 1] - (first == 1 or _is_run(groups, places[first - 1] - 1))
     for i in range(max(at, 0), len(groups)):
-        if groups[i].kind == "same":
-            item: diff_rows.Group | Fold = fold_of(compared, groups[i], asked)
-        else:
-            last = _number(places, i)
-            item = replace(build_group(compared, last, groups[i]), scope=asked.scope)
+        last = _number(places, i) if groups[i].is_change else last
+        item = _item(compared, asked, groups[i], last)
         room -= diff_rows.count_elements(item)
         if room < 0 and any(isinstance(each, diff_rows.Group) for each in items):
-            return items, first, last - (groups[i].kind != "same")
+            return items, first, last - groups[i].is_change
         items.append(item)
     return items, first, last
 
@@ -102,30 +105,30 @@ def _window(compared: Compared, asked: Asked) -> tuple[list[diff_rows.Group | Fo
 def _window_up(
     compared: Compared, asked: Asked, places: Sequence[int], last: int
 ) -> tuple[list[diff_rows.Group | Fold], int, int]:
-    groups = shown_groups(compared.diff)
+    groups = compared.diff.groups.shown
     items: list[diff_rows.Group | Fold] = []
     room, first = asked.room, last
     for i in range(places[last - 1], -1, -1):
-        if groups[i].kind == "same":
-            item: diff_rows.Group | Fold = fold_of(compared, groups[i], asked)
-        else:
-            item = replace(build_group(compared, _number(places, i), groups[i]), scope=asked.scope)
+        number = _number(places, i) if groups[i].is_change else first
+        item = _item(compared, asked, groups[i], number)
         room -= diff_rows.count_elements(item)
         if room < 0 and items:
             break
         items.append(item)
-        if groups[i].kind != "same":
-            first = _number(places, i)
+        first = number
     return items[::-1], first, last
 
 
-def shown_groups(diff: core.ChainDiff) -> list[core.Group]:
-    """What moved is shown once, where it is now."""
-    return [group for group in diff.groups if not group.is_departure]
+def _item(compared: Compared, asked: Asked, group: core.Group, number: int) -> diff_rows.Group | Fold:
+    if group.is_change:
+        return replace(build_group(compared, number, group), scope=asked.scope)
+    return departed(compared, group, asked) if group.is_departure else fold_of(compared, group, asked)
 
 
-def _places(groups: Sequence[core.Group]) -> list[int]:
-    return [i for i, group in enumerate(groups) if group.is_change]
+def _places(groups: GroupTable) -> list[int]:
+    """Where the changes are among the groups that are shown."""
+    changes = set(groups.changes.places)
+    return [i for i, place in enumerate(groups.shown.places) if place in changes]
 
 
 def _number(places: Sequence[int], place: int) -> int:
@@ -133,7 +136,7 @@ def _number(places: Sequence[int], place: int) -> int:
 
 
 def _is_run(groups: Sequence[core.Group], place: int) -> bool:
-    return place >= 0 and groups[place].kind == "same"
+    return place >= 0 and not groups[place].is_change
 
 
 def _around(first: int, last: int, total: int, asked: Asked) -> dict[str, str]:

@@ -9,7 +9,7 @@ from itertools import groupby
 from chainviz.chains.diff.address import ChangeLinks
 from chainviz.chains.diff.diff_html import Fact, Label, Lines, More, Row, Said, line_elements
 from chainviz.chains.render.numbers import count_text
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL
+from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.diff.messages import MessageDiff, PartDiff
 from chainviz.web.formatting.byte_text import byte_text
@@ -22,7 +22,6 @@ PART_ICONS = {
 }  # fmt: skip
 RESTORABLE = {"text": "text", "tool_call": "arguments", "tool_result": "content"}
 """By kind of part: its text that an edit can set."""
-ROLE_NAMES = {SYSTEM: "System", HUMAN: "Human", AI: "AI", TOOL: "Tool"}
 
 
 def part_rows(message: MessageDiff, part: PartDiff, number: int, is_plain: bool, links: ChangeLinks) -> Iterator[Row]:
@@ -85,7 +84,7 @@ def text_rows(text: TextDiff, number: int, links: ChangeLinks) -> Iterator[Row]:
             yield from in_lines(waiting)
             waiting = []
             text_of_fold = f"… {count_text(row.lines, 'unchanged line')} · {byte_text(row.size)}"
-            yield More(text_of_fold, links.lines(number, seen), is_fold=True)
+            yield fold_row(text_of_fold, links, number, (seen, row.lines))
             seen += row.lines
             continue
         if shown > OF_A_TEXT:
@@ -95,6 +94,12 @@ def text_rows(text: TextDiff, number: int, links: ChangeLinks) -> Iterator[Row]:
         waiting.append(row)
         seen, shown = seen + 1, shown + line_elements(row)
     yield from in_lines(waiting)
+
+
+def fold_row(text: str, links: ChangeLinks, number: int, hidden: tuple[int, int]) -> More:
+    """`hidden`: the first row that is left out, and how many are."""
+    first, count = hidden
+    return More(text, links.lines(number, first), is_fold=True, unfold_href=links.unfold(number, first, count))
 
 
 def in_lines(rows: list[DiffRow]) -> Iterator[Lines]:

@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from chainviz.core.diff.rows import Measure, Place, Row
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.outline.row_begins import RowBegins
 
 
 class StoredRows:
@@ -16,33 +17,16 @@ class StoredRows:
     def __init__(self, chain: StoredChain) -> None:
         self._chain = chain
         self._outline = chain.outline
-        self._begins: dict[int, list[int]] = {}
+        self._begins = RowBegins(self._outline)
 
     def __len__(self) -> int:
         return len(self._chain)
 
     def starts(self, start: int, stop: int) -> list[int]:
-        """Begins of rows, block by block: one sum each, no message is read."""
-        ends = self._outline.listing.message_counts
-        found: list[int] = []
-        for index in range(bisect_right(ends, start), len(ends)):
-            begins = self._begins_of(index)
-            if begins[0] >= stop:
-                break
-            found += (begin for begin in begins[:-1] if start <= begin < stop)
-        return found
+        return self._begins.starts(start, stop)
 
     def span(self, message: int) -> tuple[int, int]:
-        begins = self._begins_of(bisect_right(self._outline.listing.message_counts, message))
-        i = bisect_right(begins, message)
-        return begins[i - 1], begins[i]
-
-    def _begins_of(self, block: int) -> list[int]:
-        """Where each row of a block begins, and where the last one ends."""
-        if block not in self._begins:
-            place = self._outline.listing.rows_before(block).messages
-            self._begins[block] = [place, *(place + each.messages for each in self._outline.row_block(block).ends)]
-        return self._begins[block]
+        return self._begins.span(message)
 
     def place(self, message: int) -> Place:
         number = self._outline.row_of_message(message)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -14,8 +14,9 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.diff.address import SideLink, asked_of, query
 from chainviz.chains.diff.compare import compare
-from chainviz.chains.diff.folds import fold_fragment
-from chainviz.chains.diff.groups import Compared
+from chainviz.chains.diff.compared import Compared
+from chainviz.chains.diff.files.file_page import FILE, Window, file_view, unfolded
+from chainviz.chains.diff.folds import asks_to_unfold, fold_answer
 from chainviz.chains.diff.measures import measures_of
 from chainviz.chains.diff.page import diff_view
 from chainviz.chains.diff.stored_rows import StoredRows
@@ -25,7 +26,6 @@ from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
-from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import url_or_nothing
 
 MOST_CHOICES = 200
@@ -104,24 +104,18 @@ def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpRe
     if all(each.isdecimal() and len(each) < 9 for each in picked):
         return redirect("chains:diff", chain.pk, *map(int, picked))
     old, new = _version(chain, before), _version(chain, after)
-    asked = asked_of(request)
-    member = member_of(request)
-    edits = member.may("draft")
-    links = VersionLinks(
-        chain,
-        before,
-        after,
-        restores=edits and before != chain.version,
-        edits=edits,
-        comments_allowed=member.may("comment"),
-        notes=(_notes(request, chain_id, before), _notes(request, chain_id, after)),
-    )
-    compared = compared_of(StoredChain(old.snapshot), StoredChain(new.snapshot), links)
-    if wants_fragment(request) and asked.fold is not None:
-        fragment = fold_fragment(compared, asked)
-        if fragment is None:
-            raise Http404
-        return HttpResponse(fragment)
+    links = _links(request, chain, before, after)
+    window = Window.of(request)
+    if window is not None and window.lines:
+        return HttpResponse(unfolded(old.snapshot, new.snapshot, window, links.page))
+    if window is not None:
+        shown = file_view(old.snapshot, new.snapshot, window, links.page)
+    else:
+        asked = asked_of(request)
+        compared = compared_of(StoredChain(old.snapshot), StoredChain(new.snapshot), links)
+        if asks_to_unfold(request, asked):
+            return fold_answer(compared, asked)
+        shown = replace(diff_view(compared, asked), file_href=links.page + query(view=FILE))
     page = {
         "chain": chain,
         "before": old,
@@ -129,12 +123,26 @@ def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpRe
         "title": f"Version {before} → {after}",
         "versions": _choices(chain),
         "measures": measures_of(old.snapshot, new.snapshot),
-        "diff": diff_view(compared, asked),
-        "restores": links.restores,
+        "diff": shown,
+        "restores": links.restores and window is None,
         "swap_href": reverse("chains:diff", args=[chain.pk, after, before]),
         "since_upload_href": "" if before == 1 else reverse("chains:diff", args=[chain.pk, 1, after]),
     }
     return render(request, "chains/diff/diff.html", {"page": page})
+
+
+def _links(request: HttpRequest, chain: Chain, before: int, after: int) -> VersionLinks:
+    member = member_of(request)
+    edits = member.may("draft")
+    return VersionLinks(
+        chain,
+        before,
+        after,
+        restores=edits and before != chain.version,
+        edits=edits,
+        comments_allowed=member.may("comment"),
+        notes=(_notes(request, chain.pk, before), _notes(request, chain.pk, after)),
+    )
 
 
 def _notes(request: HttpRequest, chain_id: int, number: int) -> RowNotes:

@@ -71,7 +71,7 @@ class NodePage:
     base_url: str
     facts: Facts
     usage: Facts
-    """Recorded tokens; empty where its messages record none."""
+    """Recorded tokens and times; empty where its messages record none."""
     parts: tuple[PartSize, ...]
     parts_left: int
     calls: tuple[CallId, ...]
@@ -112,7 +112,7 @@ def node_page(subject: Subject, path: Path) -> NodePage:
         badge=row.type.value if row.type else "",
         base_url=subject.base_url,
         facts=_facts(subject, row, shapes),
-        usage=node_facts(row.usage),
+        usage=node_facts(row.usage, row.times),
         parts=tuple(_part_size(shape, part, row.size) for shape, part in parts),
         parts_left=part_count - len(parts),
         calls=calls[:MOST_LISTED],
@@ -157,7 +157,7 @@ def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> Facts
     whole = subject.snapshot.size
     facts = [
         ("Size", byte_text(row.size)),
-        ("Tokens", f"{_estimate(subject, row, shapes)} (estimate)"),
+        *([] if row.usage else [("Tokens", f"{_estimate(subject, row, shapes)} (estimate)")]),
         ("Share of the chain", share_text(row.size, whole)),
     ]
     if row.messages == 1:

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
-from chainviz.chains.explorer.minimap import minimap_blocks
+from chainviz.chains.explorer.overview.chain_facts import ChainFacts, chain_facts
+from chainviz.chains.explorer.overview.minimap import MOST_ROWS, minimap_blocks
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import KINDS, ViewState
 from chainviz.chains.explorer.windows import WindowPage, around, reading_of, window_page
 from chainviz.chains.models import Chain
-from chainviz.chains.render.minimap import minimap_svg
+from chainviz.chains.render.drawings.minimap import minimap_svg
 from chainviz.chains.render.numbers import count_text, share_text
 from chainviz.chains.usage import UsageView, usage_view
 from chainviz.chains.verdicts import VerdictView, own_and_others, verdict_view
 from chainviz.core.chain.paths import Path
 from chainviz.core.formats import format_label, read_only
 from chainviz.core.operations import OPERATIONS
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.query.windows import Window
@@ -39,6 +41,8 @@ class Action:
 class VerdictChip:
     name: str
     label: str
+    short_label: str
+    """The company where that is enough here."""
     view: VerdictView
 
 
@@ -71,6 +75,7 @@ class ExplorerPage:
     usage: UsageView
     messages_text: str
     actions: tuple[Action, ...]
+    more_actions: tuple[Action, ...]
     read_only: str
     """Why the chain cannot be changed; "" where it can."""
     convert_url: str
@@ -78,6 +83,8 @@ class ExplorerPage:
     minimap: SafeString
     window: WindowPage
     inspector: NodePage | None
+    facts: ChainFacts | None
+    """Of the chain, where no node is selected."""
     current: str
     text: str
     kinds: tuple[tuple[str, str], ...] = KINDS
@@ -92,10 +99,8 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
     chain, snapshot = subject.stored, subject.snapshot
     current = at.node if at is not None else None
     view = view.with_open(at) if at is not None else view
-    if found is None:
-        found = around(chain, current or Path(1), view.folds)
-    repair_url = repair_url_of(subject)
-    problems = _problem_count(subject)
+    load_outline(chain)
+    found = found or around(chain, current or Path(1), view.folds)
     return ExplorerPage(
         chain=subject.chain,
         number=subject.version,
@@ -112,21 +117,32 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         first_edit_url=edit_url_of(subject, Path(1)),
         earlier_address=earlier_address(subject, "PATH"),
         format_label=format_label(snapshot.format),
-        problems=problems,
+        problems=_problem_count(subject),
         verdicts=_verdicts(subject),
         size=snapshot.size,
         content_tokens=token_text(snapshot.size),
         usage=usage_view(subject.outline, snapshot.size),
         messages_text=count_text(snapshot.messages, "message"),
-        actions=_actions(subject, repair_url, problems),
+        actions=_actions(subject),
+        more_actions=_more_actions(subject),
         read_only=read_only(snapshot.format),
         convert_url=subject.change_url("drafts:operation", "convert"),
         bytes_line=_bytes_line(subject),
         minimap=mark_safe(minimap_svg(minimap_blocks(chain, _body_role(subject)), subject.base_url)),  # escaped by the renderer
-        window=window_page(subject, view, reading_of(subject, view, repair_url), found),
+        window=window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found),
         inspector=node_page(subject, current) if current is not None else None,
+        facts=chain_facts(subject) if current is None else None,
         current=str(current or ""),
         text="plain" if view.as_written else "markdown",
+    )
+
+
+def load_outline(chain: StoredChain) -> None:
+    """In one query: all of a short chain, of a long one the beginning, which is where people arrive."""
+    listing = chain.outline.listing
+    blocks = None if listing.total.rows <= MOST_ROWS else 1
+    chain.outline.blocks.load(
+        (entry.digest for entry in listing.rows[:blocks]), (entry.digest for entry in listing.sections[:blocks])
     )
 
 
@@ -158,16 +174,23 @@ def _problem_count(subject: Subject) -> int:
 def _verdicts(subject: Subject) -> tuple[VerdictChip, ...]:
     """Of the chain's own providers; the last sums up all and has no name."""
     own, all_said = own_and_others(unpack(subject.outline.verdicts), subject.snapshot.format)
-    chips = [VerdictChip(each.name, each.label, verdict_view(verdict)) for each, verdict in own.items()]
-    return (*chips, VerdictChip("", "", all_said))
+    speakers = [each.speaker for each in own]
+    chips = [
+        VerdictChip(
+            each.name, each.label, each.speaker if speakers.count(each.speaker) == 1 else each.label, verdict_view(verdict)
+        )
+        for each, verdict in own.items()
+    ]
+    return (*chips, VerdictChip("", "", "", all_said))
 
 
 ELSEWHERE = ("repair", "edit", "observations")
 """Operations that begin in another place: in front of the others, at a node, on the page of observations."""
 
 
-def _actions(subject: Subject, repair_url: str, problems: int) -> tuple[Action, ...]:
+def _actions(subject: Subject) -> tuple[Action, ...]:
     actions = []
+    repair_url, problems = repair_url_of(subject), _problem_count(subject)
     if repair_url:
         actions.append(Action("Repair", "repaired", repair_url, problems))
     fixed = read_only(subject.snapshot.format)
@@ -176,17 +199,22 @@ def _actions(subject: Subject, repair_url: str, problems: int) -> tuple[Action, 
         url = subject.change_url("drafts:operation", operation.name) if is_here else ""
         if url:
             actions.append(Action(operation.label, operation.badge.icon, url))
-    actions.append(Action("Observations", "tool", f"{subject.base_url}observations"))
-    state_url = url_or_nothing("drafts:state", subject.chain.pk)
-    if state_url:
-        actions.append(Action("State", "panel", f"{state_url}?{subject.edit_query}"))
     fix_url = url_or_nothing("fix_session", subject.chain.pk)
     if fix_url and subject.version is not None and (problems or hasattr(subject.chain, "local_file")):
         actions.append(Action("Fix for resuming", "repaired", fix_url))
-    threads_url = url_or_nothing("review:threads", subject.chain.pk)
-    if threads_url:
-        actions.append(Action("Threads", "comment", threads_url))
     actions.append(Action("Export", "export", f"{subject.base_url}export"))
+    return tuple(actions)
+
+
+def _more_actions(subject: Subject) -> tuple[Action, ...]:
+    """Those of the menu: a header holds one line of actions at 1,440 pixels."""
+    actions = [Action("Observations", "tool", f"{subject.base_url}observations")]
+    recipe_url = "" if read_only(subject.snapshot.format) else subject.change_url("drafts:recipe")
+    if recipe_url:
+        actions.append(Action("Run a recipe", "paste", recipe_url))
+    state_url = url_or_nothing("drafts:state", subject.chain.pk)
+    if state_url:
+        actions.append(Action("State", "panel", f"{state_url}?{subject.edit_query}"))
     return tuple(actions)
 
 

@@ -13,8 +13,8 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.error_messages import ErrorMessage, read_error
-from chainviz.core.providers.locate_error import providers_of, ranked, rules_of, sent_together, unseen_fixes
+from chainviz.core.providers.errors.error_messages import ErrorMessage, read_error
+from chainviz.core.providers.errors.locate_error import providers_of, ranked, rules_of, sent_together, unseen_fixes
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.spans import unpack_spans
 from chainviz.store.query.find import find

@@ -5,13 +5,14 @@ The rows come with it from the server, not by a later request: it is there witho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.render.text_marks import TextMark
 from chainviz.core.chain.paths import Path
 
 
@@ -25,6 +26,8 @@ class RowNotes:
     """The colour of its mark in the outline."""
     below: Mapping[Path, str] = field(default_factory=dict)
     """At the end of the opened node."""
+    marks: Mapping[Path, Sequence[TextMark]] = field(default_factory=dict)
+    """In the text of a part, by its path."""
 
 
 NO_NOTES = RowNotes()

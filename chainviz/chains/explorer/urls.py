@@ -9,16 +9,16 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
+from chainviz.chains.bytes import view as bytes
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import (
-    bytes,
+    chain as explorer,
+)
+from chainviz.chains.explorer.views import (
     find,
     node,
     problems,
     summarized_nodes,
-)
-from chainviz.chains.explorer.views import (
-    chain as explorer,
 )
 from chainviz.chains.explorer.views import (
     inspector as inspect,

@@ -20,11 +20,15 @@ KINDS = (
     ("tool", "Tool calls"),
     ("summary", "Summaries"),
 )
+FINAL = "final"
+"""The last pair of a section, where it is an answer."""
+ON_ARRIVAL = frozenset({"human", FINAL})
+"""What is open in a chain that somebody opens: what was asked, and what came of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    all: frozenset[str] = frozenset()
+    all: frozenset[str] = ON_ARRIVAL
     """Kinds of nodes that are open unless they are named as closed."""
     sections_closed: bool = False
     opened: frozenset[Path] = frozenset()
@@ -38,8 +42,10 @@ class ViewState:
         differing = self.opened if self.sections_closed else self.closed
         return Folds(not self.sections_closed, frozenset(path.section for path in differing if path.pair is None))
 
-    def is_open(self, path: Path, role: str) -> bool:
-        return path in self.opened or (role in self.all and path not in self.closed)
+    def is_open(self, path: Path, role: str, pairs: int) -> bool:
+        """`pairs`: how many its section has."""
+        kinds = {role, FINAL} if role == "ai" and path.pair == pairs else {role}
+        return path in self.opened or (bool(kinds & self.all) and path not in self.closed)
 
     def with_open(self, at: Path) -> ViewState:
         """The same with this node, and this part of it, in sight and open."""
@@ -51,7 +57,7 @@ class ViewState:
     @property
     def query(self) -> str:
         words: dict[str, str] = {}
-        if self.all:
+        if self.all != ON_ARRIVAL:
             words["all"] = ",".join(sorted(self.all))
         if self.sections_closed:
             words["sections"] = "closed"
@@ -65,7 +71,7 @@ class ViewState:
 
 def read_view(query: QueryDict) -> ViewState:
     return ViewState(
-        all=frozenset(query.get("all", "").split(",")) & {kind for kind, _ in KINDS},
+        all=frozenset(query.get("all", "").split(",")) & {FINAL, *(kind for kind, _ in KINDS)} if "all" in query else ON_ARRIVAL,
         sections_closed=query.get("sections") == "closed",
         opened=_paths(query.get("opened", "")),
         closed=_paths(query.get("closed", "")),

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.explorer.row_notes import row_notes
+from chainviz.chains.explorer.row_notes import NO_NOTES, RowNotes, row_notes
 from chainviz.chains.explorer.row_views import row_view, titled
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.summarized_nodes import replaced_line
@@ -32,11 +32,13 @@ from chainviz.web.query_params import small_number
 ROWS, MOST_ROWS = 44, 80
 ABOVE = 6
 """Rows shown above a row somebody asks for."""
-MOST_ELEMENTS = 420
+MOST_ELEMENTS = 280
 MOST_HTML = 400_000
 """A window ends early when its open nodes fill this much."""
 READ_NEXT = 12
 """Messages of a large pair that are read together."""
+SMALL = 50_000
+"""Bytes of a node that is read before it is known whether the window has room for it."""
 READ_TOGETHER = 3_000_000
 """Bytes of neighbouring open nodes that are read at once."""
 
@@ -65,8 +67,10 @@ def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Readi
 def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, *, keep_end: bool = False) -> WindowPage:
     """`keep_end`: where not all rows fit, those at the end are kept (for a window read upwards)."""
     chain = subject.stored
-    rows = _noted(subject, titled_rows(chain, found.rows))
-    rows, up, down = _with_bodies(found, rows, keep_end, lambda row: _body_of(chain, view, reading, row))
+    rows, notes = _noted(subject, titled_rows(chain, found.rows))
+    noted = replace(reading, marks=notes.marks)
+    _read_ahead(chain, view, rows)
+    rows, up, down = _with_bodies(found, rows, keep_end, lambda row: _body_of(chain, view, noted, row))
     context = _context(chain, rows)
     whole = subject.snapshot.size
     before, after = _around(chain, view.folds, rows)
@@ -115,7 +119,7 @@ def _row_at(chain: StoredChain, message: int) -> Path:
 
 
 def outline_page(subject: Subject, found: Window) -> WindowPage:
-    rows = _noted(subject, titled_rows(subject.stored, found.rows))
+    rows, _ = _noted(subject, titled_rows(subject.stored, found.rows))
     before, after = _around(subject.stored, ALL_OPEN, rows)
     html = mark_safe(outline_html(rows, subject.base_url, subject.snapshot.size))
     return WindowPage(tuple(rows), SafeString(), html, before, after, found.total)
@@ -232,25 +236,35 @@ def _human_of(chain: StoredChain, row: WindowRow) -> StoredShape | None:
     return next((shape for shape in shapes if shape.role == HUMAN), None)
 
 
-def _noted(subject: Subject, rows: list[Row]) -> list[Row]:
+def _noted(subject: Subject, rows: list[Row]) -> tuple[list[Row], RowNotes]:
     """The rows with what other apps say about them."""
     if not rows:
-        return rows
+        return rows, NO_NOTES
     last = rows[-1]
     notes = row_notes(subject, rows[0].start, last.start + max(1, last.count if last.kind == "pair" else 1))
-    if not notes.chips:
-        return rows
-    return [
+    noted = [
         replace(row, chip=notes.chips[row.path], noted=notes.states[row.path], below=notes.below[row.path])
         if row.path in notes.chips
         else row
         for row in rows
     ]
+    return noted, notes
+
+
+def _is_open(chain: StoredChain, view: ViewState, row: Row) -> bool:
+    return row.kind != "section" and view.is_open(row.path, row.role, chain.outline.section(row.path.section).measure.pairs)
+
+
+def _read_ahead(chain: StoredChain, view: ViewState, rows: Sequence[Row]) -> None:
+    """The messages of open nodes, in one read; large ones are read when their turn comes, if it does."""
+    spans = [range(row.start, row.start + row.count) for row in rows if row.size < SMALL and _is_open(chain, view, row)]
+    few = [span for span in spans if len(span) <= READ_NEXT]
+    chain.bodies.read_ahead([message for span in few for message in chain.rows(span.start, span.stop)])
 
 
 def _body_of(chain: StoredChain, view: ViewState, reading: Reading, row: Row) -> str:
     """Empty where the row is closed."""
-    if row.kind == "section" or not view.is_open(row.path, row.role):
+    if not _is_open(chain, view, row):
         return ""
     asked = Asked(part=view.part) if view.part and view.part.node == row.path else ALL
     return f'<div class="node-body">{body_html(chain, reading, row.path, asked)}{row.below}</div>'

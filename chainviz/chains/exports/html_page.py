@@ -24,7 +24,7 @@ h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.1rem; margin: 0; display:
 .muted, summary small, h3 small { color: var(--muted); font-weight: 400; }
 details.section { border: 1px solid var(--line); border-radius: 8px; margin: 1rem 0; } details.section > summary { padding: .6rem .9rem; background: var(--soft); cursor: pointer; border-radius: 8px; }
 article { padding: .6rem .9rem; border-top: 1px solid var(--line); } article[data-role=human] { border-left: 3px solid #3b82c4; } article[data-role=ai] { border-left: 3px solid #7c5cd6; } article[data-role=tool] { border-left: 3px solid #2c9c7a; } article[data-role=system] { border-left: 3px solid #b08421; }
-pre { white-space: pre-wrap; margin: .4rem 0; padding: .6rem; background: var(--soft); border-radius: 6px; font: 12.5px/1.5 ui-monospace, monospace; tab-size: 4; } .plain { background: none; padding: 0; font: inherit; }
+pre { white-space: pre-wrap; margin: .4rem 0; padding: .6rem; background: var(--soft); border-radius: 6px; font: 12.5px/1.5 ui-monospace, monospace; tab-size: 4; } .plain { background: none; padding: 0; font: inherit; } [data-unbroken] { font-kerning: none; }
 details.fold { margin: .4rem 0; } details.fold > summary { cursor: pointer; color: var(--muted); } table { border-collapse: collapse; } td, th { border: 1px solid var(--line); padding: .2rem .5rem; }
 img { max-width: 100%; height: auto; } a { color: inherit; } @media print { details::details-content { content-visibility: visible; height: auto; } }
 """  # noqa: E501

@@ -5,7 +5,8 @@ Nothing is stored for that: the values are read from the version before each ste
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.surroundings import Rewrite
@@ -26,8 +27,18 @@ from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import context_of
 
 
-def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
-    """None where nothing was taken out, or all of it is back. Refused where that cannot be known any more."""
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was taken out by the steps that led to a content, also what is back in it."""
+
+    texts: Mapping[str, None]
+    """Redacted, in order."""
+    values: Mapping[str, str]
+    """Masked, with their placeholders."""
+
+
+def removed_from(snapshot: Snapshot) -> Removed:
+    """Raises Refused where that cannot be known any more."""
     texts: dict[str, None] = {}
     values: dict[str, str] = {}
     for step in steps_of(snapshot, (REDACT.name, MASK.name)):
@@ -36,6 +47,13 @@ def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
             values |= dict(_masked(step, pairs))
         else:
             texts.update(dict.fromkeys(text for old, new in pairs for text in removed_texts(old, new)))
+    return Removed(texts, values)
+
+
+def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
+    """None where nothing was taken out, or all of it is back. Refused where that cannot be known any more."""
+    removed = removed_from(snapshot)
+    texts, values = dict(removed.texts), dict(removed.values)
     if texts or values:
         _leave_out_what_is_back(snapshot, texts, values)
     if not texts and not values:

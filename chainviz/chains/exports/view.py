@@ -22,6 +22,7 @@ from chainviz.chains.exports.choices import Export
 from chainviz.chains.exports.lock import locked_reason, require_unlocked
 from chainviz.chains.exports.walk import Told
 from chainviz.chains.secrets.export_scan import start_scans, stop_scans, told_before
+from chainviz.chains.titles import title_in
 from chainviz.core.errors import Refused
 from chainviz.core.formats import format_label
 from chainviz.store.models import Upload
@@ -51,7 +52,8 @@ def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
         return _page(request, Export.to(subject, ""), str(error))
     form = next((form for form in FORMS if form.scope == scope), None)
     if form is not None:
-        told = Told(subject.chain.title, f"{subject.title}, {format_label(subject.snapshot.format)}", subject.stored)
+        title = title_in(subject.chain, subject.snapshot)
+        told = Told(title, f"{subject.title}, {format_label(subject.snapshot.format)}", subject.stored)
         name = f"{PurePath(subject.chain.file_name or 'chain').stem} {subject.title.lower()}{form.suffix}"
         return _download((piece.encode("utf-8", "replace") for piece in form.write(told)), name)
     if scope == "original" and chosen.upload is not None:

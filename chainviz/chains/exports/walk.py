@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chainviz.core.chain.message_paths import message_paths
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message
+from chainviz.core.chain.messages import ROLE_NAMES, Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.dialects.attachments import filled_in
 from chainviz.store.content.chain import StoredChain
 
 STRETCH = 100
-ROLES = {SYSTEM: "System", HUMAN: "Human", AI: "AI", TOOL: "Tool"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,4 +37,4 @@ def number_of(path: Path) -> str:
 
 
 def role_of(message: Message) -> str:
-    return ROLES.get(message.role, message.role or "Unknown")
+    return ROLE_NAMES.get(message.role, message.role or "Unknown")

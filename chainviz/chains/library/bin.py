@@ -55,8 +55,8 @@ def delete(request: HttpRequest, chain_id: int) -> HttpResponse:
     if request.method != "POST":
         return render(request, "chains/bin/delete.html", {"chain": chain})
     typed = request.POST.get("title", "")
-    if " ".join(typed.split()) != " ".join(chain.title.split()):
-        error = f"That is not the title. Type “{chain.title}”, or keep the chain."
+    if not chain.is_called(typed):
+        error = f"That is not the title. Type “{chain.title}” or “{chain.file_name}”, or keep the chain."
         return render(request, "chains/bin/delete.html", {"chain": chain, "typed": typed, "error": error}, status=422)
     services.delete_for_good(chain)
     messages.success(request, f"“{chain.title}” is deleted for good.", extra_tags=f"{chain_id}:")

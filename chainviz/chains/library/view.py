@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 from django.db.models import Q, Sum
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.accounts.models import member_of
+from chainviz.accounts.audit.record import not_recorded
+from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.library.listing import Filter, Listing, listing, read_filter
-from chainviz.chains.library.pasted_error import suspects
-from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.library.chips import chips, verdict_choices
+from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns, chosen_columns
+from chainviz.chains.library.filter import notices, read_filter
+from chainviz.chains.library.just_added import just_added
+from chainviz.chains.library.listing import Listing, listing
+from chainviz.chains.library.saved_filters import filters_of
+from chainviz.chains.library.search.index_job import not_indexed
+from chainviz.chains.library.search.pasted_error import suspects
+from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads.imports import RAW_TEXT
-from chainviz.core.formats import FORMATS, format_label
+from chainviz.chains.uploads.tray import tray_of
+from chainviz.core.formats import FORMATS
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.responses import see_other
 
+OFFERED = 100
+"""Tools and models that are offered to filter by."""
 NAMED = 8
 """Formats that the page names before anybody asks."""
 
@@ -34,32 +48,58 @@ def samples(request: HttpRequest) -> HttpResponse:
     return see_other("chains:library")
 
 
+@requires("read")
+@require_POST
+@not_recorded
+def columns(request: HttpRequest) -> HttpResponse:
+    """Keeps which columns a person wants to see; `act=reset` forgets it."""
+    is_reset = request.POST.get("act") == "reset"
+    choose_columns(person_of(request), [] if is_reset else [*ALWAYS, *request.POST.getlist("column")])
+    return see_other(f"{reverse('chains:library')}{read_filter(QueryDict(request.POST.get('query', ''))).address()}")
+
+
 def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     """Also the answer to an upload that failed: the page with the reason on it."""
-    labels = {each.name: each.label for each in FORMATS}
     mine = Chain.objects.visible_to(member_of(request))
     kept = mine.in_library()
     wanted = read_filter(request.GET)
-    shown = listing(kept, wanted, labels, request.GET.get("page", 1))
+    columns = chosen_columns(person_of(request))
+    shown = listing(kept, wanted, columns, request.GET.get("page", 1))
     total = kept.aggregate(bytes=Sum("size", default=0))
     context = {
         "listing": shown,
+        "all_columns": [(column, column in columns) for column in COLUMNS if column.name not in ALWAYS],
         "chains": kept.count(),
         "bytes": total["bytes"],
         "with_problems": kept.filter(Q(problems__gt=0) | Q(warnings__gt=0)).count(),
         "binned": mine.in_bin().count(),
-        "arrivals": Arrival.objects.visible_to(member_of(request)).select_related("job", "chain").order_by("pk"),
+        "added": (added := just_added(request)),
+        "tray": tray_of(member_of(request), but=added.arrival if added else None),
         "undo": _just_binned(request),
         "is_fragment": wants_fragment(request),
-        "all_formats": sorted(labels.items(), key=lambda item: item[1].lower()),
-        "format_words": _first_labels(),
-        "filter_words": _in_words(wanted, labels),
+        "chips": chips(wanted),
+        "notices": notices(wanted),
+        "not_indexed": not_indexed(kept).count() if wanted.terms else 0,
+        "filter_query": wanted.address().removeprefix("?"),
         "suspects": suspects(kept, request.GET.get("q", "").strip()),
         **_addresses(shown),
+        **({} if wants_fragment(request) else _around_the_table(request, kept)),
     }
     return page_or_fragment(
         request, "chains/library/library.html", "chains/library/_table.html", context, status=status
     )
+
+
+def _around_the_table(request: HttpRequest, kept: ChainQuerySet) -> dict[str, Any]:
+    """What the whole page shows and the fragment of the table does not."""
+    labels = {each.name: each.label for each in FORMATS}
+    return {
+        "all_formats": sorted(labels.items(), key=lambda item: item[1].lower()),
+        "format_words": _first_labels(),
+        "saved_filters": filters_of(member_of(request)),
+        "verdict_choices": verdict_choices(),
+        **_values(kept),
+    }
 
 
 def _addresses(shown: Listing) -> dict[str, str]:
@@ -84,14 +124,12 @@ def _first_labels() -> str:
     return f"{', '.join(labels[:NAMED])} and {len(labels) - NAMED} more"
 
 
-def _in_words(wanted: Filter, labels: dict[str, str]) -> str:
-    said = []
-    if wanted.words:
-        said.append(f"“{wanted.words}” in the title, file or format")
-    if wanted.format:
-        said.append(f"format {format_label(wanted.format)}")
-    if wanted.label:
-        said.append(f"label {wanted.label.partition(':')[2]}")
-    if wanted.only_problems:
-        said.append("with problems")
-    return f"You asked for {', '.join(said)}." if said else ""
+def _values(chains: ChainQuerySet) -> dict[str, list[str]]:
+    """What can be filtered by: what the chains have, the most frequent first."""
+    tools, models, rules = Counter[str](), Counter[str](), Counter[str]()
+    for called, model, broken in chains.values_list("tools", "model", "rules_broken"):
+        tools.update(name for name, _ in called)
+        models.update([model] if model else [])
+        rules.update(broken)
+    counted = {"all_tools": tools, "all_models": models, "all_rules": rules}
+    return {name: [value for value, _ in counts.most_common(OFFERED)] for name, counts in counted.items()}

@@ -9,6 +9,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.observations.contents import Contents
 from chainviz.chains.render.pictures import host_of, picture
 from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.chain.paths import Path
 from chainviz.core.observations.index import MediumRow, ObservationIndex
 from chainviz.core.observations.media import Medium, described
@@ -17,7 +18,6 @@ from chainviz.web.formatting.byte_text import byte_text
 
 BESIDE, ON_PAGE = 8, 60
 """Rows in the list beside the results, and on a page of their own."""
-ROLE_WORDS = {"system": "System", "human": "Human", "ai": "AI", "tool": "Tool"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def _view(subject: Subject, index: ObservationIndex, contents: Contents, row: Me
     address = f"{subject.base_url}image/{path}" + (f"?media={row.at}" if is_in_result else "")
     return MediumView(
         name=marks(one_line(host_of(medium.url) or medium.mime or "No type", 60)),
-        of=marks(one_line(index.tools[row.tool], 60)) if row.tool >= 0 else ROLE_WORDS.get(shape.role, shape.role),
+        of=marks(one_line(index.tools[row.tool], 60)) if row.tool >= 0 else ROLE_NAMES.get(shape.role, shape.role),
         is_tool=row.tool >= 0,
         place=path.number,
         facts=_facts(medium),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 from chainviz.chains.render.visible_text import safe
 from chainviz.core.documents.json.long_strings import length_of
@@ -25,26 +26,37 @@ def lay_out(text: str) -> str | None:
     head = text.lstrip()[:1]
     if head not in ("{", "[") or length_of(text) > MOST_BYTES or not _is_json(text):
         return None
-    out: list[str] = []
+    return "".join(lead + shown for _, lead, shown in _laid_out(text))
+
+
+def place_in_layout(text: str, place: int) -> int:
+    """Returns where the characters before `place` of a JSON text end in what `lay_out` makes of it."""
+    end = 0
+    for start, lead, shown in _laid_out(text):
+        if start >= place:
+            break
+        end += len(lead) + min(place - start, len(shown))
+    return end
+
+
+def _laid_out(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yields the place of each token in the text, the whitespace in front of it, and how it is shown."""
     depth = 0
     previous = ""
-    for token in _TOKEN.findall(text):
+    for found in _TOKEN.finditer(text):
+        token, lead = found[0], ""
         if token in "}]":
             depth -= 1
             if previous not in ("{", "["):
-                out.append(_line(depth))
-        elif previous in ("{", "["):
-            out.append(_line(depth))
-        if token == ",":
-            out.append("," + _line(depth))
-        elif token == ":":
-            out.append(": ")
-        else:
-            out.append(_break_lines(token))
+                lead = _line(depth)
+        elif previous in ("{", "[", ","):
+            lead = _line(depth)
+        elif previous == ":":
+            lead = " "
+        yield found.start(), lead, _break_lines(token)
         if token in ("{", "["):
             depth += 1
         previous = token
-    return "".join(out)
 
 
 def _line(depth: int) -> str:

@@ -15,6 +15,8 @@ MOST_BYTES = 64_000
 MOST_ELEMENTS = 240
 """A page holds 1,400 nodes; a longer text is shown as it is written."""
 
+LONGEST_WORD = 500
+
 TAGS = {
     "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li",
     "h1", "h2", "h3", "h4", "h5", "h6", "a", "table", "thead", "tbody", "tr", "th", "td",
@@ -32,11 +34,16 @@ def prose(text: str) -> str:
     html = _render(text) if len(text) <= MOST_BYTES else None
     if html is None or html.count("</") > MOST_ELEMENTS:
         return plain(text)
-    return f'<div class="prose" hx-disable>{html}</div>'
+    return f'<div class="prose" hx-disable{_unbroken(text)}>{html}</div>'
 
 
 def plain(text: str) -> str:
-    return f'<pre class="plain" hx-disable>{safe(text)}</pre>'
+    return f'<pre class="plain" hx-disable{_unbroken(text)}>{safe(text)}</pre>'
+
+
+def _unbroken(text: str) -> str:
+    """Marks a text with a long word, such as base64. A browser that kerns one shapes the rest of it again for every line."""
+    return " data-unbroken" if max(map(len, text.split()), default=0) > LONGEST_WORD else ""
 
 
 @lru_cache(maxsize=256)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from chainviz.chains.render.excerpt import Stretch, stretch
@@ -12,6 +12,7 @@ from chainviz.chains.render.json_text import lay_out, paint
 from chainviz.chains.render.markdown import plain, prose
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.pictures import host_of, picture
+from chainviz.chains.render.text_marks import TextMark, in_layout, mark_prose, mark_text
 from chainviz.chains.render.visible_text import one_line, safe
 from chainviz.core.chain.messages import (
     Binary,
@@ -42,6 +43,11 @@ class Reading:
     """The page that offers fixes; "" where there is none."""
     attachment: Callable[[str], str | None] = lambda hash: None
     """The text of an attachment beside the messages, by its hash."""
+    marks: Mapping[Path, Sequence[TextMark]] = field(default_factory=dict)
+    """By the path of a part."""
+
+    def marks_in(self, path: Path, text: str) -> list[TextMark]:
+        return [mark for mark in self.marks.get(path, ()) if mark.is_in(text)]
 
     def url(self, view: str, path: Path, **query: object) -> str:
         words = {"text": "plain", **query} if self.as_written else query
@@ -55,7 +61,7 @@ def part_html(reading: Reading, path: Path, part: Part) -> str:
             before = reasoning_html(part.reasoning) if part.reasoning else ""
             return before + text_html(reading, path, part.text)
         case Thinking():
-            return thinking_html(part)
+            return thinking_html(part, reading.marks_in(path, part.content))
         case Image() | Binary():
             return media_html(reading, path, part)
         case ToolCall():
@@ -71,6 +77,7 @@ def text_html(reading: Reading, path: Path, text: str) -> str:
         return '<p class="faint">Empty text</p>'
     shown = stretch(text)
     body = plain(shown.text) if reading.as_written or not shown.text.strip() else prose(shown.text)
+    body = mark_prose(body, shown, reading.marks_in(path, text))
     return body + more_html(reading, path, shown) + attachments_html(reading, text)
 
 
@@ -90,17 +97,17 @@ def _attachment(hash: str, content: str, *, is_open: bool) -> str:
     )
 
 
-def thinking_html(part: Thinking) -> str:
+def thinking_html(part: Thinking, marks: Sequence[TextMark] = ()) -> str:
     if part.redacted:
         return '<p class="reasoning-hidden faint">Reasoning the provider has encrypted: it is kept, and nobody can read it.</p>'
-    return _reasoning(part.content, part.signature)
+    return _reasoning(part.content, part.signature, marks)
 
 
 def reasoning_html(reasoning: Reasoning) -> str:
     return "" if reasoning.is_empty else _reasoning(reasoning.content, reasoning.signature)
 
 
-def _reasoning(content: str, signature: str) -> str:
+def _reasoning(content: str, signature: str, marks: Sequence[TextMark] = ()) -> str:
     facts = [byte_text(byte_size(content))] if content else ["no text"]
     if signature:
         facts.append("signature kept")
@@ -108,7 +115,7 @@ def _reasoning(content: str, signature: str) -> str:
     rest = "" if not shown.left else f'<p class="faint">{byte_text(shown.left)} more in the raw source.</p>'
     return (
         f'<details class="reasoning"><summary>{icon("chevron", "chevron")}{icon("reasoning")}Reasoning '
-        f'<span class="faint">{" · ".join(facts)}</span></summary>{prose(shown.text)}{rest}</details>'
+        f'<span class="faint">{" · ".join(facts)}</span></summary>{mark_prose(prose(shown.text), shown, marks)}{rest}</details>'
     )
 
 
@@ -206,6 +213,8 @@ def _code(reading: Reading, path: Path, text: str, empty: str) -> str:
     body = safe(shown.text) if laid_out is None else paint(shown.text)
     fades = " fades" if shown.left else ""
     code = f'<pre class="code{fades}" tabindex="0" hx-disable>{body}</pre>'
+    marks = reading.marks_in(path, text)
+    code = mark_text(code, shown, marks if laid_out is None else in_layout(marks, text))
     return code + more_html(reading, path, shown) + attachments_html(reading, text)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from chainviz.accounts.models import User
@@ -12,6 +12,7 @@ from chainviz.chains.render.numbers import count_text
 from chainviz.chains.secrets.files import FILE, FileFindings, file_findings_of, findings_in, start_file_scan
 from chainviz.chains.secrets.findings import AT_ONCE, is_long, scan
 from chainviz.chains.secrets.scans import SCAN, scan_args, spots_of, start_scan
+from chainviz.chains.secrets.written import findings_in_texts, given_names
 from chainviz.core.secrets import get_rule
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
@@ -30,6 +31,7 @@ class Held:
     text: str
     href: str = ""
     action: str = ""
+    label: str = "Secrets in it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,9 @@ def told_before(subject: Subject, upload: Upload | None, user: User) -> Told:
         if found.values > values:
             href = url_or_nothing("purge", subject.chain.pk) if "purge" in subject.permissions else ""
             notices.append(_of_file(found, href))
+    named = findings_in_texts(given_names(subject.chain))
+    if named.by_rule:
+        notices.append(_of_names(named, url_or_nothing("chains:versions", subject.chain.pk)))
     return Told(tuple(notices))
 
 
@@ -119,7 +124,31 @@ def _of(by_rule: Mapping[str, int], values: int, href: str) -> Held:
 def _of_file(found: FileFindings, href: str) -> Held:
     title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in the file as it was uploaded"
     text = f"{_named(found.by_rule)}. Downloading the upload takes all of them along. A purge takes values out of everything."
-    return Held("changed", "info", title, text, href, "Purge values")
+    return Held("changed", "info", title, text, href, "Purge values", "Secrets in the file")
+
+
+def _of_names(found: FileFindings, href: str) -> Held:
+    title = f"{count_text(found.total, 'finding')} in the title or the file name"
+    text = f"{_named(found.by_rule)}. Web page and Markdown show the title; every download is named after the file."
+    return Held("problem", "problem", title, text, href, "Rename", "Secrets in the names")
+
+
+def before_written(what: str, texts: Iterable[str], subject: Subject) -> Held | None:
+    """Of the files of labels or comments, `what`; None where nothing was found."""
+    known, size = [], 0
+    for text in texts:
+        known.append(text)
+        size += len(text)
+        if size > AT_ONCE:
+            text = "Look for secrets in the whole library: that goes through them as well."
+            return Held("changed", "info", f"These {what} are long", text, url_or_nothing("chains:secrets"), "Look for secrets")
+    found = findings_in_texts(known)
+    if not found.by_rule:
+        return None
+    title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in title and {what}"
+    text = f"{_named(found.by_rule)}. The files take them along. A purge takes values out of everything."
+    href = url_or_nothing("purge", subject.chain.pk) if "purge" in subject.permissions else ""
+    return Held("problem", "problem", title, text, href, "Purge values")
 
 
 def _named(by_rule: Mapping[str, int]) -> str:

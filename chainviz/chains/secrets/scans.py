@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
-
-from django.conf import settings
-from django.utils.module_loading import import_string
 
 from chainviz.accounts.models import Membership, User
 from chainviz.chains.models import Chain
 from chainviz.chains.secrets.findings import MOST, Spot, mark_of, scan, scan_own, unpacked
+from chainviz.chains.secrets.written import findings_in_texts, kept_texts, names_of, written_about
 from chainviz.core.errors import Refused
-from chainviz.core.secrets import Rule, own_rules, scan_text
+from chainviz.core.secrets import Rule
+from chainviz.core.secrets.word_lists import rules_of
+from chainviz.core.secrets.word_lists import unpacked as unpacked_lists
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
@@ -27,6 +27,8 @@ LIBRARY = "scan-library"
 LOOKS = 4
 """Raise it when scans find more places: what was looked through before is looked through again."""
 NEWEST = 20
+NAMES, WRITTEN, KEPT = "names", "written", "kept"
+"""In the place of a version: the chain's names and notes, what people wrote about it, and, of no chain, what the team keeps."""
 
 
 def scan_content(context: JobContext, snapshot: int, edition: int, looks: int) -> list[Any]:
@@ -35,12 +37,13 @@ def scan_content(context: JobContext, snapshot: int, edition: int, looks: int) -
     return [spot.packed() for spot in islice(scan(chain, context.report), MOST)]
 
 
-def scan_for_own(context: JobContext, snapshot: int, edition: int, looks: int, mark: str, patterns: str) -> list[Any]:
+def scan_for_own(context: JobContext, snapshot: int, mark: str, patterns: str, **key: int) -> list[Any]:
+    """`patterns`: word lists, packed; `key`: what else tells this job from others."""
     try:
         if mark_of(patterns) != mark:
             raise Refused("Looking for your own patterns was broken off; look again.")
         chain = StoredChain(Snapshot.objects.get(pk=snapshot))
-        return [spot.packed() for spot in scan_own(chain, own_rules(patterns), context.report)]
+        return [spot.packed() for spot in scan_own(chain, rules_of(unpacked_lists(patterns)), context.report)]
     finally:
         # a pattern may spell out the very value
         Job.objects.filter(pk=context.job.pk).update(args={**context.job.args, "patterns": ""})
@@ -92,8 +95,7 @@ def stop_own_scan(snapshot: Snapshot, patterns: str, user: User) -> None:
 
 
 def scan_library(context: JobContext, team: int) -> list[Any]:
-    """Rows of the chains of the team's library with findings: chain, version, findings by rule. Without a version they
-    are those in what people wrote about the chain."""
+    """Rows of the chains of the team's library with findings: chain, version (or NAMES or WRITTEN), findings by rule."""
     chains = list(Chain.objects.filter(team=team).in_library().order_by("-changed_at"))
     rows: list[Any] = []
     for i, chain in enumerate(chains):
@@ -106,14 +108,11 @@ def scan_library(context: JobContext, team: int) -> list[Any]:
             context.report((i + done) / len(chains), f"Chain {i + 1:,} of {len(chains):,}: {text}")
 
         counts = Counter(spot.rule for spot in scan(StoredChain(head.snapshot), report))
-        written = Counter(found.rule.name for text in _written(chain) for found in scan_text(text))
-        rows += [[chain.pk, *each] for each in ((head.number, dict(counts)), (None, dict(written))) if each[1]]
-    return rows
-
-
-def _written(chain: Chain) -> Iterable[str]:
-    texts_of: Callable[[Chain], Iterable[str]] = import_string(settings.WRITTEN_TEXTS)
-    return texts_of(chain)
+        names, written = (findings_in_texts(texts(chain)).by_rule for texts in (names_of, written_about))
+        found = ((head.number, dict(counts)), (NAMES, names), (WRITTEN, written))
+        rows += [[chain.pk, *each] for each in found if each[1]]
+    kept = findings_in_texts(kept_texts(team)).by_rule
+    return [*rows, [None, KEPT, kept]] if kept else rows
 
 
 def start_library_scan(member: Membership) -> Job:

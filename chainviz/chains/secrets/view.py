@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.models import Chain
-from chainviz.chains.secrets.scans import latest_library_scan, start_library_scan
+from chainviz.chains.secrets.scans import KEPT, NAMES, WRITTEN, latest_library_scan, start_library_scan
 from chainviz.core.secrets import get_rule
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
@@ -19,6 +19,13 @@ from chainviz.web.query_params import url_or_nothing
 from chainviz.web.responses import see_other
 
 MOST_RULES = 6
+PLACES = {
+    NAMES: "title, file name and notes",
+    WRITTEN: "comments, labels and reviews",
+    KEPT: "kept for all chains",
+    None: "comments, labels and reviews",
+}
+"""None: in scans of before."""
 
 
 @requires("read", to_post="draft")
@@ -40,7 +47,7 @@ def library_secrets(request: HttpRequest) -> HttpResponse:
 
 
 def _rows(request: HttpRequest, job: Job | None) -> list[dict[str, object]]:
-    """The chains that are still there; one that was changed since says so. Without a version: what people wrote about it."""
+    """The chains that are still there; one that was changed since says so."""
     if job is None or job.state != Job.State.DONE:
         return []
     member = member_of(request)
@@ -48,15 +55,17 @@ def _rows(request: HttpRequest, job: Job | None) -> list[dict[str, object]]:
     rows = []
     for key, version, counts in job.result or []:
         chain = own.get(key)
-        if chain is None:
+        if chain is None and version != KEPT:
             continue
         known = [(rule.label, count) for name, count in counts.items() if (rule := get_rule(name))]
         known.sort(key=lambda each: -each[1])
         rows.append(
             {
-                "chain": chain,
-                "version": version,
-                "is_older": version not in (None, chain.version),
+                "title": chain.title if chain else "Word lists and recipes",
+                "address": _address(chain, version, member),
+                "version": version if version not in PLACES else None,
+                "place": PLACES.get(version, ""),
+                "is_older": chain is not None and version not in (*PLACES, chain.version),
                 "counts": known[:MOST_RULES],
                 "more": max(0, len(known) - MOST_RULES),
                 "total": sum(counts.values()),
@@ -66,8 +75,17 @@ def _rows(request: HttpRequest, job: Job | None) -> list[dict[str, object]]:
     return sorted(rows, key=lambda row: -int(str(row["total"])))
 
 
-def _review(chain: Chain, version: int | None, member: Membership) -> str:
+def _address(chain: Chain | None, version: int | str | None, member: Membership) -> str:
+    is_version = chain is not None and version not in PLACES
+    return reverse("chains:version", args=[chain.pk, version]) if is_version and chain else _review(chain, version, member)
+
+
+def _review(chain: Chain | None, version: int | str | None, member: Membership) -> str:
     """Where the person can do something about it; comments are listed for everybody."""
-    if version is None:
+    if chain is None:
+        return url_or_nothing("recipes:home")
+    if version == NAMES:
+        return url_or_nothing("chains:versions", chain.pk)
+    if version in PLACES:
         return f"{url_or_nothing('review:threads', chain.pk)}?show=all"
     return url_or_nothing("drafts:operation", chain.pk, "mask") if member.may("draft") else ""

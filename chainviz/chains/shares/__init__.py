@@ -1,4 +1,4 @@
 """Links with which anybody reads one version of a chain, without an account and nothing else.
 
-Read models, links, view in this order.
+Read models, links, form, view in this order.
 """

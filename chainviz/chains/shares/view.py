@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -18,33 +17,13 @@ from chainviz.chains.exports.lock import locked_reason, require_unlocked
 from chainviz.chains.exports.walk import Told
 from chainviz.chains.models import Chain
 from chainviz.chains.shares import links
+from chainviz.chains.shares.form import ShareForm
+from chainviz.chains.titles import title_in
 from chainviz.core.formats import format_label
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
-
-
-class ShareForm(forms.Form):
-    version = forms.IntegerField(
-        label="Version", min_value=1, widget=forms.NumberInput(attrs={"class": "input", "autocomplete": "off"})
-    )
-    days = forms.ChoiceField(
-        label="Expires",
-        choices=[("1", "in 1 day"), ("7", "in 7 days"), ("30", "in 30 days"), ("90", "in 90 days")],
-        initial="7",
-        widget=forms.Select(attrs={"class": "select"}),
-    )
-
-    def __init__(self, chain: Chain, data: object = None, version: int | None = None) -> None:
-        super().__init__(data, initial={"version": version or chain.version})  # type: ignore[arg-type]
-        self.chain = chain
-
-    def clean_version(self) -> int:
-        number = int(self.cleaned_data["version"])
-        if not Version.objects.filter(history=self.chain.history, number=number).exists():
-            raise forms.ValidationError(f"There is no version {number}; the newest is {self.chain.version}.")
-        return number
 
 
 @requires("share", team_mode=True)
@@ -107,7 +86,7 @@ def shared(request: HttpRequest, token: str) -> HttpResponseBase:
     version = Version.objects.select_related("snapshot").get(history=link.chain.history, number=link.version)
     until = f"Shared by {link.chain.team.name} until {link.expires_at:%d %b %Y}"
     source = f"Version {link.version}, {format_label(version.snapshot.format)}. {until}"
-    told = Told(link.chain.title, source, StoredChain(version.snapshot))
+    told = Told(title_in(link.chain, version.snapshot), source, StoredChain(version.snapshot))
     response = StreamingHttpResponse(piece.encode("utf-8", "replace") for piece in html_page(told))
     response.headers["Content-Security-Policy"] = f"sandbox; frame-ancestors 'none'; {POLICY}"
     response.headers["X-Robots-Tag"] = "noindex"

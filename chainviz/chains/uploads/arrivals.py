@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -13,7 +13,9 @@ from django.utils import timezone
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Arrival
 from chainviz.chains.uploads import staging, state_files
+from chainviz.chains.uploads.file_growth import Followed, Outcome
 from chainviz.chains.uploads.imports import import_offer, key_of, known_chain, raw_offer
+from chainviz.chains.uploads.local_files import note_reading, state_of
 from chainviz.chains.uploads.offer_rows import rows_of, with_earlier_states
 from chainviz.chains.uploads.source_lines import excerpt
 from chainviz.core.documents.source import Source, open_source
@@ -31,6 +33,8 @@ BIG = 8_000_000
 """Bytes from which a file is imported by a job instead of while the person waits."""
 MANY = 40_000
 """JSON objects in a row from which it is, however small: 100,000 tiny messages take as long as 100 MB."""
+MANY_CHAINS = 40
+"""Picked chains from which it is, since each is a transaction of its own."""
 KEPT_FOR = timedelta(days=1)
 
 How = dict[str, Any]
@@ -46,6 +50,19 @@ def receive(
     return arrival
 
 
+def receive_local(member: Membership, path: Path) -> Arrival:
+    """Takes in a file of this machine, with all its chains. Raises DocumentError where it cannot be opened."""
+    forget_old(member)
+    try:
+        size, modified = state_of(path)
+        waiting = staging.copy(path)
+    except OSError as error:
+        raise DocumentError(f"{path} cannot be opened: {error.strerror or error}.") from None
+    arrival = _new(member, path.name, size, waiting)
+    take_in(arrival, {"as": "all", "path": str(path), "state": [size, modified]})
+    return arrival
+
+
 def receive_refused(member: Membership, upload: UploadedFile[bytes], error: DocumentError) -> Arrival:
     """Keeps a file that was refused before it became a chain, with what a person can still do with it."""
     arrival = _arrived(member, upload, "")
@@ -57,13 +74,17 @@ def receive_refused(member: Membership, upload: UploadedFile[bytes], error: Docu
 
 def _arrived(member: Membership, upload: UploadedFile[bytes], format: str) -> Arrival:
     forget_old(member)
+    return _new(member, upload.name or "pasted.json", upload.size or 0, staging.keep(upload), format)
+
+
+def _new(member: Membership, name: str, size: int, waiting: str, format: str = "") -> Arrival:
     return Arrival.objects.create(
         team=member.team,
         owner=member.user,
-        name=_short_name(upload.name or "pasted.json"),
-        size=upload.size or 0,
+        name=_short_name(name),
+        size=size,
         created_at=timezone.now(),
-        waiting=staging.keep(upload),
+        waiting=waiting,
         format=format,
     )
 
@@ -73,7 +94,7 @@ def take_in(arrival: Arrival, how: How) -> None:
     state, or all chains without being asked."""
     arrival.state = State.IMPORTING
     arrival.failure = {}
-    if not _is_long(arrival):
+    if not _is_long(arrival, how):
         _work_at_once(arrival, how)
         return
     arrival.save()
@@ -82,8 +103,17 @@ def take_in(arrival: Arrival, how: How) -> None:
     arrival.job = job
 
 
-def _is_long(arrival: Arrival) -> bool:
-    if arrival.size > BIG:
+def retry(arrival: Arrival, format: str = "") -> None:
+    """Takes a file that failed in once more, as it was asked before, or in a format that a person chose."""
+    stopped = arrival.job if arrival.has_stopped else None
+    if format:
+        arrival.format = format
+        arrival.save(update_fields=["format"])
+    take_in(arrival, stopped.args["how"] if stopped is not None else {})
+
+
+def _is_long(arrival: Arrival, how: How) -> bool:
+    if arrival.size > BIG or len(how.get("picks", ())) > MANY_CHAINS:
         return True
     content = staging.path_of(arrival.waiting).read_bytes()
     return content.count(b"},") + content.count(b"}\n") > MANY
@@ -109,7 +139,7 @@ def _work_at_once(arrival: Arrival, how: How) -> None:
         text = (
             f"This is a fault of chainviz, not of your file ({type(error).__name__}); the log of the server says more."
         )
-        _fail(arrival, DocumentError(text), None)
+        _fail(arrival, DocumentError(text), None, keeps_bytes=True)
         Arrival.objects.filter(pk=arrival.pk).update(state=arrival.state, failure=arrival.failure)
 
 
@@ -125,7 +155,12 @@ def work_on(arrival: Arrival, how: How) -> None:
         _fail(arrival, error, None)
     # An update, not a save: a cancelled arrival has no row any more.
     Arrival.objects.filter(pk=arrival.pk).update(
-        state=arrival.state, failure=arrival.failure, found=arrival.found, made=arrival.made, chain=arrival.chain
+        state=arrival.state,
+        failure=arrival.failure,
+        found=arrival.found,
+        made=arrival.made,
+        added=arrival.added,
+        chain=arrival.chain,
     )
     if arrival.state in (State.DONE, State.KNOWN):
         let_go(arrival)
@@ -133,19 +168,35 @@ def work_on(arrival: Arrival, how: How) -> None:
 
 def _import(arrival: Arrival, source: Source, how: How) -> None:
     offers = _wanted(arrival, source, how)
-    arrival.made = 0
+    if arrival.state == State.KNOWN:
+        _link(arrival, how)
+    arrival.made, arrival.added = 0, []
+    member = _member(arrival)
     for number, offer in enumerate(offers):
+        is_new = known_chain(member, source, offer) is None
         arrival.chain = import_offer(
-            _member(arrival),
+            member,
             source,
             offer,
             file_name=arrival.name,
             progress=_progress(arrival, number, len(offers)),
         )
         arrival.made = number + 1
+        arrival.added += [arrival.chain.pk] if is_new else []
         arrival.state = State.DONE
+        _link(arrival, how)
+    if offers:
+        # what it held is in the library now, where a purge looks for it
+        arrival.found = []
     if len(offers) > 1:
         arrival.chain = None
+
+
+def _link(arrival: Arrival, how: How) -> None:
+    """The chain follows its file, where it came from one of this machine."""
+    if "path" in how and arrival.chain is not None:
+        size, modified = how["state"]
+        note_reading(Path(how["path"]), [Followed(arrival.chain, Outcome.ADDED)], (size, modified))
 
 
 def _member(arrival: Arrival) -> Membership:
@@ -199,7 +250,7 @@ def _wanted(arrival: Arrival, source: Source, how: How) -> list[Offer]:
     return []
 
 
-def _fail(arrival: Arrival, error: DocumentError, source: Source | None) -> None:
+def _fail(arrival: Arrival, error: DocumentError, source: Source | None, *, keeps_bytes: bool = False) -> None:
     arrival.state = State.FAILED
     arrival.failure = {
         "sentence": str(error),
@@ -208,7 +259,7 @@ def _fail(arrival: Arrival, error: DocumentError, source: Source | None) -> None
         "as_text": error.raw and arrival.size <= RAW_LIMIT,
         **state_files.failure_of(error, source),
     }
-    if not (error.salvage or arrival.failure["as_text"] or arrival.failure["checks"]):
+    if not (keeps_bytes or error.salvage or arrival.failure["as_text"] or arrival.failure["checks"]):
         let_go(arrival)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
 from django.db import IntegrityError
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Chain
+from chainviz.chains.titles import set_title
 from chainviz.chains.versions import heads
 from chainviz.core.documents.detection.detect import raw_list
 from chainviz.core.documents.source import Source
@@ -25,8 +24,9 @@ RAW_TEXT = "raw"
 
 
 def pointer_text(pointer: Pointer) -> str:
-    """A JSON pointer (RFC 6901)."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in pointer)
+    """A JSON pointer (RFC 6901); what no database stores, half of a character and NUL, is written as its escape."""
+    text = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in pointer)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\x00", "\\x00")
 
 
 def key_of(offer: Offer) -> str:
@@ -46,12 +46,6 @@ def raw_offer(source: Source) -> Offer:
 def known_chain(member: Membership, source: Source, offer: Offer) -> Chain | None:
     same = Chain.objects.visible_to(member).filter(sha256=source.sha256, pointer=key_of(offer), is_branch=False)
     return same.first()
-
-
-def title_of(offer: Offer, file_name: str) -> str:
-    stem = PurePath(file_name).stem or file_name
-    title = f"{stem}: {offer.found.title}" if offer.found.title else stem
-    return storable(title)[:200]
 
 
 def import_offer(
@@ -84,7 +78,9 @@ def _import(
         chain = Chain(
             team=member.team,
             owner=member.user,
-            title=title or title_of(offer, file_name),
+            title=title,
+            titled_by=Chain.TitledBy.PERSON if title else Chain.TitledBy.FILE,
+            part=storable(offer.found.title)[:200],
             history=version.history_id,
             file_name=file_name,
             sha256=source.sha256,
@@ -94,10 +90,11 @@ def _import(
             changed_by=member.user,
         )
         heads.copy_head(chain, version)
+        set_title(chain, version.snapshot)
         chain.save()
 
     version = import_chain(
-        _list_of(source, offer),
+        list_of(source, offer),
         owner=member.team.store_name,
         author=heads.store_name(member.user),
         filename=file_name,
@@ -107,8 +104,8 @@ def _import(
     return Chain.objects.get(history=version.history_id)
 
 
-def _list_of(source: Source, offer: Offer) -> MessageList:
-    earlier = tuple(_list_of(source, each) for each in offer.earlier)
+def list_of(source: Source, offer: Offer) -> MessageList:
+    earlier = tuple(list_of(source, each) for each in offer.earlier)
     return MessageList(source, offer.found, offer.formats[0], offer.salvage, earlier)
 
 

@@ -11,10 +11,14 @@ import shutil
 import time
 from collections.abc import Container
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+
+from chainviz.core.documents.unfinished_line import end_of_lines
 
 
 def folder() -> Path:
@@ -33,6 +37,25 @@ def keep(upload: UploadedFile[bytes]) -> str:
         target.unlink(missing_ok=True)
         raise
     return name
+
+
+def copy(path: Path) -> str:
+    """Copies a file of this machine as it is now, without a line that is still being written. Raises OSError."""
+    name = secrets.token_hex(16)
+    target = folder() / name
+    try:
+        shutil.copyfile(path, target)
+        with target.open("rb+") as file:
+            file.truncate(end_of_lines(partial(_read, file), file.seek(0, 2)))
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
+    return name
+
+
+def _read(file: IO[bytes], start: int, end: int) -> bytes:
+    file.seek(start)
+    return file.read(end - start)
 
 
 def _write(upload: UploadedFile[bytes], target: Path) -> None:

@@ -1,4 +1,5 @@
-"""Files come in: uploaded, dropped or pasted, many at once; each one is taken, offered or refused for itself."""
+"""Files come in: uploaded, dropped or pasted, many at once; each one is taken, offered or refused for itself, and is a line of
+the tray until its person dismisses it."""
 
 from __future__ import annotations
 
@@ -10,14 +11,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from chainviz.accounts.audit.record import recorded_together
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
+from chainviz.chains import services
 from chainviz.chains.access import arrival_for
 from chainviz.chains.library.view import library_page
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals, staging
 from chainviz.chains.uploads.format_choices import format_in
 from chainviz.chains.uploads.imports import file_notes
+from chainviz.chains.uploads.tray import TrayLine, repeats_of, tray_of
 from chainviz.core.formats import format_label
 from chainviz.web.formatting.relative_time import day_text
 from chainviz.web.htmx import wants_fragment
@@ -25,18 +29,16 @@ from chainviz.web.responses import see_other
 
 State = Arrival.State
 
+MOST_NAMED = 200
+"""Chains that an address can name."""
+
 
 @requires("upload")
 @require_POST
 def upload(request: HttpRequest) -> HttpResponse:
     format = format_in(request.POST)
     received = [arrivals.receive(member_of(request), file, format=format) for file in _files(request)]
-    if len(received) == 1:
-        return _answer(request, received[0])
-    for arrival in received:
-        if arrival.state == State.DONE:
-            arrivals.forget(arrival)
-    return see_other("chains:library")
+    return _answer(request, received[0]) if len(received) == 1 else see_other("chains:library")
 
 
 def _files(request: HttpRequest) -> list[UploadedFile[bytes]]:
@@ -51,10 +53,10 @@ def _files(request: HttpRequest) -> list[UploadedFile[bytes]]:
 def _answer(request: HttpRequest, arrival: Arrival) -> HttpResponse:
     """One file alone leads on to where the person goes next; among many it is a row that tells how it went."""
     if wants_fragment(request) and "among" in request.POST:
-        return _row(request, arrival)
+        return _line(request, arrival)
     next_page = _next_page(request, arrival)
     if next_page is None:
-        return _row(request, arrival) if wants_fragment(request) else library_page(request, status=422)
+        return _line(request, arrival) if wants_fragment(request) else library_page(request, status=422)
     if not wants_fragment(request):
         return see_other(next_page)
     return HttpResponse(status=204, headers={"HX-Redirect": next_page})
@@ -92,13 +94,13 @@ def _known(arrival: Arrival, chain: Chain) -> str:
     return f"{said} It was read as {format_label(chain.format)}; delete it for good to read it as another format."
 
 
-def _row(request: HttpRequest, arrival: Arrival) -> HttpResponse:
+def _line(request: HttpRequest, arrival: Arrival) -> HttpResponse:
     status = 422 if arrival.is_failed else 200
-    response = render(request, "chains/uploads/_arrival.html", {"arrival": arrival}, status=status)
+    response = render(request, "chains/uploads/_line.html", {"line": TrayLine(arrival)}, status=status)
     if arrival.state == State.DONE:
         response["HX-Trigger"] = "chain:added"
-    if arrival.state == State.DONE and arrival.job is None:
-        arrivals.forget(arrival)
+    if not arrival.is_running:
+        response["HX-Trigger-After-Swap"] = "tray:changed"
     return response
 
 
@@ -107,13 +109,63 @@ def _row(request: HttpRequest, arrival: Arrival) -> HttpResponse:
 def arrival(request: HttpRequest, arrival_id: int) -> HttpResponse:
     found = arrival_for(request, arrival_id)
     if wants_fragment(request):
-        response = _row(request, found)
+        response = _line(request, found)
         response.status_code = 200
         return response
     if found.state == State.DONE and found.chain is not None:
         _tell_oddities(request, found.chain)
         return see_other("chains:chain", found.chain.pk)
-    return render(request, "chains/uploads/arrival.html", {"arrival": found})
+    if found.state == State.DONE:
+        return see_other(f"{reverse('chains:library')}?added={found.pk}")
+    return render(request, "chains/uploads/arrival.html", {"arrival": found, "line": TrayLine(found)})
+
+
+@requires("upload")
+@require_safe
+def tray(request: HttpRequest) -> HttpResponse:
+    """The lines of the tray, as its page asks for them when something has changed."""
+    return _tray(request)
+
+
+@requires("upload")
+@require_POST
+def retry_failed(request: HttpRequest) -> HttpResponse:
+    for each in Arrival.objects.visible_to(member_of(request)).select_related("job", "chain"):
+        if each.can_retry:
+            arrivals.retry(each)
+    response = _tray(request)
+    response["HX-Trigger"] = "chain:added"
+    return response
+
+
+@requires("upload")
+@require_POST
+def dismiss_all(request: HttpRequest) -> HttpResponse:
+    """What is still being imported stays."""
+    for each in Arrival.objects.visible_to(member_of(request)).select_related("job"):
+        if not each.is_running:
+            arrivals.forget(each)
+    return _tray(request)
+
+
+def _tray(request: HttpRequest) -> HttpResponse:
+    if not wants_fragment(request):
+        return see_other("chains:library")
+    return render(request, "chains/uploads/_tray_lines.html", {"tray": tray_of(member_of(request))})
+
+
+@requires("bin")
+@require_POST
+@recorded_together
+def undo_added(request: HttpRequest, arrival_id: int) -> HttpResponse:
+    """Puts the chains that a file became into the bin."""
+    found = arrival_for(request, arrival_id)
+    moved = services.to_bin(Chain.objects.visible_to(member_of(request)).in_library().filter(pk__in=found.added))
+    arrivals.forget(found)
+    if len(moved) > MOST_NAMED:
+        messages.success(request, f"{len(moved):,} chains are in the bin.")
+        return see_other("chains:library")
+    return see_other(f"{reverse('chains:library')}?binned={'.'.join(map(str, moved))}")
 
 
 @requires("upload")
@@ -132,17 +184,22 @@ def original(request: HttpRequest, arrival_id: int) -> HttpResponseBase:
 @requires("upload")
 @require_POST
 def forget(request: HttpRequest, arrival_id: int) -> HttpResponse:
-    arrivals.forget(arrival_for(request, arrival_id))
+    """The file, and those that are one line of the tray with it."""
+    for each in repeats_of(member_of(request), arrival_for(request, arrival_id)):
+        arrivals.forget(each)
     return HttpResponse("") if wants_fragment(request) else see_other("chains:library")
 
 
 @requires("upload")
 @require_POST
 def keep(request: HttpRequest, arrival_id: int) -> HttpResponse:
-    """Takes a file that failed after all: as raw text, the messages before the fault, or a state with a problem."""
+    """Takes a file that failed after all: as raw text, the messages before the fault, a state with a problem, or once more."""
     found = arrival_for(request, arrival_id)
     how = request.POST.get("how", "")
     if not found.waiting or how not in {"text", "salvage", "state", "again"}:
         return see_other("chains:library")
-    arrivals.take_in(found, {"as": how})
-    return _answer(request, found)
+    if how == "again":
+        arrivals.retry(found, format_in(request.POST))
+    else:
+        arrivals.take_in(found, {"as": how})
+    return _line(request, found) if how == "again" and wants_fragment(request) else _answer(request, found)

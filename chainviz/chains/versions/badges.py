@@ -9,6 +9,7 @@ _BADGES = {
     "": Badge("Uploaded", "upload", "quiet"),
     "copy": Badge("Branched", "share", "open"),
     "restore": Badge("Restored", "restore", "open"),
+    "merge": Badge("Merged", "compact", "changed"),
     "purge": Badge("Purged", "trash", "removed"),
     **{operation.name: operation.badge for operation in OPERATIONS},
 }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from django.utils import timezone
 
 from chainviz.accounts.models import User
+from chainviz.chains.facts import FACTS, copy_facts
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.chains.usage import recorded_usage
+from chainviz.chains.titles import save_title
+from chainviz.chains.verdicts import verdicts_by_provider
 from chainviz.core.chain.messages import Message, text_of
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Version
@@ -15,14 +17,24 @@ from chainviz.store.outline.build import outline_of
 
 FIRST_WORDS = 90
 HEAD = (
-    "version", "format", "sections", "pairs", "messages", "size", "problems", "warnings", "verdicts", "usage", "tokens", "rules",
+    "version", "format", "sections", "pairs", "messages", "size", "problems", "warnings", "verdicts", "rejections", "rules",
+    *FACTS,
 )  # fmt: skip
 """What `copy_head` writes."""
 
 
+_PERSON = "user:"
+
+
 def store_name(user: User) -> str:
     """How the store names a person."""
-    return f"user:{user.pk}"
+    return f"{_PERSON}{user.pk}"
+
+
+def person_named(name: str) -> int | None:
+    """Key of the person whom the store names so; None for any other name."""
+    key = name.removeprefix(_PERSON)
+    return int(key) if key != name and key.isdecimal() else None
 
 
 def head_moved(chain: Chain, version: Version, by: User) -> None:
@@ -32,6 +44,7 @@ def head_moved(chain: Chain, version: Version, by: User) -> None:
     chain.changed_by = by
     # no more than that: a title that was read before may have been purged since
     chain.save(update_fields=[*HEAD, "changed_at", "changed_by"])
+    save_title(chain, version.snapshot)
 
 
 def copy_head(chain: Chain, version: Version) -> None:
@@ -46,10 +59,9 @@ def copy_head(chain: Chain, version: Version) -> None:
     chain.problems = outline.errors
     chain.warnings = outline.warnings
     chain.verdicts = unpack(outline.verdicts)
-    usage = recorded_usage(outline)
-    chain.usage = {model: list(each) for model, each in usage.by_model.items()} or None
-    chain.tokens = usage.total.input + usage.total.output if usage.is_recorded else None
+    chain.rejections = sum(verdict.state == "rejected" for verdict in verdicts_by_provider(chain.verdicts).values())
     chain.rules = outline.rules
+    copy_facts(chain, outline)
 
 
 def first_words(message: Message) -> str:

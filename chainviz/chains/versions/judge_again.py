@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from django.db import transaction
+
+from chainviz.chains.facts import price_again, priced_otherwise
 from chainviz.chains.models import Chain, ChainQuerySet
+from chainviz.chains.titles import save_title
 from chainviz.chains.versions.heads import HEAD, copy_head
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
@@ -17,22 +21,28 @@ def judged_otherwise() -> ChainQuerySet:
 
 
 def start_if_needed() -> Job | None:
-    """Returns the job, if there is anything to judge and no such job waits or runs already."""
-    if not judged_otherwise().exists() or Job.objects.unfinished().filter(function=JUDGE).exists():
+    """Returns the job, if there is anything to judge or to price and no such job waits or runs already."""
+    if not (judged_otherwise().exists() or priced_otherwise()) or Job.objects.unfinished().filter(function=JUDGE).exists():
         return None
     return start_job(JUDGE, owner=None)
 
 
 def judge(key: int) -> bool:
-    """Judges the newest version of a chain. Returns False where the chain is gone, or has a newer version meanwhile."""
+    """Judges the newest version of a chain and titles it. Returns False where the chain is gone, or changed meanwhile."""
     chain = Chain.objects.filter(pk=key).first()
-    head = History.objects.select_related("head__snapshot").get(pk=chain.history).head if chain else None
+    head = History.objects.select_related("head__snapshot", "head__history").get(pk=chain.history).head if chain else None
     if chain is None or head is None:
         return False
-    version, edition = chain.version, chain.rules
+    version, rules = chain.version, chain.rules
     copy_head(chain, head)
     values = {name: getattr(chain, name) for name in HEAD}
-    return bool(Chain.objects.filter(pk=key, version=version, rules=edition).update(**values))
+    with transaction.atomic():
+        if not History.objects.select_for_update().filter(pk=head.history_id, edition=head.history.edition).exists():
+            return False  # what was read has been purged
+        is_same = bool(Chain.objects.filter(pk=key, version=version, rules=rules).update(**values))
+        if is_same:
+            save_title(chain, head.snapshot)
+    return is_same
 
 
 def judge_again(context: JobContext) -> int:
@@ -42,4 +52,6 @@ def judge_again(context: JobContext) -> int:
     for place, key in enumerate(keys):
         context.report(place / len(keys), f"Chain {place + 1:,} of {len(keys):,}")
         judged += judge(key)
+    for key in priced_otherwise():
+        price_again(key)
     return judged

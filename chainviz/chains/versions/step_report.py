@@ -69,7 +69,12 @@ def named(step: Snapshot) -> tuple[str, str]:
     if step.operation == "convert" and options.get("to", SAME) != SAME:
         label = f"Convert to {get_format(step.format).label}"
     changed = changed_rows(report)
-    return label, str(changed[0]["reason"]) if len(changed) == 1 else count_text(len(changed), "change") if changed else ""
+    return label, str(changed[0]["reason"]) if len(changed) == 1 else rows_text(step.operation, len(changed)) if changed else ""
+
+
+def rows_text(operation: str, count: int) -> str:
+    """Repairs are counted in fixes, all other steps in the places that they changed; only a comparison counts changes."""
+    return count_text(count, "fix", "fixes") if operation == "repair" else count_text(count, "place")
 
 
 def changed_rows(report: Sequence[ReportRow]) -> list[ReportRow]:

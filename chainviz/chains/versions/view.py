@@ -20,9 +20,11 @@ from chainviz.chains.versions.history import version_rows
 from chainviz.chains.versions.step_report import report_of
 from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
+from chainviz.core.operations.mask import MASK
 from chainviz.store.errors import Conflict
-from chainviz.store.history.versions import steps_of
-from chainviz.store.models import Upload, Version
+from chainviz.store.history.versions import head_of, steps_of
+from chainviz.store.lineage import ancestors
+from chainviz.store.models import History, Upload, Version
 from chainviz.web.responses import see_other
 
 
@@ -38,8 +40,10 @@ def report(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
     """What the steps of a version did, as each of them said."""
     chain = chain_for(request, chain_id)
     version = _version(chain, number)
-    reports = [report_of(step) for step in steps_of(version) if step.operation]
-    return render(request, "chains/versions/report.html", {"chain": chain, "version": version, "reports": reports})
+    steps = [step for step in steps_of(version) if step.operation]
+    context = {"chain": chain, "version": version, "reports": [report_of(step) for step in steps]}
+    context["masked"] = any(step.operation == MASK.name for step in steps)
+    return render(request, "chains/versions/report.html", context)
 
 
 @requires("compare")
@@ -109,6 +113,7 @@ def _page(request: HttpRequest, chain: Chain, **more: object) -> HttpResponse:
         "newest": before is None,
         "upload": upload,
         "formats": [(each.name, each.label) for each in FORMATS],
+        "masked": MASK.name in ancestors(head_of(History.objects.get(pk=chain.history)).snapshot).values(),
         "shares_file": Chain.objects.visible_to(member_of(request)).filter(sha256=chain.sha256).count() > 1,
         **more,
     }

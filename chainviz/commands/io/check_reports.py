@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from xml.etree import ElementTree
 from chainviz.api.chain import Chain
 from chainviz.core.chain.problems import Problem, Severity
 from chainviz.core.documents.source import Source
+from chainviz.core.terminal import visible, visible_lines
 
 CHUNK = 1 << 20
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note", "unchecked": "note"}
@@ -46,9 +46,6 @@ class Checked:
     findings: tuple[Finding, ...]
     failing: tuple[Severity, ...]
     """The severities that count as a failure."""
-
-
-_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Lines:
@@ -90,27 +87,20 @@ def junit(chains: Iterable[Checked]) -> Iterator[str]:
     failures = skipped = count = 0
     for chain in chains:
         count += 1
-        case = ElementTree.SubElement(suite, "testcase", classname=_xml(chain.file), name=_xml(chain.title))
+        case = ElementTree.SubElement(suite, "testcase", classname=visible(chain.file), name=visible(chain.title))
         serious = [each for each in chain.findings if each.problem.severity in chain.failing]
         unknown = [each for each in chain.findings if each.problem.severity == "unchecked"]
         if serious:
             failures += 1
-            lines = "\n".join(f"{each.problem.severity}: {each.rule} at {each.text}" for each in serious)
+            lines = (f"{each.problem.severity}: {each.rule} at {each.text}" for each in serious)
             message = f"{len(serious)} problems" if len(serious) > 1 else "1 problem"
-            ElementTree.SubElement(case, "failure", message=message, type=serious[0].rule).text = _xml(lines)
+            ElementTree.SubElement(case, "failure", message=message, type=serious[0].rule).text = visible_lines(lines)
         elif unknown:
             skipped += 1
-            ElementTree.SubElement(case, "skipped", message="not fully checked").text = _xml(
-                "\n".join(each.text for each in unknown)
-            )
+            ElementTree.SubElement(case, "skipped", message="not fully checked").text = visible_lines(each.text for each in unknown)
     suite.attrib |= {"tests": str(count), "failures": str(failures), "skipped": str(skipped)}
     yield '<?xml version="1.0" encoding="utf-8"?>'
-    yield ElementTree.tostring(suite, encoding="unicode")
-
-
-def _xml(text: str) -> str:
-    """Characters that XML cannot hold become U+FFFD."""
-    return _NOT_XML.sub("\ufffd", text)
+    yield from ElementTree.tostring(suite, encoding="unicode").split("\n")
 
 
 def sarif(chains: Iterable[Checked]) -> Iterator[str]:
@@ -119,7 +109,7 @@ def sarif(chains: Iterable[Checked]) -> Iterator[str]:
     driver = {"name": "chainviz", "rules": [{"id": rule} for rule in rules]}
     run = {"tool": {"driver": driver}, "results": [_result(chain, each) for chain, each in findings]}
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    yield json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2)
+    yield from json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2).split("\n")
 
 
 def _result(chain: Checked, finding: Finding) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from chainviz.api.chain import Chain, chains_of
 from chainviz.api.file import ChainFile, open_file
+from chainviz.commands.io.output import complain
 from chainviz.core.errors import ChainError, DocumentError, OptionsError
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
@@ -71,7 +71,7 @@ def each_file(arguments: argparse.Namespace, work: Callable[[Input, ChainFile], 
             with opened(each.name, arguments) as file:
                 code = max(code, work(each, file))
         except ChainError as error:
-            print(f"chainviz: {error}", file=sys.stderr)
+            complain(error)
             code = 2
     return code
 
@@ -149,13 +149,3 @@ class Outputs:
         except OSError as error:
             raise DocumentError(f"{path} cannot be written: {error.strerror or error}.") from None
         return str(path)
-
-
-def tell(lines: Iterable[str]) -> None:
-    """Prints lines. A reader that has had enough (`chainviz show … | head`) does not stop what is still to be written."""
-    try:
-        for line in lines:
-            print(line)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

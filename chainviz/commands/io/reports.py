@@ -12,10 +12,9 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, strict_error
 from chainviz.core.chain.tree import BodyPair, Section
 from chainviz.core.diff import ChainDiff, Group, Measure, Side
-from chainviz.core.diff.run_facts import RunFacts
+from chainviz.core.diff.runs.run_facts import RunFacts
 from chainviz.core.operations.contract import Decision
 from chainviz.core.providers.without_fix import reason_without_fix
-from chainviz.core.terminal import visible
 
 SAID_BY_ALL = ("path", "action", "reason")
 
@@ -60,14 +59,14 @@ def describe_tokens(chain: Chain) -> dict[str, Any]:
 def usage_lines(chain: Chain) -> Iterator[str]:
     """Tokens of the whole chain, a line each."""
     usage, window = chain.usage, chain.context_window
-    share = f", {100 * chain.tokens / window:.1f}% of the {window:,} that {visible(usage.model)} takes" if window else ""
+    share = f", {100 * chain.tokens / window:.1f}% of the {window:,} that {usage.model} takes" if window else ""
     yield f"tokens: ≈ {chain.tokens:,} estimated{share}"
     if not usage.is_recorded:
         yield "usage: none recorded"
     for model, each in usage.by_model.items():
         cached = f" ({each.cached:,} cached)" if each.cached else ""
         reasoning = f" ({each.reasoning:,} reasoning)" if each.reasoning else ""
-        yield f"usage: {visible(model) or 'model not recorded'}, {each.input:,} in{cached}, {each.output:,} out{reasoning}"
+        yield f"usage: {model or 'model not recorded'}, {each.input:,} in{cached}, {each.output:,} out{reasoning}"
     if chain.cost is not None:
         yield f"cost: ${chain.cost:,.4f} at list prices"
 
@@ -125,10 +124,13 @@ def facts_object(facts: RunFacts) -> dict[str, Any]:
         "pairs": facts.pairs,
         "size": facts.size,
         "problems": facts.problems,
+        "verdicts": dict(facts.verdicts),
         "tools": dict(facts.tools),
+        "tool_errors": facts.tool_errors,
         "usage": facts.usage._asdict() if facts.usage else None,
         "model": facts.model or None,
         "cost": None if facts.cost is None else float(facts.cost),
+        "seconds": facts.seconds or None,
         "outcome": facts.outcome.line if facts.outcome else None,
     }
 

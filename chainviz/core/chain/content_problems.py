@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.calls.arguments import is_json
 from chainviz.core.chain.messages import FREE_FORM, Message, ToolCall, is_blank
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words

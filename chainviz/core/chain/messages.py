@@ -14,6 +14,8 @@ Role = str
 """system, human, ai or tool; any other word is a role the tree does not know."""
 
 SYSTEM, HUMAN, AI, TOOL = "system", "human", "ai", "tool"
+ROLE_NAMES = {SYSTEM: "System", HUMAN: "Human", AI: "AI", TOOL: "Tool"}
+"""What pages and exports call them."""
 
 
 NEW, SLOT = -1, -2

@@ -22,6 +22,8 @@ Severity = Literal["error", "warning", "info", "unchecked"]
 """unchecked: something was not understood, so nobody can say (only of a provider's rules)."""
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "unchecked")
 
+LONGEST = 1_000
+"""Characters of a problem's text."""
 END_MARK = " and ends the chain; agents mark the end of a run like that."
 BEGINS_OR_ENDS_ODDLY = frozenset({"first-message", "missing-human", "terminal-call", "unknown-role"})
 """Refused by the reference's strict parsing even where they are no error."""
@@ -29,6 +31,8 @@ BEGINS_OR_ENDS_ODDLY = frozenset({"first-message", "missing-human", "terminal-ca
 ORPHAN_FIXES = ("move-result", "result-to-text", "add-call", "drop-result")
 UNMATCHED_FIXES = ("move-result", "add-call", "result-to-text", "drop-result")
 DUPLICATE_FIXES = ("drop-copy", "move-result", "join-results", "result-to-text", "drop-result")
+CONTENT_RULES = ("bad-arguments", "empty-arguments", "empty-content")
+"""Rules of content_problems."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,17 @@ class Problem:
     """Where a provider's rule is documented or was observed."""
     alike: int = 0
     """Further problems of this rule in the same node, which are counted and not listed (store/outline/folding.py)."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is a problem where problems are counted: an error or a warning of the structure. What is odd but allowed,
+        and what only a message's content shows, is a note."""
+        return self.severity in ("error", "warning") and not self.provider and self.rule not in CONTENT_RULES
+
+    def __post_init__(self) -> None:
+        """A sentence that quotes an id of many thousand characters would fill every page that lists problems."""
+        if len(self.text) > LONGEST:
+            object.__setattr__(self, "text", f"{self.text[: LONGEST // 2]}…{self.text[1 - LONGEST // 2 :]}")
 
 
 def place_in_words(path: Path, message: int) -> str:

@@ -5,8 +5,7 @@ Groups are made from keys and shapes; bodies are read only where rows changed, a
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -14,9 +13,11 @@ from itertools import pairwise
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import Message
 from chainviz.core.diff.align import Equal, Gap, align
+from chainviz.core.diff.group_table import GroupTable
 from chainviz.core.diff.groups import Group, Kind, RowGap, Side, find_moves, groups_of
 from chainviz.core.diff.matching import Reading, Rule
 from chainviz.core.diff.messages import MessageDiff, compare_apart, compare_joined, compare_messages
+from chainviz.core.diff.moved_results import find_moved_results
 from chainviz.core.diff.rows import Measure, Rows, ShapeRows
 
 __all__ = ["ChainDiff", "Group", "Keys", "Kind", "Side", "diff_chains"]
@@ -29,23 +30,30 @@ COMPARISONS = {
 
 @dataclass(frozen=True)
 class ChainDiff:
-    groups: tuple[Group, ...]
+    groups: GroupTable
     """In order; their old sides are the whole old chain, their new sides the whole new one."""
     before: Measure
     after: Measure
     notes: tuple[str, ...] = ()
     """Sentences about what was compared more coarsely than it could be."""
+    moved: Mapping[int, int] = field(default_factory=dict)
+    """Unchanged tool results in another pair: their places now, and before."""
     _old: Chain = field(repr=False, kw_only=True)
     _new: Chain = field(repr=False, kw_only=True)
 
-    @cached_property
-    def changes(self) -> tuple[Group, ...]:
-        return tuple(group for group in self.groups if group.is_change)
+    @property
+    def changes(self) -> Sequence[Group]:
+        return self.groups.changes
 
-    @cached_property
+    @property
     def counts(self) -> dict[Kind, int]:
         """How many changes of each kind; a moved row counts once, where it is now."""
-        return dict(Counter(group.kind for group in self.changes))
+        return self.groups.counts
+
+    @cached_property
+    def moved_to(self) -> Mapping[int, int]:
+        """`moved` the other way round: where each result was, and where it is now."""
+        return {before: after for after, before in self.moved.items()}
 
     @property
     def first(self) -> Group | None:
@@ -84,13 +92,17 @@ def diff_chains(
     """
     comparison = _Comparison(old, new, rows(old), rows(new), keys or _MessageKeys())
     steps = list(comparison.steps(equal))
-    groups = tuple(comparison.groups(steps, rules))
+    groups = list(comparison.groups(steps, rules))
+    moved: dict[int, int] = {}
+    if not rules:
+        groups, moved = find_moved_results(groups, (step for step in steps if isinstance(step, RowGap)))
     whole_old, whole_new = len(comparison.old_rows), len(comparison.new_rows)
     return ChainDiff(
-        groups,
+        GroupTable.of(groups),
         comparison.old_rows.measure(0, whole_old),
         comparison.new_rows.measure(0, whole_new),
         tuple(comparison.notes),
+        moved,
         _old=old,
         _new=new,
     )

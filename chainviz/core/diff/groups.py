@@ -37,7 +37,8 @@ class Group:
     old: Side
     new: Side
     other: Path | None = None
-    """Of moved rows: where the first of them is in the other version. They are twice in the list, once on each side; see `is_departure`."""
+    """Of moved rows and results: where the first of them is in the other version. They are twice in the list, once on each
+    side; see `is_departure`."""
 
     @property
     def anchor(self) -> str:
@@ -48,8 +49,8 @@ class Group:
 
     @property
     def is_departure(self) -> bool:
-        """Moved rows in the place they left; the change is shown where they are now."""
-        return self.kind == "moved" and self.new.is_empty
+        """The place that moved rows or results left; the change is shown where they are now."""
+        return self.kind == "moved" and not self.old.is_empty
 
     @property
     def is_change(self) -> bool:

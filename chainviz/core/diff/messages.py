@@ -50,6 +50,8 @@ class PartDiff:
     """(what it is: text, arguments, content, reasoning, JSON; its comparison)"""
     facts: tuple[str, ...] = ()
     """Sentences about what cannot be shown in lines."""
+    call_id: str = ""
+    """Of a tool call or result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +170,19 @@ def _part(old: Part | None, new: Part | None, old_part: int | None, new_part: in
     if kind == "same":
         return PartDiff(kind, PART_KINDS[type(some)], old_part, new_part, title, *sizes)
     fields = _part_fields(old, new) if kind == "changed" else ()
+    facts, call_id = _facts(old, new), _call_id(some)
     return PartDiff(
-        kind, PART_KINDS[type(some)], old_part, new_part, title, *sizes, fields, _texts(old, new), _facts(old, new)
+        kind, PART_KINDS[type(some)], old_part, new_part, title, *sizes, fields, _texts(old, new), facts, call_id
     )
+
+
+def _call_id(part: Part) -> str:
+    match part:
+        case ToolCall():
+            return part.id
+        case ToolResult():
+            return part.call_id
+    return ""
 
 
 def _title(part: Part) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby, islice
 from chainviz.core.diff.chains import ChainDiff, Group, Side
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.diff.messages import FieldChange, MessageDiff, PartDiff
-from chainviz.core.diff.run_facts import RunFacts, fact_rows, tool_rows
+from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, tool_rows
 from chainviz.core.diff.words import Spans
 from chainviz.core.terminal import visible
 
@@ -38,12 +38,12 @@ def render(diff: ChainDiff, *, most_lines: int = 400) -> Iterator[str]:
 
 
 def render_runs(diff: ChainDiff, one: RunFacts, other: RunFacts) -> Iterator[str]:
-    """Two runs side by side: the facts of both, where they begin to differ, and the groups."""
+    """Two runs side by side: the facts of both (≠ marks those that differ), where they begin to differ, and the groups."""
     tools = ((f"calls of {name}", f"{a:,}", f"{b:,}") for name, a, b in tool_rows(one, other))
     rows = [("", "A", "B"), *fact_rows(one, other), *tools]
     widths = [max(len(visible(row[i])) for row in rows) for i in range(2)]
     for name, a, b in rows:
-        yield f"{visible(name):<{widths[0]}}  {visible(a):>{widths[1]}}  {visible(b)}"
+        yield f"{visible(name):<{widths[0]}}  {visible(a):>{widths[1]}} {' ' if a == b or not name else '≠'} {visible(b)}"
     for letter, facts in (("A", one), ("B", other)):
         yield f"{letter} ends: {visible(facts.outcome.line) if facts.outcome else 'without an answer'}"
     if diff.first is not None:
@@ -78,8 +78,17 @@ def _group(diff: ChainDiff, group: Group, most_lines: int) -> Iterator[str]:
         return
     yield f"{SIGNS[group.kind]} {places} {group.kind}, {grown:+,} bytes"
     for message in diff.messages(group):
-        if message.kind != "same":
+        if message.old is None and message.new is not None and message.new in diff.moved:
+            yield f"    {message.role} message moved from {_row_of(diff, diff.moved[message.new])}"
+        elif message.new is None and message.old in diff.moved_to:
+            yield f"    {message.role} message moved away"
+        elif message.kind != "same":
             yield from _message(message, most_lines)
+
+
+def _row_of(diff: ChainDiff, place: int) -> str:
+    """The first row of the group that holds a message of the old chain."""
+    return next(str(group.old.first) for group in diff.groups if group.old.start <= place < group.old.stop)
 
 
 def _message(message: MessageDiff, most_lines: int) -> Iterator[str]:
@@ -89,7 +98,7 @@ def _message(message: MessageDiff, most_lines: int) -> Iterator[str]:
         if part.kind != "same":
             yield from _part(part, most_lines)
     if not any(part.kind != "same" for part in message.parts) and not message.fields:
-        yield "      only its spelling in the source differs"
+        yield "      only its spelling in the source differs" if message.kind == "changed" else "      empty"
 
 
 def _part(part: PartDiff, most_lines: int) -> Iterator[str]:

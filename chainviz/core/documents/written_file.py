@@ -16,14 +16,14 @@ from chainviz.core.documents.eval_archive import EVAL, MARK, repacked, unpacked
 from chainviz.core.documents.json.scan import Window, skip_space, skip_value
 from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.documents.units import Span
-from chainviz.core.documents.wrapped_text import WRAPPED, rewrapped, write_documents
+from chainviz.core.documents.wrapped.unwrap import WRAPPED, is_as_read, write_documents
 
 _HELD = 1 << 24
 
 
-Unpack = Callable[[IO[bytes]], IO[bytes] | None]
+IsOf = Callable[[IO[bytes], IO[bytes]], bool]
+"""Whether an archive is what a text was made of."""
 Pack = Callable[[IO[bytes], Iterable[tuple[str, Iterator[bytes]]]], None]
-_PACKINGS: dict[str, tuple[Unpack, Pack]] = {EVAL: (unpacked, repacked), WRAPPED: (rewrapped, write_documents)}
 
 
 def written(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
@@ -35,7 +35,7 @@ def written(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     if encoding == "utf-8":
         yield from chunks
     elif encoding in _PACKINGS:
-        yield from _archive(chunks, *_PACKINGS[encoding])
+        yield from _packed(chunks, *_PACKINGS[encoding])
     else:
         decoder = codecs.getincrementaldecoder("utf-8")("surrogatepass")
         for chunk in chunks:
@@ -43,11 +43,11 @@ def written(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
         yield decoder.decode(b"", final=True).encode(encoding, "surrogatepass")
 
 
-def _archive(chunks: Iterable[bytes], unpack: Unpack, pack: Pack) -> Iterator[bytes]:
+def _packed(chunks: Iterable[bytes], is_of: IsOf, pack: Pack) -> Iterator[bytes]:
     with tempfile.SpooledTemporaryFile(max_size=_HELD) as text, tempfile.SpooledTemporaryFile(max_size=_HELD) as archive:
         text.writelines(chunks)
         end = _take_archive(text, archive)
-        if not _is_of(archive, text, unpack):
+        if not (archive.tell() and is_of(archive, text)):
             archive.seek(0)
             archive.truncate()
             source = Source(text, text.seek(0, 2), encoding="utf-8", original_size=0, sha256=None)
@@ -68,13 +68,18 @@ def _take_archive(text: IO[bytes], archive: IO[bytes]) -> int:
     return end
 
 
-def _is_of(archive: IO[bytes], text: IO[bytes], unpack: Unpack) -> bool:
-    """Whether the archive unpacks to the text."""
-    again = unpack(archive) if archive.tell() else None
+def _unpacks_to(archive: IO[bytes], text: IO[bytes]) -> bool:
+    again = unpacked(archive)
     if again is None:
         return False
     with closing(again):
         return all(one == other for one, other in zip_longest(_from_start(again), _from_start(text)))
+
+
+_PACKINGS: dict[str, tuple[IsOf, Pack]] = {
+    EVAL: (_unpacks_to, repacked),
+    WRAPPED: (is_as_read, write_documents),
+}
 
 
 def _from_start(file: IO[bytes]) -> Iterator[bytes]:

@@ -60,7 +60,8 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
             f"The list of messages{where} is in no known format; choose one, or keep the file as raw text.", raw=True
         )
     offers = [replace(offer, salvage=salvage) for offer in offers]
-    left = [found for found in lists if all(offer.found is not found for offer in offers)]
+    offered = {id(offer.found) for offer in offers}
+    left = [found for found in lists if id(found) not in offered]
     if left:
         were = "1 list is" if len(left) == 1 else f"{len(left)} lists are"
         which = left[0].title or "the start of the file"

@@ -13,6 +13,7 @@ from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.surroundings import Rewrite, Surroundings
 from chainviz.core.operations.redaction_switch import RedactionSwitch
 from chainviz.core.progress import Progress, ignore_progress
+from chainviz.core.secrets.word_lists import WordList
 
 if TYPE_CHECKING:
     from chainviz.core.operations.summarize.writers.contract import Left, Writer, WriteSummaries
@@ -90,6 +91,8 @@ class Context:
     """Summaries that were written before, by the key of their piece; then nothing is written, and other pieces stay."""
     redaction: RedactionSwitch = field(default_factory=RedactionSwitch)
     """Whether the environment allows redaction."""
+    word_lists: Mapping[str, WordList] = field(default_factory=dict)
+    """Those that options may name."""
     redacted: Callable[[], Container[tuple[int, int]]] = frozenset
     """The parts (message, part) that an earlier step redacted, where the history of the chain is known."""
 

@@ -1,8 +1,8 @@
-"""What each provider's API accepts. One file a provider and one a wire form, which is why the folder is wide.
+"""What each provider's API accepts.
 
-Read in this order: `contract` (rules and providers as values), `findings` (what is judged in contents), `check` (a chain
-asked about as a whole), `verdict`, `rule_choices`, `wire` (the JSON that would be sent, with the `…_wire` of each form), then the
-providers.
+Read in this order: `contract` (rules and providers as values), `rules` (what is judged, in contents and between messages),
+`check` (a chain asked about as a whole), `verdict`, `wire` (the JSON that would be sent), then one file a provider; `errors`
+finds what an API's message is about.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.reasoning import thinks
 from chainviz.core.chain.tree import Section
 from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE
-from chainviz.core.providers.anthropic_wire import BLOCKS, check_wire
 from chainviz.core.providers.contract import Broken, Called, CallIds, Choice, Excerpt, Provider
-from chainviz.core.providers.rule import Rule
-from chainviz.core.providers.rule_choices import id_unlike
-from chainviz.core.providers.section_rules import Mark, SectionRule
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule_choices import id_unlike
+from chainviz.core.providers.rules.section_rules import Mark, SectionRule
+from chainviz.core.providers.wire.anthropic import BLOCKS, check_wire
 
 REFERENCE = "docs.claude.com/en/api/messages"
 

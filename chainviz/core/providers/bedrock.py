@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from chainviz.core.chain.messages import AI, HUMAN, TOOL
 from chainviz.core.chain.paths import Path
-from chainviz.core.providers.bedrock_wire import KINDS, check_wire, has_own_unit
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
-from chainviz.core.providers.rule import Rule
-from chainviz.core.providers.rule_choices import id_unlike
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule_choices import id_unlike
+from chainviz.core.providers.wire.bedrock import KINDS, check_wire, has_own_unit
 
 REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"
 

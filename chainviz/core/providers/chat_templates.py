@@ -6,8 +6,8 @@ What is refused depends on the model's template, so most rules here are warnings
 from __future__ import annotations
 
 from chainviz.core.providers.contract import CallIds, Choice, Provider
-from chainviz.core.providers.ollama_wire import check_wire
-from chainviz.core.providers.rule import Rule
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.wire.ollama import check_wire
 
 TEMPLATES = "github.com/vllm-project/vllm/issues/6862"
 ARGUMENTS_SOURCE = "github.com/vllm-project/vllm/issues/47761"

@@ -13,8 +13,8 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.providers.contract import Called, Excerpt, Provider
-from chainviz.core.providers.findings import content_findings
-from chainviz.core.providers.section_rules import NO_MARK
+from chainviz.core.providers.rules.findings import content_findings
+from chainviz.core.providers.rules.section_rules import NO_MARK
 
 M = TypeVar("M", bound=Shape)
 

@@ -16,8 +16,8 @@ from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.tree import Section
-from chainviz.core.providers.rule import Rule
-from chainviz.core.providers.section_rules import NO_MARK, Mark, SectionRule, marks_of
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.section_rules import NO_MARK, Mark, SectionRule, marks_of
 
 NOT_UNDERSTOOD = Rule("not-understood", "unchecked", "", "")
 

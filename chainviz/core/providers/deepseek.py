@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chainviz.core.providers.contract import CallIds, Choice, Provider
-from chainviz.core.providers.openai_wire import ChatForm, check_chat
-from chainviz.core.providers.rule import Rule
-from chainviz.core.providers.section_rules import reasoning_missing
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.section_rules import reasoning_missing
+from chainviz.core.providers.wire.openai import ChatForm, check_chat
 
 REFERENCE = "api-docs.deepseek.com/guides/thinking_mode"
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from chainviz.core.chain.messages import AI
 from chainviz.core.chain.paths import Path
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
-from chainviz.core.providers.gemini_wire import KINDS, check_wire
-from chainviz.core.providers.rule import Rule
-from chainviz.core.providers.rule_choices import name_unlike, where_calls
-from chainviz.core.providers.section_rules import Mark, SectionRule
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule_choices import name_unlike, where_calls
+from chainviz.core.providers.rules.section_rules import Mark, SectionRule
+from chainviz.core.providers.wire.gemini import KINDS, check_wire
 
 REFERENCE = "ai.google.dev/api/generate-content"
 SIGNATURES = "ai.google.dev/gemini-api/docs/thought-signatures"

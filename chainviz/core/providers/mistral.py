@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from chainviz.core.chain.messages import AI, SYSTEM
 from chainviz.core.chain.paths import Path
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
-from chainviz.core.providers.openai_wire import ChatForm, check_chat
-from chainviz.core.providers.rule import Rule
-from chainviz.core.providers.rule_choices import where_role
-from chainviz.core.providers.section_rules import Mark, SectionRule
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule_choices import where_role
+from chainviz.core.providers.rules.section_rules import Mark, SectionRule
+from chainviz.core.providers.wire.openai import ChatForm, check_chat
 
 REFERENCE = "docs.mistral.ai/api"
 COMMON = "github.com/mistralai/mistral-common (validator.py)"

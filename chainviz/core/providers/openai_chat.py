@@ -9,10 +9,10 @@ from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import Section
 from chainviz.core.providers.contract import Choice, Excerpt, Provider
-from chainviz.core.providers.findings import LONGEST_ID, SAFE_ID
-from chainviz.core.providers.openai_wire import ChatForm, check_chat
-from chainviz.core.providers.rule import Rule
-from chainviz.core.providers.section_rules import reasoning_missing
+from chainviz.core.providers.rules.findings import LONGEST_ID, SAFE_ID
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.section_rules import reasoning_missing
+from chainviz.core.providers.wire.openai import ChatForm, check_chat
 
 REFERENCE = "platform.openai.com/docs/api-reference/chat/create"
 ROLES = frozenset({SYSTEM, HUMAN, AI, TOOL, "function", "developer"})
@@ -147,6 +147,7 @@ FORM = ChatForm(
         REFERENCE,
     ),
     member=Rule("member-missing", "error", "Missing required parameter", REFERENCE),
+    call_type=Rule("member-missing", "error", "Missing required parameter: 'messages[…].tool_calls[…].type'", REFERENCE),
     arguments=Rule(
         "arguments-type",
         "error",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chainviz.core.providers.contract import Called, Choice, Provider, WireFault
-from chainviz.core.providers.responses_wire import KINDS, TEXT_BETWEEN, check_wire
-from chainviz.core.providers.rule import Rule
-from chainviz.core.providers.rule_choices import id_unlike, unless_elsewhere
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule_choices import id_unlike, unless_elsewhere
+from chainviz.core.providers.wire.responses import KINDS, TEXT_BETWEEN, check_wire
 
 REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
 

@@ -27,6 +27,15 @@ class TextRange:
         return TextRange(self.start + by, self.end + by)
 
 
+def words_pattern(text: str) -> re.Pattern[str] | None:
+    """Finds the words of a text whatever stands between them: a page shows them without the signs of Markdown.
+
+    Returns None where the text has no words.
+    """
+    words = re.findall(r"[^\W_]+", text)
+    return re.compile(r"[\W_]+".join(words)) if words else None
+
+
 def range_after(old: str, new: str, range: TextRange) -> TextRange | None:
     """Returns where the text of the range stands in `new`; None where it was changed or removed."""
     head = common_head(old, new)

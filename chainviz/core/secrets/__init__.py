@@ -1,7 +1,7 @@
 """Secrets and personal data: rules as data, scanning, and placeholders that are the same for the same value everywhere.
 
-In reading order: `rules`, `part_texts` and `unknown_fields` (what is searched), `scan`, `masking`; for a purge: `known_values`,
-`spellings`, `decoded`, `word_search`.
+In reading order: `rules`, `word_lists`, `part_texts` and `unknown_fields` (what is searched), `scan`, `masking`; for a purge:
+`known_values`, `spellings`, `decoded`, `word_search`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from chainviz.core.secrets.rules.own_rules import own_rule, own_rules
 from chainviz.core.secrets.rules.rule import Rule
 from chainviz.core.secrets.scan import Finding, Occurrence, fingerprint, scan_chain, scan_message, scan_text
 from chainviz.core.secrets.spellings import spellings
+from chainviz.core.secrets.word_lists import WordList
 
 __all__ = [
-    "RULES", "SECRETS", "Finding", "Masker", "Occurrence", "Rule", "Strategy", "Values", "fingerprint", "get_rule", "mask",
+    "RULES", "SECRETS", "Finding", "Masker", "Occurrence", "Rule", "Strategy", "Values", "WordList", "fingerprint", "get_rule", "mask",
     "mask_text", "own_rule", "own_rules", "scan_chain", "scan_message", "scan_text", "spellings",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.calls.arguments import is_json
 from chainviz.core.chain.messages import Message, Part, Text
 from chainviz.core.secrets.part_texts import JSON_PLACES, texts_of, with_text
 from chainviz.core.secrets.rules.rule import Rule

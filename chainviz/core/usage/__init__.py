@@ -1,2 +1,2 @@
-"""Tokens of a chain: what its source records (`recorded` in messages, `beside` them), what a model costs and takes
-(`model_figures`), and estimates where nothing is recorded (`estimate`)."""
+"""What the source of a chain records: tokens (`recorded` in messages, `beside` them), times and a title; what a model costs
+and takes (`model_figures`); and estimates of tokens where nothing is recorded (`estimate`)."""

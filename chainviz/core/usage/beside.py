@@ -20,7 +20,7 @@ def recorded_beside(context: DocumentContext) -> dict[str, TokenUsage]:
     """Usage by model. A model without recorded usage has zeros; {} where neither is recorded."""
     if context.size > MOST:
         return {}
-    return _in_lines(_lines(context)) if context.envelope.lines else _in_holders(_holders(context))
+    return _in_lines(carried_lines(context, _WORDS)) if context.envelope.lines else _in_holders(_holders(context))
 
 
 def members_beside(context: DocumentContext) -> dict[str, Any]:
@@ -48,10 +48,13 @@ def _holders(context: DocumentContext) -> Iterator[dict[str, Any]]:
     yield from (each for each in reversed(around) if isinstance(each, dict) and envelope.inside)
 
 
-def _lines(context: DocumentContext) -> Iterator[Any]:
+def carried_lines(context: DocumentContext, words: tuple[str, ...]) -> Iterator[Any]:
+    """The values of the lines that hold one of the words and are not messages."""
+    if context.size > MOST:
+        return
     for span in context.envelope.carried:
         text = context.read(span.start, span.end).decode("utf-8", "surrogateescape")
-        if any(word in text for word in _WORDS):
+        if any(word in text for word in words):
             try:
                 yield parse(text)
             except (ValueError, RecursionError):

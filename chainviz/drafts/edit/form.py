@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chainviz.chains.diff.part_rows import ROLE_NAMES
-from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
-from chainviz.core.chain.messages import PART_KINDS, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
+from chainviz.core.chain.messages import (
+    PART_KINDS,
+    ROLE_NAMES,
+    Image,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import OptionsError, PathError
 from chainviz.core.operations.edit.options import EditOptions

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.permissions import requires
-from chainviz.chains.diff.part_rows import ROLE_NAMES
 from chainviz.chains.explorer.views.no_node import no_node
-from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
+from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
+from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import ChainError, PathError
 from chainviz.drafts import services

@@ -43,6 +43,15 @@ def find(target: Target, operation: Operation[Any], number: int | None = None) -
     return None
 
 
+def stop(job: Job) -> None:
+    """A job that still waited keeps no patterns of one's own; one that runs drops them when it ends."""
+    lease.cancel(job)
+    job.refresh_from_db()
+    operation = operation_named(job.args["operation"])
+    if job.is_finished and operation is not None:
+        _drop_secrets(job, operation.Options.model_validate(job.args["options"]))
+
+
 def run_operation(context: JobContext, **args: Any) -> dict[str, Any]:
     """Returns the key of the draft, as JSON."""
     job = context.job
@@ -52,11 +61,21 @@ def run_operation(context: JobContext, **args: Any) -> dict[str, Any]:
     try:
         target = target_of_job(job)
         proposal = propose(target, operation, options, lambda done, text: context.report(done * WRITING, text))
-        return _take(context, target, proposal)
-    finally:
-        kept = options.without_secrets()
-        if kept != options:
-            Job.objects.filter(pk=job.pk).update(args={**job.args, "options": kept.model_dump()})
+        result = _take(context, target, proposal)
+    except Exception:
+        _drop_secrets(job, options)
+        raise
+    # after SystemExit, a worker that was stopped, the next attempt needs them
+    _drop_secrets(job, options)
+    return result
+
+
+def _drop_secrets(job: Job, options: Options) -> None:
+    """Takes patterns of one's own out of the arguments, unless the job waits for another attempt or is in other hands."""
+    kept = options.without_secrets()
+    if kept != options:
+        over = Job.objects.filter(pk=job.pk, attempts=job.attempts).exclude(state=Job.State.QUEUED)
+        over.update(args={**job.args, "options": kept.model_dump()})
 
 
 def _take(context: JobContext, target: Target, proposal: Proposal) -> dict[str, Any]:

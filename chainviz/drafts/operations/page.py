@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
+from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.errors import ChainError
 from chainviz.core.operations import operation_named
+from chainviz.core.recipes import make_step
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.compact.choices import CompactChoices
-from chainviz.drafts.operations.job import find
+from chainviz.drafts.operations.job import find, stop
 from chainviz.drafts.operations.mask.choices import MaskChoices
 from chainviz.drafts.operations.observations.choices import ObservationsChoices
 from chainviz.drafts.operations.redact.choices import RedactChoices
@@ -24,8 +27,8 @@ from chainviz.drafts.operations.responses import begun_draft, moved_on, read_onl
 from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.summaries.choices import SummarizeChoices
 from chainviz.drafts.target import Target, target_of, target_of_draft
-from chainviz.jobs import lease
 from chainviz.jobs.models import Job
+from chainviz.recipes.services import create_numbered
 from chainviz.store.models import Step
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
@@ -67,6 +70,8 @@ def operation(request: HttpRequest, chain_id: int, name: str) -> HttpResponse:
     if made is not None and request.method != "POST":
         choices.reopen(chosen_in(made, chosen))
         choices.note = _note(target, made)
+    if request.POST.get("act") == "keep_recipe":
+        return _keep_recipe(choices)
     return choices.answer() or (_take(choices) if choices.asks_for_step else choices.waiting() or choices.page())
 
 
@@ -74,6 +79,23 @@ def _note(target: Target, made: Step) -> str:
     later = steps_of(target.draft).cursor - made.position - 1 if target.draft is not None else 0
     repeats = f" and repeats the {count_text(later, 'step')} behind it" if later else ""
     return f"Step {made.position + 1} of your draft has these choices. A new preview replaces it{repeats}."
+
+
+def _keep_recipe(choices: Choices) -> HttpResponse:
+    """The options, without those that mean places of this chain, become a recipe of the team."""
+    answer = choices.answer()
+    if answer is not None:
+        return answer
+    if choices.error:
+        return choices.page()
+    try:
+        step = make_step(choices.operation.name, choices.options().model_dump(exclude_defaults=True))
+        row = create_numbered(choices.operation.label, (step,), by=member_of(choices.request))
+    except ChainError as refused:
+        choices.error = str(refused)
+        return choices.page()
+    messages.success(choices.request, f"The options are kept as the recipe “{row.name}”. Rename it, or add steps.")
+    return see_other("recipes:recipe", row.pk)
 
 
 def _take(choices: Choices) -> HttpResponse:
@@ -101,7 +123,7 @@ def _of_job(choices: Choices, job: Job) -> HttpResponse:
     """How far the job is, then the draft that it made; the choices again where it made none."""
     request, address = choices.request, f"{choices.address}&step={job.pk}"
     if request.method == "POST" and request.POST.get("act") == "stop":
-        lease.cancel(job)
+        stop(job)
         return see_other(address)
     if not job.is_finished:
         page = {**choices.head(), "job": job, "job_href": address}

@@ -19,6 +19,10 @@ MOST_KEPT = 300
 """Characters of an option that a step keeps: a long new text is in the chain already."""
 
 
+class NothingToDo(Refused):
+    """The operation can be run and changes nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     step: NewStep
@@ -27,9 +31,9 @@ class Proposal:
 
 
 def proposal_of(target: Target, operation: Operation[Any], options: Options, outcome: Outcome) -> Proposal:
-    """Raises Refused where the outcome changes nothing."""
+    """Raises NothingToDo where the outcome changes nothing."""
     if outcome.is_empty:
-        raise Refused(" ".join(outcome.warnings) or operation.nothing)
+        raise NothingToDo(" ".join(outcome.warnings) or operation.nothing)
     said = replace(outcome, warnings=(*outcome.warnings, *_leaving(target, outcome)))
     return Proposal(step_of(operation, options, said), said.audit)
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from chainviz.core.operations import operation_named
 from chainviz.core.operations.contract import Operation, Options
 from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.redact.selected import SELECTION
 from chainviz.drafts.stored_draft import Steps, steps_of
 from chainviz.drafts.target import Target
 from chainviz.store.content.codec import unpack
@@ -19,6 +20,9 @@ from chainviz.store.models import Step
 
 CHANGED_ELSEWHERE = {"edit", "summarize"}
 """An edit is changed in its node; summaries are changed in their run."""
+
+SELECTING = ("kind", "since", *SELECTION)
+"""Words of an address that say on what the operation is to run."""
 
 
 def made_step(target: Target, operation: Operation[Any], position: int | None) -> Step | None:
@@ -50,10 +54,11 @@ def change_address(draft: Draft, steps: Steps, position: int) -> str:
 
 def address_of(operation: Operation[Any], draft: Draft, asked: Mapping[str, str]) -> str:
     """The page of the operation for a draft that was begun: for its only step, where that is one of this operation, so
-    that Back from a preview leads to the choices; else for the next step. `asked`: the query; fixes of a kind are a next step."""
+    that Back from a preview leads to the choices; else for the next step. `asked`: the query; what it selects is a next step."""
     steps = steps_of(draft)
-    if kept := {name: asked[name] for name in ("kind", "since") if name in asked}:
-        return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?{urlencode({'draft': draft.pk, **kept})}"
+    if kept := {name: asked[name] for name in SELECTING if name in asked}:
+        query = urlencode({"draft": draft.pk, **kept}, errors="surrogatepass")
+        return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?{query}"
     if steps.cursor == 1 and steps.all[0].snapshot.operation == operation.name and (address := change_address(draft, steps, 0)):
         return address
     return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?draft={draft.pk}&at={steps.cursor}"

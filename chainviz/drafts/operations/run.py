@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from chainviz.core.operations.contract import Operation, Options
@@ -12,18 +14,26 @@ from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.context import context_for
 from chainviz.drafts.operations.proposal import Proposal, proposal_of
 from chainviz.drafts.target import Target
+from chainviz.recipes.services import lists_of
 
 
 def propose(
     target: Target, operation: Operation[Any], options: Options, progress: Progress = ignore_progress
 ) -> Proposal:
-    """Raises Refused where nothing changes."""
-    outcome = execute(operation.name, options, target.stored, context_for(target.stored, progress))
+    """Raises NothingToDo where nothing changes, Refused where it cannot be done."""
+    context = context_for(target.stored, progress, lists_of(target.chain.team_id))
+    outcome = execute(operation.name, options, target.stored, context)
     return proposal_of(target, operation, options, outcome)
 
 
-def change(target: Target, operation: Operation[Any], options: Options) -> Draft:
-    """Returns the draft with its new step. The work is done before anything is locked."""
+@contextmanager
+def changing(target: Target, operation: Operation[Any], options: Options) -> Iterator[Draft]:
+    """Yields the draft with its new step, in the transaction that adds it. The work is done before anything is locked."""
     proposal = propose(target, operation, options)
     with services.taking(target, proposal) as draft:
+        yield draft
+
+
+def change(target: Target, operation: Operation[Any], options: Options) -> Draft:
+    with changing(target, operation, options) as draft:
         return draft

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from chainviz.chains.diff.address import Asked, SideLink, query
 from chainviz.chains.diff.compare import compare
-from chainviz.chains.diff.groups import Compared
+from chainviz.chains.diff.compared import Compared
 from chainviz.chains.diff.measures import Measure, measures_of
 from chainviz.chains.diff.page import DiffView, diff_view
 from chainviz.chains.diff.stored_rows import StoredRows
@@ -155,6 +155,7 @@ def menu_of(draft: Draft, cursor: int) -> tuple[MenuEntry, ...]:
             continue
         address = reverse("drafts:operation", args=[draft.chain_id, operation.name])
         entries.append(MenuEntry(operation.label, operation.badge.icon, f"{address}?draft={draft.pk}&at={cursor}"))
+    recipe = f"{reverse('drafts:recipe', args=[draft.chain_id])}?draft={draft.pk}"
     explorer = reverse("drafts:explore_version", args=[draft.chain_id, draft.pk])
-    return (*entries, MenuEntry("Edit a node", "edit", explorer))
+    return (*entries, MenuEntry("Run a recipe", "paste", recipe), MenuEntry("Edit a node", "edit", explorer))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
-from chainviz.chains.diff.groups import Compared
+from chainviz.chains.diff.compared import Compared
 from chainviz.chains.verdicts import VerdictView, verdict_view, verdicts_by_provider
 from chainviz.core.chain.problems import Problem
 from chainviz.core.diff.chains import Side
@@ -61,7 +62,8 @@ def _rows(compared: Compared) -> Iterator[ProblemRow]:
     cleared: list[Problem] = []
     arrived: list[Problem] = []
     still: list[Problem] = []
-    for group in compared.diff.changes[:MOST_CHANGES]:
+    changed = (group for group in compared.diff.groups if group.kind != "same")
+    for group in islice(changed, MOST_CHANGES):
         before, after = list(_problems_in(old, group.old)), list(_problems_in(new, group.new))
         left = Counter(problem.rule for problem in after)
         for problem in before:

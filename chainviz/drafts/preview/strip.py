@@ -27,12 +27,15 @@ class Strip:
     """Of the explorer of the draft."""
     rows: tuple[StepRow, ...]
     steps_text: str
-    changes: str
+    places: str
+    """How many its steps changed."""
     sizes: str
     problems: str
     can_undo: bool
     can_redo: bool
     next_number: int
+    newer: int
+    """The newest version, where it is not the one that the draft changes; else 0."""
     note: str
     said: str = ""
     """What was just done."""
@@ -49,12 +52,13 @@ def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
         base_url=reverse("drafts:explore_version", args=[draft.chain_id, draft.pk]),
         rows=tuple(step_rows(draft, base, steps)),
         steps_text=count_text(steps.cursor, "step"),
-        changes=count_text(sum(len(changed_rows(unpack(each.report))) for each in taken), "change"),
+        places=count_text(sum(len(changed_rows(unpack(each.report))) for each in taken), "place"),
         sizes=_sizes(base.size, now.size),
         problems=_problems(base, now),
         can_undo=steps.can_undo,
         can_redo=steps.can_redo,
         next_number=draft.chain.version + 1,
+        newer=draft.chain.version if draft.chain.version != draft.base else 0,
         note=stored_draft(draft).note,
         said=said,
         path=path,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from chainviz.accounts.audit.record import recorded_together
 from chainviz.accounts.permissions import requires
 from chainviz.chains.diff.address import asked_of
-from chainviz.chains.diff.folds import fold_fragment
+from chainviz.chains.diff.folds import asks_to_unfold, fold_answer
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.errors import ChainError
 from chainviz.drafts import services
@@ -34,11 +34,8 @@ def draft(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
         steps = count_text(len(steps_of(found).all), "step")
         return render(request, "drafts/preview/gone.html", {"draft": found, "chain": found.chain, "steps": steps})
     asked = asked_of(request)
-    if wants_fragment(request) and asked.fold is not None:
-        fragment = fold_fragment(compared_of(found), asked)
-        if fragment is None:
-            raise Http404
-        return HttpResponse(fragment)
+    if asks_to_unfold(request, asked):
+        return fold_answer(compared_of(found), asked)
     return render(request, "drafts/preview/draft.html", {"page": draft_page(found, asked, one_by_one=bool(request.GET))})
 
 

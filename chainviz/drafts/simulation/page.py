@@ -294,4 +294,4 @@ def _csv(ran: SimulationRan) -> HttpResponse:
     for turn in range(ran.turns):
         writer.writerow([turn + 1, *(line.sizes[turn] for line in ran.lines)])
     headers = {"Content-Disposition": 'attachment; filename="simulation.csv"'}
-    return HttpResponse(text.getvalue(), content_type="text/csv", headers=headers)
+    return HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)

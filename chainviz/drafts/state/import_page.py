@@ -17,6 +17,7 @@ from chainviz.chains.access import arrival_for
 from chainviz.chains.models import Arrival
 from chainviz.chains.uploads import arrivals, staging
 from chainviz.chains.uploads.state_files import MOST_BYTES, StateRefused, readable_messages
+from chainviz.chains.uploads.tray import TrayLine
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.state.export import provider_of
 from chainviz.core.state.faults import read_state
@@ -40,6 +41,10 @@ class ImportPage:
     text: str = ""
     """Pasted, and refused."""
     as_chain: bool = False
+
+    @property
+    def line(self) -> TrayLine | None:
+        return TrayLine(self.arrival) if self.arrival is not None else None
 
     @property
     def provider(self) -> str:

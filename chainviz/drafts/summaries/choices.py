@@ -15,7 +15,8 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.permissions import requires
 from chainviz.chains.render.excerpt import stretch
 from chainviz.core.operations.contract import Options
-from chainviz.core.operations.summarize import SummarizeOptions, SummaryRequest, plan
+from chainviz.core.operations.summarize import SummarizeOptions, SummaryRequest
+from chainviz.core.operations.summarize.planning.choose import plan
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.reading_cache import kept
 from chainviz.drafts.summaries import runs
@@ -38,7 +39,7 @@ class SummarizeChoices(Choices):
 
     def read(self) -> None:
         self.given: QueryDict = self.request.POST if self.sent is not None else self.request.GET
-        self.form = form_of(self.given)
+        self.form = form_of(self.given, runs.endpoint())
 
     def answer(self) -> HttpResponse | None:
         if "show" in self.request.POST:
@@ -57,9 +58,11 @@ class SummarizeChoices(Choices):
         endpoint = runs.endpoint()
         chosen = preset_in(self.given)
         writer = writer_in(self.given, endpoint)
+        plan = self._plan()
         return {
             "form": self.form,
-            "plan": self._plan(),
+            "plan": plan,
+            "cost": plan.cost if plan and writer == "openai" and plan.model == endpoint.model else "",
             "address": reverse("drafts:operation", args=[self.target.chain.pk, self.operation.name]),
             "query": self.target.query,
             "place": self.target.query[1:].partition("="),
@@ -79,8 +82,12 @@ class SummarizeChoices(Choices):
             return None
         if self.first is not None:
             return self.first
-        stored, options, first = self.target.stored, self.form.options, self._from
-        return kept(stored, (options, first), lambda: plan_page(plan(stored, options), self.target.explorer, first))
+        stored, options, first, endpoint = self.target.stored, self.form.options, self._from, runs.endpoint()
+
+        def work() -> PlanPage:
+            return plan_page(plan(stored, options), self.target.explorer, first, endpoint=endpoint)
+
+        return kept(stored, (options, first, endpoint), work)
 
     @property
     def _from(self) -> int:
@@ -111,7 +118,7 @@ def _words(given: QueryDict, *others: str) -> str:
 def prompt(request: HttpRequest, chain_id: int) -> HttpResponse:
     """What a model would be asked for one piece of a plan, the first one if the address names none."""
     target = target_of(request, chain_id)
-    form = form_of(request.GET)
+    form = form_of(request.GET, runs.endpoint())
     if not form.is_valid():
         raise Http404("These settings give no plan.")
     planned = plan(target.stored, form.options)

@@ -45,18 +45,20 @@ def preset_in(given: Mapping[str, str]) -> Preset:
     return next((preset for preset in OFFERED if preset == name), "default")
 
 
-def form_of(given: QueryDict) -> OptionsForm[SummarizeOptions]:
+def form_of(given: QueryDict, endpoint: Endpoint) -> OptionsForm[SummarizeOptions]:
     """What somebody chose, or a preset's own values."""
     preset = preset_in(given)
     values: Any = given if SETTINGS in given else {**PRESETS[preset], **_text_defaults()}
     form = options_form(SummarizeOptions)(values, fixed={"preset": preset})
     del form.fields["preset"]
+    if endpoint.window:
+        form.fields["context_window"].default_text = f"{endpoint.window:,} of {endpoint.model}"  # type: ignore[attr-defined]
     return form
 
 
 def _text_defaults() -> dict[str, Any]:
     filled = SummarizeOptions()
-    return {"tool_call_id_template": filled.tool_call_id_template, "allow_growth": filled.allow_growth}
+    return {name: getattr(filled, name) for name in ("tool_call_id_template", "allow_growth", "context_window")}
 
 
 def presets(chosen: Preset) -> tuple[PresetChoice, ...]:

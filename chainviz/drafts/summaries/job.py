@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
-from chainviz.core.operations.summarize import Piece, Plan, SummaryRequest, Writer
+from chainviz.core.operations.summarize import Piece, Plan, Summary, SummaryRequest, Writer
+from chainviz.core.usage.recorded import TokenUsage
 from chainviz.drafts.summaries.loss_report import losses_of
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.runs import endpoint, release, renew, stored_of
@@ -63,7 +65,7 @@ class _Stoppable:
         *,
         cancelled: Callable[[], bool] = lambda: False,
         progress: Callable[[float, str], None] = lambda done, text: None,
-    ) -> str:
+    ) -> str | Summary:
         self.begun[request.key] = time.monotonic()
         return self.writer.write(
             request, cancelled=lambda: cancelled() or request.key in self.stopped, progress=progress
@@ -200,4 +202,13 @@ class _Work:
                 job=None,
                 progress=1,
                 stage="",
+                usage=self._counted(held, written),
             )
+
+    def _counted(self, held: QuerySet[SummaryPiece], written: Written) -> dict[str, Any]:
+        """With what earlier attempts of the piece took."""
+        before: dict[str, Any] = held.values_list("usage", flat=True).first() or {}
+        if written.usage is None:
+            return before
+        total = TokenUsage(*before.get("tokens", ())) + written.usage
+        return {"model": self.endpoint.model, "tokens": list(total)}

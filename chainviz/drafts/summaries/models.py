@@ -80,6 +80,8 @@ class SummaryPiece(models.Model):
     progress = models.FloatField(default=0)
     stage = models.TextField(default="", blank=True)
     seconds = models.FloatField(null=True)
+    usage = AsciiJSONField(default=dict)
+    """What the model's server counted, all attempts together: {"model": name, "tokens": [as core's TokenUsage]}."""
     attempts = models.PositiveIntegerField(default=0)
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
     """The job that has it in hand."""

@@ -14,13 +14,18 @@ from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import HUMAN, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import BodyPair, PairType, Section
-from chainviz.core.operations.summarize import Kept, Piece, Plan, SummarizeOptions, plan
-from chainviz.core.operations.summarize.plan import Rule
+from chainviz.core.operations.summarize import Kept, Piece, Plan, SummarizeOptions
+from chainviz.core.operations.summarize.planning.choose import plan
+from chainviz.core.operations.summarize.planning.plan import Rule
 from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.drafts.summaries.cost import estimated_cost
+from chainviz.drafts.summaries.runs import endpoint
+from chainviz.llm import Endpoint
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.web.formatting.byte_text import byte_text
 
+NO_ENDPOINT = Endpoint()
 SHOWN = 60
 """Rows of an outline; the next ones are one click away."""
 STRIP = 1000
@@ -96,6 +101,10 @@ class PlanPage:
     kept: str
     protected: str
     warnings: tuple[str, ...]
+    cost: str = ""
+    """What the model would be sent, in words; "" where none is set up."""
+    model: str = ""
+    """Which it was when this was worked out."""
 
     @property
     def pieces_text(self) -> str:
@@ -106,10 +115,10 @@ PLAN_PAGE = TypeAdapter(PlanPage)
 
 
 def first_page(chain: StoredChain, options: SummarizeOptions, explorer: str) -> PlanPage:
-    return plan_page(plan(chain, options), explorer)
+    return plan_page(plan(chain, options), explorer, endpoint=endpoint())
 
 
-def plan_page(planned: Plan, explorer: str, first: int = 0) -> PlanPage:
+def plan_page(planned: Plan, explorer: str, first: int = 0, *, endpoint: Endpoint = NO_ENDPOINT) -> PlanPage:
     entries = list(_entries(planned))
     shown = entries[first : first + SHOWN]
     sections = planned.chain.tree.sections
@@ -133,6 +142,8 @@ def plan_page(planned: Plan, explorer: str, first: int = 0) -> PlanPage:
         kept=byte_text(planned.size_before - sizes["fold"] - sizes["protected"]),
         protected=byte_text(sizes["protected"]),
         warnings=planned.warnings,
+        cost=estimated_cost(planned, endpoint),
+        model=endpoint.model,
     )
 
 

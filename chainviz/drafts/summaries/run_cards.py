@@ -16,6 +16,7 @@ from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.summarize.facts import KINDS
 from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.drafts.summaries.cost import counted_cost
 from chainviz.drafts.summaries.form import SETTINGS
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.plan_outline import RULES, range_text
@@ -59,6 +60,11 @@ class KindOfLoss:
     percent: int
     lost: tuple[LostFact, ...]
     more: int
+
+    @property
+    def opens(self) -> bool:
+        """Few losses are read at once; counters never need to be."""
+        return 0 < self.missing < 12 and self.kind != "counter"
 
     @property
     def missing(self) -> int:
@@ -124,6 +130,8 @@ class RunPage:
     source_words: str
     warnings: tuple[str, ...]
     trouble: str
+    used: str
+    """Tokens and price as the model's server counted; "" where it did not."""
 
 
 def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> RunPage:
@@ -160,6 +168,7 @@ def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> R
         source_words=target.words,
         warnings=tuple(run.warnings),
         trouble=_trouble(run, active),
+        used=counted_cost(row.usage for row in rows),
     )
 
 
@@ -307,7 +316,7 @@ def _losses(row: SummaryPiece, target: Target) -> tuple[KindOfLoss, ...]:
             tuple(lost.get(kind, ())),
             max(0, found - kept - len(lost.get(kind, ()))),
         )
-        for kind, found, kept in row.losses.get("shares", [])
+        for kind, found, kept in sorted(row.losses.get("shares", []), key=lambda share: list(KINDS).index(share[0]))
     )
 
 

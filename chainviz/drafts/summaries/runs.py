@@ -19,7 +19,8 @@ from chainviz.accounts.models import person_of
 from chainviz.chains.access import chain_for
 from chainviz.core.errors import Refused
 from chainviz.core.operations.execute import execute
-from chainviz.core.operations.summarize import SUMMARIZE, Left, Piece, Plan, SummarizeOptions, plan
+from chainviz.core.operations.summarize import SUMMARIZE, Left, Piece, Plan, SummarizeOptions
+from chainviz.core.operations.summarize.planning.choose import plan
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.context import context_for

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import template
-from django.db.models import Count, OuterRef, Subquery
 
 from chainviz.chains.models import Chain
+from chainviz.drafts import under_way
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.strip import Strip, draft_strip
-from chainviz.store.models import Step
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def open_drafts(context: dict[str, Any], chain: Chain) -> list[Draft]:
+def open_drafts(context: Mapping[str, Any], chain: Chain) -> list[Draft]:
     """The person's drafts of a chain that hold steps, each with their number in `steps`; of the newest version first."""
-    own = Step.objects.filter(draft=OuterRef("key")).order_by().values("draft")
-    steps = Subquery(own.annotate(count=Count("pk")).values("count"))
-    found = Draft.objects.open().visible_to(context["request"].user).filter(chain=chain).annotate(steps=steps)
-    return list(found.filter(steps__gt=0).order_by("-base"))
+    return list(under_way.open_drafts(context["request"].user).filter(chain=chain))
+
+
+@register.simple_tag(takes_context=True)
+def drafts_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, Draft]:
+    return under_way.drafts_of(chains, context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
+def jobs_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, under_way.Running]:
+    return under_way.jobs_of(chains, context["request"].user)
 
 
 @register.simple_tag

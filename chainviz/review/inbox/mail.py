@@ -1,5 +1,5 @@
 """Notices as e-mail, sent by a job. A mail says who did what and where to look; it holds no text of a transcript, not even
-a title, which may come from one."""
+a title, which may come from one. A name stays on its line: it can add no header and no line to the text."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from django.conf import settings
 from django.core.mail import send_mail
 from django.urls import reverse
 
+from chainviz.core.terminal import excerpt
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.review.models import MailChoice, Notice
 
 SEND = "send-mail"
+LONGEST_NAME = 80
 SUBJECTS = {
     Notice.Kind.REQUEST: "{} asked you for a review",
     Notice.Kind.VERDICT: "{} reviewed a version that you asked about",
@@ -34,7 +36,7 @@ def send(context: JobContext, notice: int) -> None:
     found = Notice.objects.select_related("person").filter(pk=notice, read_at=None).first()
     if found is None:
         return
-    subject = SUBJECTS[Notice.Kind(found.kind)].format(found.actor_name)
+    subject = SUBJECTS[Notice.Kind(found.kind)].format(excerpt(found.actor_name, LONGEST_NAME))
     address = f"{settings.CHAINVIZ.base_url}{reverse('review:inbox')}"
     text = f"{subject}: chain {found.chain_id}, version {found.version}.\n\nOpen your inbox: {address}\n"
     send_mail(f"[chainviz] {subject}", text, None, [found.person.email])

@@ -1,4 +1,4 @@
-"""Labels of chains and nodes: set and taken away, the page of a chain, the filter of the library, and the files of all.
+"""Labels of chains and nodes: set and taken away, the page of a chain, and the filter of the library.
 
-Read services, exports, view in this order.
+Read places, services, view in this order.
 """

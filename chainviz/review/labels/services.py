@@ -6,16 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership, Team, User
 from chainviz.chains.models import Chain
-from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import Refused
 from chainviz.jobs.lease import storable
-from chainviz.review.models import Label
+from chainviz.review.labels.places import label_places
+from chainviz.review.models import Label, LabelPlace
 from chainviz.review.models.labels import LONGEST_TAG
 from chainviz.review.requests.services import review_lock
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Version
 
 MOST_LABELS = 2_000
 """Of a chain."""
@@ -39,14 +43,22 @@ def set_label(chain: Chain, given: Given, *, by: User) -> Label:
     path = str(parse_path(given.path).node) if given.path else ""
     if Label.objects.filter(chain=chain).count() >= MOST_LABELS:
         raise Refused(f"A chain has at most {MOST_LABELS:,} labels.")
-    same = Label.objects.filter(chain=chain, path=path, kind=kind)
-    # a node of another version may have the same path
+    same = Label.objects.filter(chain=chain, kind=kind)
     same = same.filter(name=name) if kind == Label.Kind.TAG else same.filter(person=by)
-    label = same.filter(version=given.version).first() or Label(chain=chain, version=given.version, path=path, kind=kind)
+    label = _of_node(same, chain, given.version, path) or Label(chain=chain, version=given.version, path=path, kind=kind)
     label.name, label.value = name, value
     label.person, label.person_name, label.at = by, by.display_name, timezone.now()
     label.save()
     return label
+
+
+def _of_node(labels: QuerySet[Label], chain: Chain, version: int, path: str) -> Label | None:
+    """The one of the node, also where it was set on an earlier version that had the same content there."""
+    if not path:
+        return labels.filter(path="", version=version).first()
+    places = label_places(chain, StoredChain(Version.objects.get(history=chain.history, number=version).snapshot))
+    here = {key for key, place in places.items() if place.path == path and place.state == LabelPlace.State.CARRIED}
+    return labels.filter(pk__in=here).first()
 
 
 def _read(given: Given) -> tuple[Label.Kind, str, int | None]:
@@ -70,15 +82,33 @@ def take_away(label: Label, *, by: Membership) -> None:
     label.delete()
 
 
-def labels_of(chain: Chain) -> list[Label]:
-    found = Label.objects.filter(chain=chain)
-    return sorted(found, key=lambda label: (_order(label.path), label.kind, label.name, label.pk))
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """A label as it stands in a version."""
+
+    label: Label
+    state: str
+    """carried, outdated, removed or folded."""
+    path: str
+    """Of its node there; "" for the whole chain and for what is gone."""
 
 
-def _order(path: str) -> tuple[int, ...]:
-    """The whole chain first, then nodes in the order of the chain."""
-    found: Path | None = parse_path(path) if path else None
-    return () if found is None else (found.section, found.pair or 0, found.message or 0)
+def labels_of(chain: Chain, stored: StoredChain) -> list[LabelRow]:
+    """The whole chain first, then nodes in the order of the version, at last what it no longer has."""
+    places = label_places(chain, stored)
+    found = [row_of(label, places.get(label.pk)) for label in Label.objects.filter(chain=chain)]
+    return sorted(found, key=lambda row: (_order(row), row.label.kind, row.label.name, row.label.pk))
+
+
+def row_of(label: Label, place: LabelPlace | None) -> LabelRow:
+    return LabelRow(label, place.state, place.path) if place is not None else LabelRow(label, LabelPlace.State.CARRIED, "")
+
+
+def _order(row: LabelRow) -> tuple[int, ...]:
+    if not row.path:
+        return (bool(row.label.path),)
+    found = parse_path(row.path)
+    return (0, found.section, found.pair or 0, found.message or 0)
 
 
 def used_labels(team: Team) -> list[tuple[str, str]]:

@@ -15,14 +15,15 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.secrets.export_scan import Held, before_written
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import PathError, Refused
-from chainviz.review.labels import exports, services
+from chainviz.review.exports import exported
+from chainviz.review.labels import services
 from chainviz.review.models import Label
+from chainviz.review.written_texts import label_texts
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
-
-FILES = {"csv": (exports.csv_lines, "text/csv"), "jsonl": (exports.json_lines, "application/x-ndjson")}
 
 
 @requires("read", to_post="label")
@@ -63,13 +64,7 @@ def take_away(request: HttpRequest, chain_id: int, label_id: int) -> HttpRespons
 @require_safe
 def labels_export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
     """Of the whole library, or of one chain: `?chain=4`."""
-    if kind not in FILES:
-        raise Http404
-    lines, content_type = FILES[kind]
-    chains = exports.export_chains(member_of(request), small_number(request.GET.get("chain", "")))
-    response = StreamingHttpResponse(lines(exports.rows_of(chains)), content_type=content_type)
-    response.headers["Content-Disposition"] = f'attachment; filename="labels.{kind}"'
-    return response
+    return exported(request, "labels", kind)
 
 
 def _path(subject: Subject, text: str) -> str:
@@ -89,10 +84,16 @@ def _page(request: HttpRequest, subject: Subject, path: str, error: str = "") ->
     context = {
         "subject": subject,
         "path": path,
-        "labels": services.labels_of(subject.chain),
+        "labels": services.labels_of(subject.chain, subject.stored),
         "tags": [text for key, text in services.used_labels(member.team) if key.startswith("tag:")],
         "may_take_all": member.may("save"),
+        "held": _held(subject) if member.may("export") else None,
         "error": error,
         "typed": request.POST.get("value", "") if error else "",
     }
     return render(request, "review/labels.html", context, status=422 if error else 200)
+
+
+def _held(subject: Subject) -> Held | None:
+    """What a scan of the files finds that the page offers."""
+    return before_written("labels", [subject.chain.title, *label_texts(subject.chain)], subject)

@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 
 from chainviz.chains.models import Chain
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.review.anchors import Anchor
 from chainviz.review.models.requests import OfReview
 from chainviz.store.checksums import Checked
 
@@ -36,6 +38,10 @@ class Label(OfReview):
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def anchor(self) -> Anchor:
+        return Anchor(parse_path(self.path) if self.path else None)
 
     @property
     def text(self) -> str:

@@ -27,6 +27,6 @@ class TeamRules(models.Model):
         return f"rules of {self.team}"
 
 
-def rules_of(team: Team) -> TeamRules:
+def rules_of(team_id: int) -> TeamRules:
     """Returns the team's rules, or those of a team that has set none."""
-    return TeamRules.objects.filter(team=team).first() or TeamRules(team=team)
+    return TeamRules.objects.filter(team=team_id).first() or TeamRules(team_id=team_id)

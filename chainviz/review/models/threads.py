@@ -14,6 +14,9 @@ from django.db.models import Q
 
 from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.review.anchors import Anchor
+from chainviz.core.review.text_range import TextRange
 from chainviz.store.checksums import Checked, CheckedQuerySet
 
 
@@ -84,6 +87,11 @@ class Thread(Checked):
     def is_resolved(self) -> bool:
         return self.resolved_at is not None
 
+    @property
+    def anchor(self) -> Anchor:
+        marked = None if self.start is None or self.end is None else TextRange(self.start, self.end)
+        return Anchor(parse_path(self.path) if self.path else None, marked)
+
 
 class CommentQuerySet(CheckedQuerySet["Comment"]):
     def visible_to(self, user: User | None) -> CommentQuerySet:
@@ -117,31 +125,3 @@ class Comment(Checked):
     @property
     def is_pending(self) -> bool:
         return self.sent_at is None
-
-
-class Place(models.Model):
-    """Where a thread stands in a snapshot: a cache, filled when the snapshot is first shown."""
-
-    class State(models.TextChoices):
-        CARRIED = "carried"
-        OUTDATED = "outdated"
-        REMOVED = "removed"
-        FOLDED = "folded"
-
-    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="places")
-    snapshot_key = models.BigIntegerField()
-    """Of the snapshot; a number, so that the store deletes snapshots without knowing of threads."""
-    state = models.CharField(max_length=8, choices=State)
-    path = models.CharField(max_length=64, default="", blank=True)
-    """Where it is shown: the anchor, what replaced it, or the summary it was folded into; empty where it is gone."""
-    message = models.IntegerField(null=True)
-    """Index of the first message there; null for the whole chain and for what is gone."""
-    start = models.PositiveIntegerField(null=True)
-    end = models.PositiveIntegerField(null=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["snapshot_key", "thread"], name="place_once_a_thread")]
-        indexes = [models.Index(fields=["snapshot_key", "message"], name="places_of_a_window")]
-
-    def __str__(self) -> str:
-        return f"thread {self.thread_id} in snapshot {self.snapshot_key}"

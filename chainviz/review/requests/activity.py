@@ -24,6 +24,7 @@ ACTS = (
     "review:labels",
     "review:unlabel",
     "signed off",
+    "exported outside",
 )
 """Of a person's own drafts and marks others learn nothing."""
 

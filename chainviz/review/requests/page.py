@@ -13,7 +13,7 @@ from chainviz.chains.models import Chain
 from chainviz.review.models import Comment, Mute, Reviewer, SignOff, Verdict
 from chainviz.review.requests.activity import Activity, activity_of
 from chainviz.review.requests.sections import SHOWN, Section, section_marks, sections_page, viewed_marks
-from chainviz.review.requests.services import may_judge, saved_by
+from chainviz.review.requests.services import may_judge, saved_by, saver_of
 from chainviz.review.requests.standing import Standing, standing_of
 
 SAID = {
@@ -76,6 +76,9 @@ class ReviewPage:
     my_version: int | None
     """The newest version the person gave a verdict on."""
     saved_it: bool
+    """Whether the reader saved this version."""
+    saver: int | None
+    """Key of the person who saved the newest version, and may not approve it."""
     """The person saved this version, so they cannot approve it."""
     sign_offs: list[SignOff]
     activity: list[Activity]
@@ -114,7 +117,7 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
     marks, viewed = section_marks(subject.stored), viewed_marks(chain, person)
     first = min(max(1, first), max(1, len(marks)))
     mine = Verdict.objects.filter(chain=chain, person=person).order_by("-version").first()
-    reviewers = _reviewers(standing)
+    reviewers = reviewers_of(standing)
     done = {row.person for row in reviewers if row.is_asked and not row.is_stale}
     return ReviewPage(
         subject=subject,
@@ -128,8 +131,9 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
         total=len(marks),
         first=first,
         my_version=mine.version if mine else None,
+        saver=saver_of(chain, chain.version),
         saved_it=saved_by(chain, subject.version or 0, person),
-        sign_offs=list(SignOff.objects.filter(team=chain.team, chain_key=chain.pk).order_by("-number")),
+        sign_offs=list(SignOff.objects.sign_offs().filter(team=chain.team, chain_key=chain.pk).order_by("-number")),
         activity=activity_of(chain, ACTIVITIES),
         pending=Comment.objects.pending(person, chain).count(),
         is_muted=Mute.objects.filter(chain=chain, person=person).exists(),
@@ -144,7 +148,7 @@ def _open_threads(chain: Chain) -> list[tuple[int, str, str]]:
     return [(each.thread.number, each.author_name, " ".join(each.body.split())[:BEGINNING]) for each in found]
 
 
-def _reviewers(standing: Standing) -> list[ReviewerRow]:
+def reviewers_of(standing: Standing) -> list[ReviewerRow]:
     """Everybody who was asked, then everybody else with a verdict that counts."""
     said = {verdict.person_id: verdict for verdict in standing.verdicts}
     asked = list(standing.request.reviewers.select_related("person").order_by("pk")) if standing.request else []

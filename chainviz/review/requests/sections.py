@@ -12,7 +12,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.review.models import Viewed
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of
-from chainviz.store.content.pieces import Cursor, Piece, join
+from chainviz.store.content.pieces import Cursor, Piece, cut, join
 from chainviz.store.query.windows import ALL_CLOSED, window
 
 SHOWN = 50
@@ -36,6 +36,12 @@ def section_marks(chain: StoredChain) -> list[str]:
     cursor = Cursor(pieces_of(chain.snapshot))
     sections = chain.outline.sections(1, chain.outline.listing.section_count + 1)
     return [_mark(join(cursor.take(place.measure.messages))) for place in sections]
+
+
+def section_mark(chain: StoredChain, number: int) -> str:
+    """That of one section."""
+    place = chain.outline.section(number)
+    return _mark(join(cut(pieces_of(chain.snapshot), place.before.messages, place.before.messages + place.measure.messages)))
 
 
 def _mark(pieces: list[Piece]) -> str:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from chainviz.accounts.models import Membership, User
 from chainviz.accounts.permissions import Role, may
 from chainviz.chains.models import Chain
-from chainviz.chains.versions.heads import store_name
+from chainviz.chains.versions.heads import person_named
 from chainviz.core.errors import Refused
 from chainviz.jobs.lease import storable
 from chainviz.review.inbox.notices import request_made, verdict_dismissed, verdict_given
@@ -116,7 +116,13 @@ def dismiss(verdict: Verdict, reason: str, *, by: User) -> None:
 
 
 def saved_by(chain: Chain, version: int, person: User) -> bool:
-    return Version.objects.filter(history=chain.history, number=version, author=store_name(person)).exists()
+    return saver_of(chain, version) == person.pk
+
+
+def saver_of(chain: Chain, version: int) -> int | None:
+    """Key of the person who saved a version; None where it was no person or there is no such version."""
+    author = Version.objects.filter(history=chain.history, number=version).values_list("author", flat=True).first()
+    return person_named(author or "")
 
 
 def review_lock(chain: Chain) -> None:

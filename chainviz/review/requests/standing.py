@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from django.db.models import Count
 
 from chainviz.chains.models import Chain
 from chainviz.chains.render.numbers import count_text
-from chainviz.chains.secrets.findings import is_long, scan
-from chainviz.chains.secrets.scans import SCAN, scan_args, spots_of
 from chainviz.chains.verdicts import own_and_others, short_name
-from chainviz.jobs.models import Job
 from chainviz.review.models import ReviewRequest, SignOff, TeamRules, Thread, Verdict, rules_of
-from chainviz.store.content.chain import StoredChain
-from chainviz.store.models import History, Snapshot
+from chainviz.review.requests.secret_search import Search, search_of
+from chainviz.store.models import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,8 @@ class Standing:
     request: ReviewRequest | None = None
     sign_off: SignOff | None = None
     """Of the newest version."""
-    secrets: int | None = None
-    """Values found; None where the content was not searched."""
-    is_searched: bool = field(default=False, kw_only=True)
-    """Whether anybody asked for the search at all."""
+    search: Search | None = None
+    """For secrets; None where nobody asked for it."""
 
     @property
     def approvals(self) -> tuple[Verdict, ...]:
@@ -94,18 +89,22 @@ class Standing:
         own, _ = own_and_others(chain.verdicts, chain.format)
         said = [f"{short_name(provider)}: {verdict.text}" for provider, verdict in own.items()]
         is_met = not chain.problems and all(verdict.state == "accepted" for verdict in own.values())
-        text = count_text(chain.problems, "problem") if chain.problems else "No problems" if is_met else "Not accepted"
+        text = count_text(chain.problems, "error") if chain.problems else "No errors" if is_met else "Not accepted"
         return Check("problems", is_met, text, ", ".join(said), is_asked=self.rules.no_problems)
 
+    @property
+    def secrets(self) -> int | None:
+        """Values found; None where the content was not searched."""
+        return self.search.values if self.search is not None else None
+
     def _secrets(self) -> Check | None:
-        if not self.is_searched and not self.rules.no_secrets:
+        asked = self.rules.no_secrets
+        if self.search is None and not asked:
             return None
         if self.secrets is None:
-            return Check(
-                "secrets", False, "Not searched for secrets", "start the scan on the export page", self.rules.no_secrets
-            )
+            return Check("secrets", False, "Not searched for secrets", self.search.note if self.search else "", asked)
         text = count_text(self.secrets, "secret") + " found" if self.secrets else "No secrets found"
-        return Check("secrets", not self.secrets, text, self._searched(), is_asked=self.rules.no_secrets)
+        return Check("secrets", not self.secrets, text, self._searched(), asked)
 
     def _searched(self) -> str:
         return f"{count_text(self.chain.messages, 'message')} searched"
@@ -135,20 +134,21 @@ class Badge:
 
 
 def standing_of(chain: Chain) -> Standing:
-    """Searches for secrets too, or takes the result of the last search of a long chain."""
-    standing = standings([chain])[chain.pk]
-    return replace(standing, secrets=_secrets_in(_snapshot(chain)), is_searched=True)
+    """With a search for secrets, or the result of the last search of a long chain."""
+    return replace(standings([chain])[chain.pk], search=search_of(chain))
 
 
-def standings(chains: Sequence[Chain]) -> dict[int, Standing]:
-    """Of chains of one team, by their keys; in a few queries, so without a search for secrets."""
+def standings(chains: Sequence[Chain], *, for_badges: bool = False) -> dict[int, Standing]:
+    """Of chains of one team, by their keys; in a few queries, so without a search for secrets. A badge needs the threads of
+    chains with a review only."""
     if not chains:
         return {}
     keys = [chain.pk for chain in chains]
-    rules = rules_of(chains[0].team)
+    rules = rules_of(chains[0].team_id)
     requests = {each.chain_id: each for each in ReviewRequest.objects.filter(chain__in=keys, closed_at=None)}
     verdicts = _counting(Verdict.objects.filter(chain__in=keys, dismissed_at=None).order_by("pk"))
-    threads = dict(_open_threads(keys))
+    is_all = not for_badges or rules.locks_export
+    threads = dict(_open_threads(keys if is_all else [key for key in keys if key in requests or key in verdicts]))
     signed = _sign_offs(chains)
     return {
         chain.pk: Standing(
@@ -182,22 +182,9 @@ def _open_threads(keys: Sequence[int]) -> Iterable[tuple[int, int]]:
 
 
 def _sign_offs(chains: Sequence[Chain]) -> dict[int, SignOff]:
-    editions = dict(History.objects.filter(pk__in=[chain.history for chain in chains]).values_list("pk", "edition"))
-    wanted = {chain.pk: (chain.version, editions.get(chain.history)) for chain in chains}
-    found = SignOff.objects.filter(chain_key__in=wanted).order_by("pk")
+    found = list(SignOff.objects.sign_offs().filter(chain_key__in=[chain.pk for chain in chains]).order_by("pk"))
+    keys = {each.chain_key for each in found}
+    signed = [chain for chain in chains if chain.pk in keys]
+    editions = dict(History.objects.filter(pk__in=[chain.history for chain in signed]).values_list("pk", "edition"))
+    wanted = {chain.pk: (chain.version, editions.get(chain.history)) for chain in signed}
     return {each.chain_key: each for each in found if (each.version, each.edition) == wanted[each.chain_key]}
-
-
-def _snapshot(chain: Chain) -> Snapshot:
-    return Snapshot.objects.select_related("history").get(
-        versions__history=chain.history, versions__number=chain.version
-    )
-
-
-def _secrets_in(snapshot: Snapshot) -> int | None:
-    """Returns how many values a search found; None where a long chain was not searched."""
-    stored = StoredChain(snapshot)
-    if not is_long(stored):
-        return len({spot.mark for spot in scan(stored)})
-    done = Job.objects.filter(function=SCAN, state=Job.State.DONE, args=scan_args(snapshot)).order_by("-pk").first()
-    return len({spot.mark for spot in spots_of(done)}) if done else None

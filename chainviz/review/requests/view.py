@@ -15,11 +15,14 @@ from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.errors import Refused
-from chainviz.review.models import ReviewRequest, Verdict
+from chainviz.review.models import ReviewRequest, Verdict, rules_of
+from chainviz.review.panel.view import panel_answer
 from chainviz.review.requests import services
 from chainviz.review.requests.activity import activity_of
 from chainviz.review.requests.page import review_page
+from chainviz.review.requests.secret_search import start_search
 from chainviz.review.requests.sections import section_marks, set_viewed
+from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
@@ -57,9 +60,21 @@ def request_review(request: HttpRequest, chain_id: int) -> HttpResponse:
         found = services.ask(chain, people, purpose, by=by)
     except Refused as refused:
         return _page(request, chain_id, request_error=str(refused), typed_purpose=purpose, ticked=people)
+    if rules_of(chain.team_id).no_secrets:
+        start_search(chain, by)
     note(request, version=found.version, people=people)
     messages.success(request, f"Review of version {found.version} is requested.")
     return see_other("review:review", chain.pk)
+
+
+@requires("export", team_mode=True)
+@require_POST
+@recorded_together
+def search_secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """Begins the job that searches a long chain for secrets."""
+    started = start_search(chain_for(request, chain_id), person_of(request))
+    note(request, started=started)
+    return see_other(f"{reverse('review:review', args=[chain_id])}#checks")
 
 
 @requires("verdict", team_mode=True)
@@ -98,11 +113,16 @@ def dismiss(request: HttpRequest, chain_id: int, verdict_id: int) -> HttpRespons
 @require_POST
 @not_recorded
 def viewed(request: HttpRequest, chain_id: int, number: int, section: int) -> HttpResponse:
-    """Marks a section of a version for this person, or takes the mark back (`viewed=0`)."""
+    """Marks a section of a version for this person, or takes the mark back (`viewed=0`).
+
+    The panel beside the chain, which names the node as `at`, gets itself back.
+    """
     subject = version_subject(request, chain_id, number)
     marks = section_marks(subject.stored)
     if 1 <= section <= len(marks):
         set_viewed(subject.chain, person_of(request), marks[section - 1], request.POST.get("viewed") != "0")
+    if wants_fragment(request):
+        return panel_answer(request, subject, request.POST.get("at", ""))
     back = reverse("review:review", args=[chain_id])
     first = small_number(request.POST.get("from", "")) or 1
     return see_other(f"{back}?v={number}&from={first}#s{section}")

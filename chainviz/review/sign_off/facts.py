@@ -27,7 +27,7 @@ def facts_of(standing: Standing, stored: StoredChain) -> dict[str, Any]:
         "removed": list(_removed(chain)),
         "patterns": len(RULES),
         "secrets": standing.secrets,
-        "unsearched": _unsearched(stored),
+        "unsearched": unsearched_parts(stored),
     }
 
 
@@ -42,7 +42,7 @@ def _removed(chain: Chain) -> list[list[str]]:
     return [[told(each)[1], told(each)[2], whereabouts(each)] for each in kept]
 
 
-def _unsearched(stored: StoredChain) -> list[str]:
+def unsearched_parts(stored: StoredChain) -> list[str]:
     counts = dict.fromkeys(UNSEARCHED, 0)
     for shape in stored.shapes():
         for part in shape.parts:

@@ -46,7 +46,7 @@ class RulesForm(forms.ModelForm):  # type: ignore[type-arg]
 def rules(request: HttpRequest) -> HttpResponse:
     team = member_of(request).team
     if request.method != "POST":
-        return _page(request, RulesForm(instance=rules_of(team), label_suffix=""))
+        return _page(request, RulesForm(instance=rules_of(team.pk), label_suffix=""))
     current = _locked(team)
     form = RulesForm(request.POST, instance=current, label_suffix="")
     if request.POST.get("edition") != str(TeamRules.objects.values_list("edition", flat=True).get(pk=team.pk)):
@@ -67,7 +67,7 @@ def _locked(team: Team) -> TeamRules:
 
 
 def _page(request: HttpRequest, form: RulesForm, status: int = 200, **more: Any) -> HttpResponse:
-    stored = rules_of(member_of(request).team)
+    stored = rules_of(member_of(request).team_id)
     context = {
         "form": form,
         "stored": stored,

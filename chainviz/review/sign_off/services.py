@@ -49,7 +49,7 @@ def sign_off(chain: Chain, version: int, *, by: Membership) -> SignOff:
             raise Refused("The chain or its review changed at this moment. Look at it, then sign off again.")
         row = SignOff.objects.create(
             team=team,
-            number=SignOff.objects.filter(team=team).count() + 1,
+            number=next_number(team),
             chain_key=chain.pk,
             version=version,
             edition=edition,
@@ -71,3 +71,8 @@ def _digest(snapshot: Snapshot) -> tuple[str, int]:
         digest.update(piece)
         size += len(piece)
     return digest.hexdigest(), size
+
+
+def next_number(team: Team) -> int:
+    """Sign-offs and certificates of a team are numbered together; the team's row is locked."""
+    return SignOff.objects.filter(team=team).count() + 1

@@ -41,7 +41,7 @@ def sign_off(request: HttpRequest, chain_id: int) -> HttpResponse:
 def record(request: HttpRequest, sign_off: int) -> HttpResponse:
     """The record outlives its chain; `?as=json` has the same facts."""
     member = member_of(request)
-    row = get_object_or_404(SignOff, team=member.team, number=sign_off)
+    row = get_object_or_404(SignOff.objects.sign_offs(), team=member.team, number=sign_off)
     if request.GET.get("as") == "json":
         headers = {"Content-Disposition": f'attachment; filename="sign-off {row.number}.json"'}
         return HttpResponse(json.dumps(_fields(row), indent=1), content_type="application/json", headers=headers)

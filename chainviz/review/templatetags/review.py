@@ -21,7 +21,7 @@ def review_badges(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[i
     """By the key of each chain that has one."""
     if context.get("signed_in") is None:
         return {}
-    found = {key: standing.badge for key, standing in standings(list(chains)).items()}
+    found = {key: standing.badge for key, standing in standings(list(chains), for_badges=True).items()}
     return {key: badge for key, badge in found.items() if badge is not None}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -13,6 +13,7 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import Refused
 from chainviz.core.review.anchors import part_text
+from chainviz.core.review.text_range import words_pattern
 from chainviz.jobs.lease import storable
 from chainviz.review.models import Thread
 from chainviz.review.threads.writing import NewThread
@@ -52,14 +53,17 @@ def _bounds(chain: StoredChain, path: Path) -> tuple[int, int]:
     return span.start, min(span.stop, span.start + MOST_PARTS)
 
 
-def about(chain: StoredChain, version: int, path: Path | None, quote: str) -> NewThread:
-    """Raises Refused where the words are not in the node, PathError where there is no such node."""
+def about(chain: StoredChain, version: int, path: Path | None, quote: str, nth: int = 0) -> NewThread:
+    """`nth`: which of the places with these words is meant, counted from 0; the last one where there are not so many.
+
+    Raises Refused where the words are not in the node, PathError where there is no such node.
+    """
     quote = storable(quote).replace("\r\n", "\n")
     if path is None:
         return NewThread(version, Thread.Kind.CHAIN)
     bounds = _bounds(chain, path)
     if quote.strip():
-        return _about_words(chain, version, path, quote[:MOST_QUOTE])
+        return _about_words(chain, version, path, quote[:MOST_QUOTE], nth)
     if path.part is None:
         first = next(iter(chain.rows(bounds[0], bounds[0] + 1)), None)
         return NewThread(version, Thread.Kind.NODE, str(path), quote=first.shape.preview if first else "")
@@ -69,14 +73,14 @@ def about(chain: StoredChain, version: int, path: Path | None, quote: str) -> Ne
     return NewThread(version, Thread.Kind.PART, str(path), quote=part_text(parts[path.part])[:EXCERPT])
 
 
-def _about_words(chain: StoredChain, version: int, path: Path, quote: str) -> NewThread:
+def _about_words(chain: StoredChain, version: int, path: Path, quote: str, nth: int) -> NewThread:
     if path.pair is None:
         raise Refused("Choose the message that holds these words, or leave the field empty.")
     start, stop = _bounds(chain, path)
     for place, message in enumerate(chain.slice(start, stop)):
         at = chain.outline.path_at(start + place)
         for number, text in _texts(message, path):
-            found = _find(text, quote)
+            found = _find(text, quote, nth)
             if found is not None:
                 where = Path(at.section, at.pair, at.message, number)
                 return NewThread(version, Thread.Kind.TEXT, str(where), *found, quote=text[slice(*found)])
@@ -89,11 +93,12 @@ def _texts(message: Message, path: Path) -> Iterator[tuple[int, str]]:
             yield number, part_text(part)
 
 
-def _find(text: str, quote: str) -> tuple[int, int] | None:
-    """Also where the page shows the words with other spaces and without the signs of Markdown."""
-    start = text.find(quote)
-    if start >= 0:
-        return start, start + len(quote)
-    words: Sequence[str] = re.findall(r"\w+", quote)
-    found = re.search(r"\b" + r"[^\w]+".join(map(re.escape, words)) + r"\b", text) if words else None
-    return found.span() if found else None
+def _find(text: str, quote: str, nth: int) -> tuple[int, int] | None:
+    """The words as they are, else as a page shows them: with other spaces, and without the signs of Markdown."""
+    exact = [re.compile(re.escape(each)) for each in dict.fromkeys((quote, quote.replace("↵\n", "\\n")))]
+    words = words_pattern(quote.replace("↵\n", "\\n"))
+    for pattern in [*exact, words] if words else exact:
+        found = list(islice(pattern.finditer(text), nth + 1))
+        if found:
+            return found[-1].span()
+    return None

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
+from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.secrets.export_scan import Held, before_written
 from chainviz.core.secrets.scan import scan_text
+from chainviz.review.exports import exported
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads.places import place_threads
 from chainviz.review.threads.thread_view import ThreadView, thread_views
+from chainviz.review.written_texts import comment_texts
 from chainviz.web.query_params import small_number
 
 SHOWN = 50
@@ -64,6 +68,7 @@ def threads(request: HttpRequest, chain_id: int) -> HttpResponse:
         "number": subject.version,
         "views": views,
         "with_secrets": threads_with_secrets(views),
+        "held": _held(subject) if "export" in subject.permissions else None,
         "has_suggestions": any(view.has_suggestions for view in views),
         "filters": [(name, places.filter(which).count(), name == chosen) for name, which in FILTERS.items()],
         "chosen": chosen,
@@ -71,3 +76,15 @@ def threads(request: HttpRequest, chain_id: int) -> HttpResponse:
         "pending": Comment.objects.pending(person, subject.chain).count(),
     }
     return render(request, "review/threads.html", context)
+
+
+@requires("export")
+@require_safe
+def comments_export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
+    """Of the whole library, or of one chain: `?chain=4`."""
+    return exported(request, "comments", kind)
+
+
+def _held(subject: Subject) -> Held | None:
+    """What a scan of the files finds that the page offers."""
+    return before_written("comments", [subject.chain.title, *comment_texts(subject.chain)], subject)

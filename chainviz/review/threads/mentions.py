@@ -10,6 +10,8 @@ from chainviz.accounts.models import Membership, Team, User
 
 MENTION = re.compile(r"(?<![\w@./])@([a-z0-9][a-z0-9._-]*[a-z0-9]|[a-z0-9])", re.IGNORECASE)
 
+MOST_OFFERED = 8
+
 
 def handle_of(person: User) -> str:
     return person.get_username().partition("@")[0].lower()
@@ -23,6 +25,18 @@ def members_by_handle(team: Team | int) -> dict[str, list[User]]:
     for member in Membership.objects.active().filter(team=team).select_related("user"):
         found.setdefault(handle_of(member.user), []).append(member.user)
     return found
+
+
+def members_like(text: str, team: Team | int) -> list[tuple[str, User]]:
+    """Returns handles and members, by name, whose handle or a word of whose name begins with the text."""
+    wanted = text.lower()
+    found = [(handle, person) for handle, people in members_by_handle(team).items() for person in people]
+    like = [
+        (handle, person)
+        for handle, person in found
+        if any(word.startswith(wanted) for word in (handle, *person.display_name.lower().split()))
+    ]
+    return sorted(like, key=lambda each: each[1].display_name)[:MOST_OFFERED]
 
 
 def mentioned(body: str, team: Team | int) -> list[User]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import Any
 
-from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, Subquery
-from django.db.models.functions import Substr
+from django.db.models import Q
 from django.urls import reverse
 
 from chainviz.chains.explorer.row_notes import RowNotes
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.render.visible_text import one_line, safe
+from chainviz.chains.render.text_marks import TextMark
+from chainviz.chains.render.visible_text import safe
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.review.models import Comment, Place, Thread
+from chainviz.review.threads.placed import placed_threads, state_word
 from chainviz.review.threads.places import place_threads
-from chainviz.review.threads.thread_view import BADGES, FIRST_WORDS
+from chainviz.review.threads.thread_view import BADGES, title_of
 from chainviz.web.templatetags.chainviz import icon
 
 MOST = 300
@@ -30,46 +29,44 @@ def notes_in(subject: Subject, start: int, stop: int) -> RowNotes:
     if any(thread.place_key is None for thread in threads):
         place_threads(subject.chain, subject.stored)
         threads = _threads(subject, start, stop)
-    by_row = {path: list(group) for path, group in groupby(sorted(threads, key=_row), _row)}
+    by_row: dict[Path, list[Any]] = {}
+    for thread in threads:
+        by_row.setdefault(parse_path(thread.place_path).node, []).append(thread)
     return RowNotes(
         {path: _chip(found) for path, found in by_row.items()},
         {path: _state(found) for path, found in by_row.items()},
         {path: _boxes(found) for path, found in by_row.items()},
+        _marks(threads),
     )
-
-
-def _row(thread: Any) -> Path:
-    return parse_path(thread.place_path).node
 
 
 def _threads(subject: Subject, start: int, stop: int) -> list[Any]:
     """Threads that stand at these messages, and any whose place is not known yet."""
-    shown = Comment.objects.visible_to(subject.person).filter(thread=OuterRef("pk"))
     here = Q(place_of__message__gte=start, place_of__message__lt=stop)
-    found = (
-        Thread.objects.filter(Exists(shown), chain=subject.chain)
-        .annotate(place_of=FilteredRelation("places", condition=Q(places__snapshot_key=subject.snapshot.pk)))
-        .filter(here | Q(place_of=None))
-        .annotate(
-            place_key=F("place_of__pk"), place_path=F("place_of__path"), place_state=F("place_of__state"),
-            first_words=Subquery(shown.order_by("pk").values(words=Substr("body", 1, 4 * FIRST_WORDS))[:1]),
-            is_pending=~Exists(shown.exclude(sent_at=None)),
-        )
-    )  # fmt: skip
-    return list(found.order_by("number")[:MOST])
+    return list(placed_threads(subject).filter(here | Q(place_of=None)).order_by("number")[:MOST])
 
 
-def _word(thread: Any) -> str:
-    if thread.is_pending:
-        return "pending"
-    if thread.is_resolved:
-        return "resolved"
-    return "open" if thread.place_state == Place.State.CARRIED else str(thread.place_state)
+def _marks(threads: Iterable[Any]) -> dict[Path, list[TextMark]]:
+    """Of threads on words, by the path of the part."""
+    found: dict[Path, list[TextMark]] = {}
+    for thread in threads:
+        if thread.place_start is not None:
+            word = state_word(thread)
+            mark = TextMark(
+                start=thread.place_start,
+                end=thread.place_end,
+                quote=thread.quote,
+                href=f"#thread-{thread.number}",
+                label=f"Thread {thread.number}, {word}",
+                state=BADGES[word][0],
+            )
+            found.setdefault(parse_path(thread.place_path), []).append(mark)
+    return found
 
 
 def _state(threads: Iterable[Any]) -> str:
     """That of the thread that asks for most attention."""
-    words = {_word(thread) for thread in threads}
+    words = {state_word(thread) for thread in threads}
     return BADGES[next(word for word in ORDER if word in words)][0]
 
 
@@ -83,10 +80,10 @@ def _boxes(threads: Iterable[Any]) -> str:
 
 
 def _box(thread: Any) -> str:
-    word = _word(thread)
+    word = state_word(thread)
     state, name = BADGES[word]
     url = reverse("review:thread", args=[thread.chain_id, thread.number])
-    title = safe(one_line(thread.first_words, FIRST_WORDS)) or "Deleted comment"
+    title = safe(title_of(thread.first_words))
     return (
         f'<details class="thread" id="thread-{thread.number}" data-lazy="{url}"><summary>{icon("chevron", "chevron")}'
         f'<span class="badge" data-state="{state}">{icon(name)}{word}</span><span class="thread-title">{title}</span>'

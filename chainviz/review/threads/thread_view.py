@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
+from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.paths import parse_path
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads.comment_html import Suggestion, comment_html
@@ -21,6 +23,12 @@ BADGES = {
 }  # fmt: skip
 """Colour and icon of each word."""
 FIRST_WORDS = 100
+
+
+def title_of(body: str) -> str:
+    """The beginning of a thread's first comment; a suggestion in it is announced by an arrow."""
+    words = re.sub(r"```suggestion\b(.*?)(?:```|$)", r"→\1", body[: 4 * FIRST_WORDS], flags=re.DOTALL)
+    return marks(one_line(words, FIRST_WORDS)) or "Deleted comment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +64,6 @@ class ThreadView:
     @property
     def number(self) -> str:
         return parse_path(self.place.path).number if self.place.path else ""
-
-    @property
-    def title(self) -> str:
-        body = next((each.comment.body for each in self.comments if not each.comment.deleted_at), "Deleted comment")
-        words = " ".join(body[: 4 * FIRST_WORDS].split())
-        return words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}…"
 
     @property
     def has_suggestions(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -21,10 +21,12 @@ from chainviz.core.errors import PathError, Refused
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads import writing
 from chainviz.review.threads.anchor_form import about, choices
+from chainviz.review.threads.mentions import members_like
 from chainviz.review.threads.places import place_threads
 from chainviz.review.threads.thread_view import ThreadView, thread_views
 from chainviz.store.content.chain import StoredChain
 from chainviz.web.htmx import page_or_fragment, wants_fragment
+from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
 ACTS = ("reply", "pending", "resolve", "reopen", "reopen_and_reply")
@@ -33,15 +35,16 @@ ACTS = ("reply", "pending", "resolve", "reopen", "reopen_and_reply")
 @requires("comment")
 @recorded_together
 def new(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
-    """`?path=` names the node or part, none the whole chain; `?quote=` words in it."""
+    """`?path=` names the node or part, none the whole chain; `?quote=` words in it, of which `?nth=` (from 0) is meant."""
     subject = version_subject(request, chain_id, number)
     asked = request.POST if request.method == "POST" else request.GET
     text, quote, where = asked.get("body", ""), asked.get("quote", ""), asked.get("path", "")
     path = _path_in(subject.stored, where) if where else None
+    nth = small_number(asked.get("nth", "")) or 0
     error = ""
     if request.method == "POST":
         try:
-            anchor = about(subject.stored, number, path, quote)
+            anchor = about(subject.stored, number, path, quote, nth)
             is_pending = request.POST.get("send") == "pending"
             comment = writing.begin(subject.chain, person_of(request), anchor, text, is_pending=is_pending)
         except Refused as refused:
@@ -49,9 +52,11 @@ def new(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
         else:
             note(request, thread=comment.thread.number, version=number)
             shown = _view_of(request, subject.chain, comment.thread.number)
+            if wants_fragment(request):
+                return _answer(request, subject.chain, shown)
             return see_other(shown.chain_url) if path is not None else see_other("review:threads", chain_id)
     context = {
-        "chain": subject.chain, "number": number, "path": path, "body": text, "quote": quote, "error": error,
+        "chain": subject.chain, "number": number, "path": path, "body": text, "quote": quote, "nth": nth, "error": error,
         "choices": choices(subject.stored, path) if path is not None else [],
         "back": f"{subject.base_url}at/{path}#{path.node.dom_id}" if path is not None else subject.base_url,
     }  # fmt: skip
@@ -105,6 +110,14 @@ def comment(request: HttpRequest, chain_id: int, comment_id: int) -> HttpRespons
     """The link to a comment: it stays the same in later versions."""
     found = _comment(request, chain_for(request, chain_id), comment_id)
     return see_other(f"{reverse('review:thread', args=[chain_id, found.thread.number])}#comment-{found.pk}")
+
+
+@requires("comment", team_mode=True)
+@require_safe
+def mentions(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """Members to mention: `?q=` is what was typed behind the @."""
+    people = members_like(request.GET.get("q", ""), chain_for(request, chain_id).team_id)
+    return render(request, "review/_mentions.html", {"people": people})
 
 
 @requires("comment")

@@ -10,7 +10,8 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import ChainAST
 from chainviz.core.documents.document_context import DocumentContext
-from chainviz.core.providers.section_rules import Mark
+from chainviz.core.operations.summarize import SUMMARIZE
+from chainviz.core.providers.rules.section_rules import Mark
 from chainviz.store.content.message_reader import (
     AT_HAND,
     BodyReader,
@@ -37,7 +38,7 @@ class StoredChain:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.bodies = BodyReader()
-        self.read = RowReader()
+        self.read = RowReader(self.bodies.runs)
 
     @property
     def format(self) -> str:
@@ -91,6 +92,12 @@ class StoredChain:
                 AT_HAND.clear()
                 AT_HAND[key] = tree
         return tree
+
+    @cached_property
+    def summaries(self) -> Sequence[Snapshot]:
+        """The steps of its history that made summaries, oldest first: none in most chains."""
+        made = Snapshot.objects.filter(history=self.snapshot.history_id, operation=SUMMARIZE.name)
+        return list(made.select_related("parent").order_by("pk"))
 
     def signed(self, start: int) -> Iterator[int]:
         return self.outline.marked(Mark.SIGNED, start)

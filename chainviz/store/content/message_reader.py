@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from chainviz.core import formats
-from chainviz.core.chain.messages import CallRef, Fragment, Part
+from chainviz.core.chain.messages import HUMAN, CallRef, Fragment, Part
 from chainviz.core.chain.messages import Message as CoreMessage
 from chainviz.core.documents.json import long_strings
 from chainviz.core.documents.units import Read
@@ -82,12 +83,17 @@ def forget() -> None:
     AT_HAND.clear()
 
 
-def read_rows(pieces: Iterable[Piece]) -> Iterator[StoredMessage]:
-    """Yields the message rows of some pieces, in their order."""
-    columns = ("digest", "size", "skeleton", "preview", "source")
+Runs = dict[int, tuple[str, int | None, str]]
+"""Format, upload and kind of runs."""
+COLUMNS = ("digest", "size", "skeleton", "preview", "source")
+
+
+def read_rows(pieces: Iterable[Piece], runs: Runs | None = None) -> Iterator[StoredMessage]:
+    """Yields the message rows of some pieces, in their order. `runs` takes what the same query says about their runs."""
     for group in _groups(pieces):
         found = {}
-        for run, position, digest, size, skeleton, preview, source in _select(Message, columns, group):
+        rows = _select(Message, COLUMNS, group) if runs is None else _select_with_runs(group, runs)
+        for run, position, digest, size, skeleton, preview, source in rows:
             shape = unpack_shape(skeleton, size, preview)
             found[run, position] = StoredMessage(run, position, bytes(digest), shape, bytes(skeleton), bytes(source))
         for piece in group:
@@ -98,8 +104,10 @@ def read_rows(pieces: Iterable[Piece]) -> Iterator[StoredMessage]:
 class RowReader:
     """Reads message rows of one chain and keeps the last ones, since a page reads the same few several times."""
 
-    def __init__(self) -> None:
+    def __init__(self, runs: Runs) -> None:
+        """`runs` learns about the runs of what is read."""
         self._held: dict[tuple[int, int], StoredMessage] = {}
+        self._runs = runs
 
     def __call__(self, pieces: Iterable[Piece]) -> list[StoredMessage]:
         pieces = list(pieces)
@@ -108,7 +116,7 @@ class RowReader:
         places = [(run, start + i) for run, start, length in pieces for i in range(length)]
         found = {place: self._held[place] for place in places if place in self._held}
         missing = join(Piece(*place, 1) for place in dict.fromkeys(places) if place not in found)
-        found |= {(row.run, row.position): row for row in read_rows(missing)}
+        found |= {(row.run, row.position): row for row in read_rows(missing, self._runs)}
         if len(self._held) > HELD_ROWS:
             self._held.clear()
         self._held |= found
@@ -116,14 +124,16 @@ class RowReader:
 
 
 def read_shapes(pieces: Iterable[Piece]) -> Iterator[StoredShape]:
-    """Yields the shapes alone, which are enough for a tree."""
+    """Yields the shapes alone, which are enough for a tree. Only those of human messages have a preview, for all of them
+    together would be long."""
     for group in _groups(pieces):
         rows = _select(Message, ("size", "skeleton", "preview"), group)
         found = {(run, position): shape for run, position, *shape in rows}
         for run, start, length in group:
             for position in range(start, start + length):
                 size, skeleton, preview = found[run, position]
-                yield unpack_shape(skeleton, size, preview)
+                shape = unpack_shape(skeleton, size, "")
+                yield replace(shape, preview=preview) if shape.role == HUMAN else shape
 
 
 def read_skeletons(pieces: Iterable[Piece]) -> Iterator[tuple[int, bytes]]:
@@ -180,6 +190,18 @@ def _select(model: type[Message] | type[Body], columns: Sequence[str], pieces: S
     return rows
 
 
+def _select_with_runs(pieces: Sequence[Piece], runs: Runs) -> list[Sequence[Any]]:
+    quote = connection.ops.quote_name
+    condition, values = _within(pieces)
+    names = ", ".join(f"m.{quote(name)}" for name in ("run_id", "position", *COLUMNS))
+    tables = f"{quote(Message._meta.db_table)} m JOIN {quote(Run._meta.db_table)} r ON r.{quote('id')} = m.{quote('run_id')}"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT r.format, r.upload_id, r.kind, {names} FROM {tables} WHERE {condition}", values)
+        rows = cursor.fetchall()
+    runs |= {row[3]: row[:3] for row in rows}
+    return [row[3:] for row in rows]
+
+
 def read_calls(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, tuple[CallRef, ...]]]:
     """Yields run, position and calls of the messages that call tools, in order."""
     for group in _groups(pieces):
@@ -206,14 +228,23 @@ class BodyReader:
     """Turns message rows into messages by reading their bodies; keeps what it read about runs and uploads."""
 
     def __init__(self) -> None:
-        self._runs: dict[int, tuple[str, int | None, str]] = {}
-        """Format, upload and kind."""
+        self.runs: Runs = {}
         self._uploads: dict[int, UploadReader] = {}
+        self._ahead: dict[tuple[int, int], bytes] = {}
+        """Bodies that were read ahead."""
+
+    def read_ahead(self, rows: Sequence[StoredMessage]) -> None:
+        """Reads at once what short messages, which are asked for one by one, are made of."""
+        short = [row for row in rows if not _is_long(row)]
+        spans = [unpack_spans(row.source) for row in short]
+        self._learn({row.run for row in short})
+        self._ahead |= self._bodies([row for row, found in zip(short, spans, strict=True) if _has_own(found)])
+        self._prefetch(short, spans)
 
     def messages(self, rows: Sequence[StoredMessage]) -> list[CoreMessage]:
         sources = self.sources(rows)
         return [
-            formats.get_format(self._runs[row.run][0]).message(row.shape.role, source)
+            formats.get_format(self.runs[row.run][0]).message(row.shape.role, source)
             for row, source in zip(rows, sources, strict=True)
         ]
 
@@ -243,17 +274,16 @@ class BodyReader:
         """Where the message lies, and what reads the text of each span."""
         self._learn({row.run})
         spans = unpack_spans(row.source)
-        own = any(span.start < 0 for span in spans)
-        body = self._bodies([row]).get((row.run, row.position), b"") if own else b""
+        body = self._bodies([row]).get((row.run, row.position), b"") if _has_own(spans) else b""
         return spans, texts_of(spans, body, self.upload(row.run) or _no_upload)
 
     def _format(self, row: StoredMessage) -> Format:
-        return formats.get_format(self._runs[row.run][0])
+        return formats.get_format(self.runs[row.run][0])
 
     def sources(self, rows: Sequence[StoredMessage]) -> list[tuple[Fragment, ...]]:
         self._learn({row.run for row in rows})
         spans = [unpack_spans(row.source) for row in rows]
-        own = [row for row, found in zip(rows, spans, strict=True) if any(span.start < 0 for span in found)]
+        own = [row for row, found in zip(rows, spans, strict=True) if _has_own(found)]
         bodies = self._bodies(own)
         self._prefetch(rows, spans)
         return [
@@ -265,7 +295,7 @@ class BodyReader:
         """Reads the chunks of many small messages in one query."""
         wanted: dict[int, set[int]] = {}
         for row, found in zip(rows, spans, strict=True):
-            upload = self._runs[row.run][1]
+            upload = self.runs[row.run][1]
             if upload is not None:
                 wanted.setdefault(upload, set()).update(
                     *(chunks_of(s.start - s.lead, s.start + s.length) for s in found if s.start >= 0)
@@ -276,7 +306,7 @@ class BodyReader:
 
     def upload(self, run: int) -> UploadReader | None:
         self._learn({run})
-        upload_id = self._runs[run][1]
+        upload_id = self.runs[run][1]
         if upload_id is None:
             return None
         return self._uploads.setdefault(upload_id, UploadReader(upload_id))
@@ -284,17 +314,22 @@ class BodyReader:
     def are_written(self, rows: Sequence[StoredMessage]) -> bool:
         """Whether a step wrote any of them; all others were imported."""
         self._learn({row.run for row in rows})
-        return any(self._runs[row.run][2] == Run.EDIT for row in rows)
+        return any(self.runs[row.run][2] == Run.EDIT for row in rows)
 
     def _learn(self, runs: set[int]) -> None:
-        missing = runs - self._runs.keys()
+        missing = runs - self.runs.keys()
         if missing:
             found = Run.objects.filter(pk__in=missing).values_list("pk", "format", "upload_id", "kind")
-            self._runs |= {pk: (format, upload, kind) for pk, format, upload, kind in found}
+            self.runs |= {pk: (format, upload, kind) for pk, format, upload, kind in found}
 
     def _bodies(self, rows: Sequence[StoredMessage]) -> dict[tuple[int, int], bytes]:
-        pieces = [row.piece for row in rows]
-        return {(run, position): content for run, position, content in read_bodies(pieces)}
+        pieces = [row.piece for row in rows if (row.run, row.position) not in self._ahead]
+        return self._ahead | {(run, position): content for run, position, content in read_bodies(pieces)}
+
+
+def _has_own(spans: Sequence[SourceSpan]) -> bool:
+    """Whether any of a message lies in a body of its own, not in an upload."""
+    return any(span.start < 0 for span in spans)
 
 
 def _is_long(row: StoredMessage) -> bool:

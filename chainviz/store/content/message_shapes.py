@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import lru_cache
+from sys import intern
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import (
@@ -43,9 +44,9 @@ class PartShape(NamedTuple):
     """A call without function, or a result that is an error."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StoredShape:
-    """A stored message whose body was not read: has what core's Shape asks for."""
+    """A stored message whose body was not read: has what core's Shape asks for. Small, as a long chain has very many."""
 
     role: str
     size: int
@@ -53,18 +54,20 @@ class StoredShape:
     label: str = ""
     note: str = ""
     preview: str = ""
+    calls: tuple[CallRef, ...] = field(init=False, compare=False, repr=False)
+    results: tuple[CallRef, ...] = field(init=False, compare=False, repr=False)
 
-    @cached_property
-    def calls(self) -> tuple[CallRef, ...]:
-        if self.role != AI:
-            return ()
-        return tuple(CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_call" and not p.flag)
-
-    @cached_property
-    def results(self) -> tuple[CallRef, ...]:
-        if self.role != TOOL:
-            return ()
-        return tuple(CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_result")
+    def __post_init__(self) -> None:
+        calls: tuple[CallRef, ...] = ()
+        results: tuple[CallRef, ...] = ()
+        if self.role == AI:
+            calls = tuple([
+                CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_call" and not p.flag
+            ])
+        elif self.role == TOOL:
+            results = tuple([CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_result"])
+        object.__setattr__(self, "calls", calls)
+        object.__setattr__(self, "results", results)
 
     @property
     def is_user_action(self) -> bool:
@@ -107,14 +110,14 @@ def unpack_large(skeleton: bytes, size: int, preview: str) -> StoredShape:
 
 def _unpack(skeleton: bytes, size: int, preview: str) -> StoredShape:
     role, parts, label, note = unpack(skeleton)
-    return StoredShape(role, size, tuple([_part_shape(part) for part in parts]), label, note, preview)
+    return StoredShape(intern(role), size, tuple([_part_shape(part) for part in parts]), label, note, preview)
 
 
 def _part_shape(packed: list[Any]) -> PartShape:
     if len(packed) == 2:
         return PartShape(KINDS[packed[0]], packed[1])
     number, size, id, name, flag = packed
-    return PartShape(KINDS[number], size, id, name, bool(flag))
+    return PartShape(KINDS[number], size, id, intern(name), bool(flag))
 
 
 def shape_of_part(part: Part) -> PartShape:

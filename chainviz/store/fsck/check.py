@@ -11,6 +11,7 @@ from django.db.models import Count, F
 from chainviz.store.checksums import Checked
 from chainviz.store.content.message_reader import forget, pieces_of
 from chainviz.store.content.pieces import Piece, join
+from chainviz.store.content.uploads import unused
 from chainviz.store.fsck.contents import RunCheck, upload_findings
 from chainviz.store.fsck.findings import Finding, guarded
 from chainviz.store.fsck.rows import changed_rows
@@ -35,8 +36,9 @@ class Fsck:
     def findings(self) -> Iterator[Finding]:
         forget()
         yield from changed_rows(CHECKED)
-        for upload in every(Upload):
-            yield from guarded(f"Upload {upload.pk} ({upload.filename})", upload_findings(upload))
+        for upload in every(Upload, base=None):
+            states = [upload, *every(Upload, base=upload.pk)]
+            yield from guarded(f"Upload {upload.pk} ({upload.filename})", upload_findings(states))
         for run in every(Run, history__importing=None, writing=None):
             yield from guarded(f"Run {run.pk} of chain {run.history_id}", self._runs.run(run))
         for snapshot in every(Snapshot):
@@ -94,8 +96,8 @@ class Fsck:
         elif snapshot.versions.filter(pk=F("history__head")).exists():
             fresh, charts = compute(snapshot)
             noted = unpack_charts(outline.charts)
-            told = (listing.total, listing.section_count, noted.roles, noted.tools, noted.beside)
-            if told != (fresh.total, fresh.section_count, charts.roles, charts.tools, charts.beside):
+            told = (listing.total, listing.section_count, noted.roles, noted.tools, noted.beside, noted.times)
+            if told != (fresh.total, fresh.section_count, charts.roles, charts.tools, charts.beside, charts.times):
                 yield Finding("error", wrong)
 
     def _history(self, history: History) -> Iterator[Finding]:
@@ -121,7 +123,7 @@ class Fsck:
     def _leftovers(self) -> Iterator[Finding]:
         if Purge.objects.exists():
             yield Finding("error", "A deletion for good was left open: nothing is protected until it is closed.")
-        for upload in Upload.objects.filter(runs__isnull=True):
+        for upload in unused(Upload.objects.filter(runs__isnull=True).values_list("pk", flat=True)):
             yield Finding("note", f"Upload {upload.pk} ({upload.filename}) belongs to no chain.")
         try:
             connection.check_constraints()

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from hashlib import sha256
+from collections.abc import Iterator, Sequence
 
 from django.db.models import Count, Max, Min
 
-from chainviz.core.documents.written_file import written
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, read_rows
 from chainviz.store.content.message_shapes import pack_skeleton, preview
 from chainviz.store.content.pieces import Piece
 from chainviz.store.content.run_checksums import stored_hash
 from chainviz.store.content.spans import message_digest
-from chainviz.store.content.uploads import UploadReader, is_whole
+from chainviz.store.content.uploads import digests, is_whole, own_chunks
 from chainviz.store.fsck.findings import Finding
 from chainviz.store.models import Message, Run, RunChecksum, Upload, UploadChunk
 from chainviz.store.outline.hashes import BASE, PRIME
@@ -22,22 +20,26 @@ GROUP = 200
 """Messages read together."""
 
 
-def upload_findings(upload: Upload) -> Iterator[Finding]:
-    name = f"Upload {upload.pk} ({upload.filename})"
-    if not is_whole(upload) and upload.runs.exclude(history__importing=None).exists():
-        return
-    indexes = list(UploadChunk.objects.filter(upload=upload).order_by("index").values_list("index", flat=True))
-    if indexes != list(range(len(indexes))):
-        yield Finding("error", f"{name} lacks some of its chunks.")
-        return
-    digest, size = sha256(), 0
-    for part in written((content for _, content in UploadReader(upload.pk).chunks()), upload.encoding):
-        digest.update(part)
-        size += len(part)
-    if size != upload.size:
-        yield Finding("error", f"{name} has {size} bytes instead of {upload.size}.")
-    elif digest.hexdigest() != upload.sha256:
-        yield Finding("error", f"{name} has changed: its bytes do not have the sha256 they came with.")
+def upload_findings(uploads: Sequence[Upload]) -> Iterator[Finding]:
+    """Of an upload with the later states of its file, the oldest first."""
+    whole = []
+    for upload in uploads:
+        if not is_whole(upload) and upload.runs.exclude(history__importing=None, writing=None).exists():
+            continue
+        indexes = list(UploadChunk.objects.filter(upload=upload).order_by("index").values_list("index", flat=True))
+        if indexes != list(own_chunks(upload)[: len(indexes)]):
+            yield Finding("error", f"{_name(upload)} lacks some of its chunks.")
+        else:
+            whole.append(upload)
+    for upload, digest, size in digests(whole):
+        if size != upload.size:
+            yield Finding("error", f"{_name(upload)} has {size} bytes instead of {upload.size}.")
+        elif digest != upload.sha256:
+            yield Finding("error", f"{_name(upload)} has changed: its bytes do not have the sha256 they came with.")
+
+
+def _name(upload: Upload) -> str:
+    return f"Upload {upload.pk} ({upload.filename})"
 
 
 class RunCheck:

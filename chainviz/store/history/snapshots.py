@@ -14,13 +14,13 @@ from chainviz.store.content.runs import Batch
 from chainviz.store.content.spans import stored_bytes
 from chainviz.store.models import Run, Snapshot, Template
 from chainviz.store.outline.blocks import Listing
-from chainviz.store.outline.build import outline_of, save_outline
+from chainviz.store.outline.build import compute_of, outline_of, save_outline
 from chainviz.store.outline.cache import BlockWriter
 from chainviz.store.outline.hashes import to_bytes
 from chainviz.store.outline.measures import Charts, unpack_charts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.update import OutlineEditor
-from chainviz.store.transfer.document_context import usage_beside
+from chainviz.store.transfer.document_context import note_beside
 
 GENERATIONS = 50
 """After this many splices a snapshot lists all its pieces, if that is not much longer than the splices together."""
@@ -70,7 +70,7 @@ class NextSnapshot:
             report=pack(list(origin.report)),
         )
         if template is not None:
-            self.charts.beside = usage_beside(snapshot)
+            note_beside(snapshot, self.charts)
         save_outline(snapshot, self.listing, self.charts)
         return snapshot
 
@@ -91,12 +91,27 @@ def next_snapshot(
     return NextSnapshot(parent, listing, charts, _pieces(parent, [change.pieces for change in changes]), stored)
 
 
-def _removed_bytes(outline: OutlineReader, changes: Iterable[PlacedSplice]) -> int:
+def rebuilt_snapshot(
+    parent: Snapshot, changes: Sequence[PieceSplice], added: int, batch: Batch = nullcontext, format: str = ""
+) -> NextSnapshot:
+    """The same where very many messages change: the outline is built from its beginning, so that few of them are in memory
+    at a time. `added`: bytes of the new messages as their source spells them."""
+    outline = outline_of(parent)
+    removed = _removed_bytes(OutlineReader.of(parent, outline), changes)
+    writer = BlockWriter(parent.history_id, batch)
+    listing, charts = compute_of(splice(pieces_of(parent), changes), format or parent.format, writer)
+    writer.flush()
+    before = unpack_charts(outline.charts)
+    charts.beside, charts.times = before.beside, before.times
+    return NextSnapshot(parent, listing, charts, _pieces(parent, changes), parent.stored - removed + added)
+
+
+def _removed_bytes(outline: OutlineReader, changes: Iterable[PlacedSplice | PieceSplice]) -> int:
     removed = (piece for c in changes for piece in outline.pieces(c.start, c.start + c.removed))
     return sum(stored_bytes(row.source) for row in read_rows(removed))
 
 
-def _pieces(parent: Snapshot, splices: list[PieceSplice]) -> dict[str, Any]:
+def _pieces(parent: Snapshot, splices: Sequence[PieceSplice]) -> dict[str, Any]:
     """Returns the columns of the pieces: a splice against the parent, or from time to time a full list. A full list is
     written only when the splices since the last one are worth a good part of it, so that versions stay small however
     scattered the pieces are."""

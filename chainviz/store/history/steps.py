@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, tee
 from typing import Any
 
 from django.db import DatabaseError, transaction
@@ -23,13 +23,14 @@ from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.envelope_json import to_json
 from chainviz.core.errors import Refused
 from chainviz.core.formats.stylist import Stylist
+from chainviz.core.state.processed_length import is_state
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import pack_body
 from chainviz.store.content.message_reader import StoredMessage, read_rows
 from chainviz.store.content.pieces import PlacedSplice
 from chainviz.store.content.runs import Batch, RunWriter
 from chainviz.store.content.spans import message_digest
-from chainviz.store.history.snapshots import Origin, next_snapshot
+from chainviz.store.history.snapshots import NextSnapshot, Origin, next_snapshot, rebuilt_snapshot
 from chainviz.store.history.state_length import surroundings_after
 from chainviz.store.models import Run, Snapshot, Template, Writing
 from chainviz.store.transfer.leases import STEP_BROKEN_OFF, BrokenOff, discard_step, end_step, held_edition, step_batch
@@ -37,6 +38,8 @@ from chainviz.store.transfer.leases import STEP_BROKEN_OFF, BrokenOff, discard_s
 LONG = 1000
 """Messages added or removed by a long step."""
 LONG_BYTES = 4 << 20
+WIDE = 4000
+"""Messages that a step may change in pairs beside one another; of one that changes more, few are in memory at a time."""
 CHANGED = "The draft changed meanwhile; look at it again."
 
 
@@ -58,9 +61,13 @@ class NewStep:
         return bool(self.format)
 
     @property
+    def changed(self) -> int:
+        """How many messages change."""
+        return sum(max(one.removed, len(one.messages)) for one in self.changes)
+
+    @property
     def is_long(self) -> bool:
-        messages = sum(max(one.removed, len(one.messages)) for one in self.changes)
-        return messages > LONG or sum(each.size for one in self.changes for each in one.messages) > LONG_BYTES
+        return self.changed > LONG or sum(each.size for one in self.changes for each in one.messages) > LONG_BYTES
 
 
 AddStep = Callable[[Snapshot], Snapshot]
@@ -131,14 +138,13 @@ def _write(parent: Snapshot, step: NewStep, run: Run, batch: Batch = nullcontext
     chain = StoredChain(parent)
     format = formats.get_format(step.format or parent.format)
     context = step.surroundings or chain.surroundings
-    changes = list(Stylist(chain, format, context.envelope, is_new=step.is_converted).written(step.changes))
+    # one change is written after the other; reading what they remove is a few queries ahead
+    changes, ahead = tee(Stylist(chain, format, context.envelope, is_new=step.is_converted).written(step.changes))
     outline = chain.outline
-    gone = (piece for one in changes for piece in outline.pieces(one.start, one.start + one.removed))
+    gone = (piece for one in ahead for piece in outline.pieces(one.start, one.start + one.removed))
     removed = read_rows(gone) if not step.is_converted else iter(())
-    placed = [change for one in changes for change in _placed(one, islice(removed, one.removed), writer)]
-    writer.finish()
-    following = next_snapshot(parent, placed, batch, step.format)
-    around = step.surroundings if step.is_converted else surroundings_after(parent, placed, step.surroundings)
+    placed = (change for one in changes for change in _placed(one, islice(removed, one.removed), writer))
+    following, around = _follow(parent, step, placed, writer, batch)
     origin = Origin(step.operation, step.options, [_plain(row) for row in step.report], run)
 
     def show() -> Snapshot:
@@ -146,6 +152,21 @@ def _write(parent: Snapshot, step: NewStep, run: Run, batch: Batch = nullcontext
         return following.create(origin, format=run.format, template=template)
 
     return show
+
+
+def _follow(
+    parent: Snapshot, step: NewStep, placed: Iterator[PlacedSplice], writer: RunWriter, batch: Batch
+) -> tuple[NextSnapshot, DocumentContext | None]:
+    """Writes the messages. Returns what follows, and the new document around them where it changes."""
+    if step.changed > WIDE and (step.is_converted or not is_state(formats.get_format(parent.format))):
+        splices = [(each.pieces, each.stored) for each in placed]
+        writer.finish()
+        pieces, added = [pieces for pieces, _ in splices], sum(stored for _, stored in splices)
+        return rebuilt_snapshot(parent, pieces, added, batch, step.format), step.surroundings
+    changes = list(placed)
+    writer.finish()
+    following = next_snapshot(parent, changes, batch, step.format)
+    return following, step.surroundings if step.is_converted else surroundings_after(parent, changes, step.surroundings)
 
 
 def new_template(run: Run, around: DocumentContext, starts: bytes = b"") -> Template:

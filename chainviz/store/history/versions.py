@@ -27,7 +27,7 @@ def save(draft: Draft, *, author: str, note: str = "", expected: Version | None 
     with transaction.atomic():
         # the draft before its history, in the order of all who write
         held = Draft.objects.select_for_update().get(pk=draft.pk)
-        version = _advance(expected, current(held), author=author, note=note or held.note)
+        version = advance(expected, current(held), author=author, note=note or held.note)
         Draft.objects.filter(pk=draft.pk).update(saved=version)
     draft.saved = version
     return version
@@ -35,7 +35,7 @@ def save(draft: Draft, *, author: str, note: str = "", expected: Version | None 
 
 def restore(old: Version, *, author: str, note: str = "", expected: Version) -> Version:
     """An old state becomes the newest one; nothing in between is lost."""
-    return _advance(expected, old.snapshot, author=author, note=note or f"Version {old.number} again")
+    return advance(expected, old.snapshot, author=author, note=note or f"Version {old.number} again")
 
 
 @contextmanager
@@ -49,7 +49,8 @@ def saved_as_branch(draft: Draft, *, author: str, note: str = "") -> Iterator[Ve
         yield version
 
 
-def _advance(expected: Version, snapshot: Snapshot, *, author: str, note: str) -> Version:
+def advance(expected: Version, snapshot: Snapshot, *, author: str, note: str) -> Version:
+    """The snapshot becomes the next version; Conflict if the head is no longer `expected`."""
     try:
         with transaction.atomic():
             version = Version.objects.create(

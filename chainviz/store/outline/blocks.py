@@ -43,8 +43,16 @@ class RowBlock:
         """Sums over the rows up to and including each."""
         return list(accumulate((row.measure for row in self.rows), Measure.__add__))
 
+    @cached_property
+    def message_ends(self) -> list[int]:
+        """Their messages only, which are counted faster."""
+        return list(accumulate(row.messages for row in self.rows))
+
     def before(self, row: int) -> Measure:
         return self.ends[row - 1] if row else NOTHING
+
+    def messages_before(self, row: int) -> int:
+        return self.message_ends[row - 1] if row else 0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ imported, and where the cache has no outline or one that was made by older rules
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chainviz.core import progress
@@ -13,22 +13,22 @@ from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.verdict import counted
 from chainviz.store.content.codec import pack
 from chainviz.store.content.message_reader import pieces_of, read_placed, read_shapes
-from chainviz.store.content.pieces import PlacedMessage, join
+from chainviz.store.content.pieces import Piece, PlacedMessage, join, total
 from chainviz.store.models import History, Outline, OutlineBlock, Snapshot
 from chainviz.store.outline import blocks
 from chainviz.store.outline.blocks import Entry, HashedRow, Listing, PackedBlock, pack_listing, pack_rows, pack_sections
 from chainviz.store.outline.cache import BlockReader, BlockWriter, visible_problems
 from chainviz.store.outline.edition import RULES
 from chainviz.store.outline.hashes import sequence_hash
-from chainviz.store.outline.late_results import LateResults, late_results
 from chainviz.store.outline.measures import NONE, Charts, Counts, add_counts
-from chainviz.store.outline.problem_rules import Neighbours, check_rows
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import RowMessages, SectionRow
-from chainviz.store.outline.section_rules import SectionRules
+from chainviz.store.outline.rules.late_results import LateResults, late_results
+from chainviz.store.outline.rules.problem_rules import Neighbours, check_rows
+from chainviz.store.outline.rules.section_rules import SectionRules
 from chainviz.store.outline.sections import SectionCutter
 from chainviz.store.quick_only import must_be_quick
-from chainviz.store.transfer.document_context import envelope_of, usage_beside
+from chainviz.store.transfer.document_context import envelope_of, note_beside
 
 OPENING_ROWS = 4096
 """The rows up to the first AI message are checked together, if they are no more than this."""
@@ -202,9 +202,16 @@ def rebuild_all() -> int:
 def compute(
     snapshot: Snapshot, write: Callable[[PackedBlock], None] = lambda block: None, report: Progress = ignore_progress
 ) -> tuple[Listing, Charts]:
-    pieces = pieces_of(snapshot)
-    builder = OutlineBuilder(write, snapshot.format, late_results(read_shapes(pieces)))
-    for placed in progress.counted(read_placed(pieces), snapshot.messages, report, "checked"):
+    listing, charts = compute_of(pieces_of(snapshot), snapshot.format, write, report)
+    note_beside(snapshot, charts)
+    return listing, charts
+
+
+def compute_of(
+    pieces: Sequence[Piece], format: str, write: Callable[[PackedBlock], None], report: Progress = ignore_progress
+) -> tuple[Listing, Charts]:
+    """The outline of messages that no snapshot shows yet, without what a document records beside them."""
+    builder = OutlineBuilder(write, format, late_results(read_shapes(pieces)))
+    for placed in progress.counted(read_placed(pieces), total(pieces), report, "checked"):
         builder.add(placed)
-    builder.charts.beside = usage_beside(snapshot)
     return builder.finish(), builder.charts

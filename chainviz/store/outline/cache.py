@@ -18,8 +18,7 @@ from chainviz.store.outline.blocks import (
     unpack_sections,
 )
 from chainviz.store.outline.hashes import pack_hashes, unpack_hashes
-from chainviz.store.outline.measures import NONE, Counts, Measure
-from chainviz.store.outline.rows import OPENING
+from chainviz.store.outline.measures import NONE, OPENING, Counts, Measure
 
 BATCH = 64
 """Blocks written together."""
@@ -69,6 +68,16 @@ class BlockReader:
     def load_sections(self, digests: Iterable[bytes]) -> None:
         for digest, content in self._fetch({d for d in digests if d not in self.sections}, "digest", "rows"):
             self.sections[bytes(digest)] = unpack_sections(content)
+
+    def load(self, rows: Iterable[bytes], sections: Iterable[bytes]) -> None:
+        """Reads blocks of both kinds in one query."""
+        of_rows = {digest for digest in rows if digest not in self.rows}
+        of_sections = {digest for digest in sections if digest not in self.sections}
+        for digest, content in self._fetch(of_rows | of_sections, "digest", "rows"):
+            if bytes(digest) in of_rows:
+                self.rows[bytes(digest)] = unpack_rows(content)
+            else:
+                self.sections[bytes(digest)] = unpack_sections(content)
 
     def _fetch(self, digests: set[bytes], *columns: str) -> Iterable[tuple[bytes, ...]]:
         if not digests:

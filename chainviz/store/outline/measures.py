@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import Message, Shape, ToolCall, ToolResult
 from chainviz.core.chain.problems import SEVERITIES
-from chainviz.core.providers.section_rules import Mark
+from chainviz.core.providers.rules.section_rules import Mark
+from chainviz.core.usage.recorded_times import Times
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.message_shapes import StoredShape
 
 Counts = dict[str, list[int]]
 """Numbers by name. Of problems: by provider ("" is the tree itself) how many of each severity, in the order of SEVERITIES."""
 NONE = (0,) * len(SEVERITIES)
+OPENING = "opening"
+"""Key of the one tree problem that counts only where the chain has more than one section."""
 
 
 class Measure(NamedTuple):
@@ -29,6 +32,11 @@ class Measure(NamedTuple):
     problems: Counts = {}
     usage: Counts = {}
     """By model: the recorded tokens, in the order of core's TokenUsage."""
+    rules: Counts = {}
+    """By rule of the tree: how many problems."""
+    began: int = 0
+    """When its first message was written, and its last one, as core's Times."""
+    ended: int = 0
     thinking: int = 0
     """Messages with the first of core's marks (providers/section_rules.py); then those with the others, in their order."""
     unthinking: int = 0
@@ -40,6 +48,10 @@ class Measure(NamedTuple):
     def marked(self, mark: Mark) -> int:
         numbers = (self.thinking, self.unthinking, self.not_first, self.unsigned, self.odd_ids, self.signed)
         return numbers[mark.bit_length() - 1]
+
+    @property
+    def times(self) -> Times:
+        return Times(self.began, self.ended)
 
     @property
     def rows(self) -> int:
@@ -55,6 +67,8 @@ class Measure(NamedTuple):
             self.invalid + other.invalid,
             add_counts(self.problems, other.problems),
             add_counts(self.usage, other.usage),
+            add_counts(self.rules, other.rules),
+            *(self.times | other.times),
             self.thinking + other.thinking,
             self.unthinking + other.unthinking,
             self.not_first + other.not_first,
@@ -83,7 +97,9 @@ def add_up(measures: Iterable[Measure]) -> Measure:
     parts = list(measures)
     if not parts:
         return NOTHING
-    headers, pairs, messages, size, header_size, invalid, problems, usage, *marks = zip(*parts, strict=True)
+    headers, pairs, messages, size, header_size, invalid, problems, usage, rules, began, ended, *marks = zip(
+        *parts, strict=True
+    )
     return Measure(
         sum(headers),
         sum(pairs),
@@ -93,8 +109,20 @@ def add_up(measures: Iterable[Measure]) -> Measure:
         sum(invalid),
         reduce(add_counts, problems, {}),
         reduce(add_counts, usage, {}),
+        reduce(add_counts, rules, {}),
+        min(filter(None, began), default=0),
+        max(ended),
         *map(sum, marks),
     )
+
+
+def count_rules(problems: Iterable[list[Any]]) -> Counts:
+    """Counts packed problems of the tree by their rule."""
+    counts: Counts = {}
+    for problem in problems:
+        if problem[5] in ("", OPENING):
+            counts.setdefault(problem[0], [0])[0] += 1 + sum(problem[9:])
+    return counts
 
 
 def count_problems(problems: Iterable[list[Any]]) -> Counts:
@@ -108,13 +136,21 @@ def count_problems(problems: Iterable[list[Any]]) -> Counts:
 class Charts:
     """Bytes by role and by tool of one snapshot. An edit takes the old rows out and adds the new ones."""
 
-    def __init__(self, roles: Counts | None = None, tools: Counts | None = None, beside: Counts | None = None) -> None:
+    def __init__(
+        self,
+        roles: Counts | None = None,
+        tools: Counts | None = None,
+        beside: Counts | None = None,
+        times: Iterable[int] = (),
+    ) -> None:
         self.roles = roles or {}
         """By role: messages, bytes."""
         self.tools = tools or {}
-        """By tool name: calls, bytes of calls, results, bytes of results."""
+        """By tool name: calls, bytes of calls, results, bytes of results, results that are errors."""
         self.beside = beside or {}
         """By model: tokens that the document records beside its messages."""
+        self.times = Times(*times)
+        """The times that it records there."""
 
     def add(self, row: Sequence[Shape], sign: int = 1) -> None:
         """Adds the messages of a row, or takes them out (-1). A result without a name counts for its call's tool."""
@@ -123,36 +159,37 @@ class Charts:
             role = _sums(self.roles, message.role, 2)
             role[0] += sign
             role[1] += sign * message.size
-            for kind, size, id, name in _parts(message):
+            for kind, size, id, name, is_error in _parts(message):
                 is_result = kind == "tool_result"
                 if is_result:
                     name = name or names.get(id, "")
                 else:
                     names[id] = name
-                tool = _sums(self.tools, name, 4)
+                tool = _sums(self.tools, name, 5)
                 tool[2 * is_result] += sign
                 tool[2 * is_result + 1] += sign * size
+                tool[4] += sign * is_error
         if sign < 0:
             _drop_empty(self.roles)
             _drop_empty(self.tools)
 
     def packed(self) -> bytes:
-        return pack([self.roles, self.tools, self.beside])
+        return pack([self.roles, self.tools, self.beside, self.times])
 
 
-def _parts(message: Shape) -> Iterator[tuple[str, int, str, str]]:
-    """Yields kind, size, id and tool name of calls and results."""
+def _parts(message: Shape) -> Iterator[tuple[str, int, str, str, bool]]:
+    """Yields kind, size, id and tool name of calls and results, and whether it is a result that is an error."""
     if isinstance(message, StoredShape):
         for shape in message.parts:
             if shape.kind in ("tool_call", "tool_result"):
-                yield shape.kind, shape.size, shape.id, shape.name
+                yield shape.kind, shape.size, shape.id, shape.name, shape.flag and shape.kind == "tool_result"
         return
     assert isinstance(message, Message)
     for part in message.parts:
         if type(part) is ToolCall:
-            yield "tool_call", part.size, part.id, part.name
+            yield "tool_call", part.size, part.id, part.name, False
         elif type(part) is ToolResult:
-            yield "tool_result", part.size, part.call_id, part.name
+            yield "tool_result", part.size, part.call_id, part.name, part.is_error
 
 
 def _sums(totals: dict[str, list[int]], name: str, width: int) -> list[int]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import PathError
-from chainviz.core.providers.section_rules import Mark
+from chainviz.core.providers.rules.section_rules import Mark
 from chainviz.store.content.pieces import Piece, cut, join
 from chainviz.store.models import Outline, Snapshot
 from chainviz.store.outline.blocks import Entry, HashedRow, Listing, RowBlock, SectionBlock, hashed_rows
@@ -134,7 +134,7 @@ class OutlineReader:
         before = self.listing.rows_before(index)
         block = self.row_block(index)
         i = row - before.rows
-        offset = block.before(i).messages
+        offset = block.messages_before(i)
         return RowPlace(block.rows[i], before.messages + offset, block, offset)
 
     def measure_between(self, low: int, high: int) -> Measure:
@@ -155,7 +155,7 @@ class OutlineReader:
         block_index = bisect_right(self.listing.message_counts, index)
         before = self.listing.rows_before(block_index)
         block = self.row_block(block_index)
-        return before.rows + bisect_right(block.ends, index - before.messages, key=attrgetter("messages"))
+        return before.rows + bisect_right(block.message_ends, index - before.messages)
 
     def marked(self, mark: Mark, start: int) -> Iterator[int]:
         """Yields the AI messages with the mark, from message `start` on; reads only blocks that have any."""
@@ -163,7 +163,7 @@ class OutlineReader:
             if not self.listing.rows[index].measure.marked(mark):
                 continue
             before, block = self.listing.rows_before(index).messages, self.row_block(index)
-            places = (before + block.before(i).messages for i, row in enumerate(block.rows) if row.marks & mark)
+            places = (before + block.messages_before(i) for i, row in enumerate(block.rows) if row.marks & mark)
             yield from (place for place in places if place >= start)
 
     # messages and paths

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem, place_in_words
 from chainviz.core.chain.tree import BodyPair, PairType
-from chainviz.core.providers.section_rules import Mark, marks_of
+from chainviz.core.providers.rules.section_rules import Mark, marks_of
 from chainviz.core.usage.recorded import recorded_in
+from chainviz.core.usage.recorded_times import Times, times_of
 from chainviz.store.content.pieces import Piece
-from chainviz.store.outline.measures import Counts, Measure, count_problems
+from chainviz.store.outline.measures import OPENING, Counts, Measure, count_problems, count_rules
 
 M = TypeVar("M", bound=Shape)
 
@@ -58,6 +59,9 @@ class Row(NamedTuple):
     """Recorded tokens by model."""
     marks: int = 0
     """Core's marks of its AI message (providers/section_rules.py) in the lowest bits, above them the part of the first call."""
+    began: int = 0
+    """When its first message was written, and its last one, as core's Times."""
+    ended: int = 0
 
     @property
     def measure(self) -> Measure:
@@ -65,9 +69,9 @@ class Row(NamedTuple):
         problems = count_problems(self.problems) if self.problems else {}
         size = self.size if is_header else 0
         marks = (bool(self.marks & mark) for mark in Mark)
-        return Measure(
-            is_header, not is_header, self.messages, self.size, size, not self.valid, problems, self.usage, *marks
-        )
+        rules = count_rules(self.problems) if self.problems else {}
+        facts = problems, self.usage, rules, self.began, self.ended
+        return Measure(is_header, not is_header, self.messages, self.size, size, not self.valid, *facts, *marks)
 
 
 @dataclass(frozen=True)
@@ -89,15 +93,21 @@ class RowMessages(Generic[M]):
     def row(self, problems: list[list[Any]]) -> Row:
         if self.is_header:
             kind = Kind.SYSTEM if self.messages[0].role == SYSTEM else Kind.HUMAN
-            return Row(kind, 1, self.messages[0].size, True, problems)
+            return Row(kind, 1, self.messages[0].size, True, problems, {}, 0, *_times(self.messages))
         pair = self.pair
         kind = Kind.NO_AI if pair.ai is None else _KINDS[pair.type]
-        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, _usage(pair.ai), _marks(pair.ai))
+        usage, marks, times = _usage(pair.ai), _marks(pair.ai), _times(self.messages)
+        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, usage, marks, *times)
 
 
 def _usage(ai: Shape | None) -> Counts:
     found = recorded_in(ai) if isinstance(ai, Message) else None
     return {found[0]: list(found[1])} if found is not None else {}
+
+
+def _times(messages: Iterable[Shape]) -> Times:
+    found = (times_of(message) for message in messages if isinstance(message, Message))
+    return reduce(Times.__or__, found, Times())
 
 
 def _marks(ai: Shape | None) -> int:
@@ -160,10 +170,6 @@ def unpack_problem(packed: list[Any], kind: Kind, path: Path, index: int) -> Pro
     return Problem(rule, SEVERITIES[severity], *place, text, tuple(fixes), provider, source, *alike)
 
 
-OPENING = "opening"
-"""Key of the one tree problem that counts only where the chain has more than one section."""
-
-
 @dataclass(frozen=True, slots=True)
 class SectionRow:
     measure: Measure
@@ -173,6 +179,8 @@ class SectionRow:
 
 def pack_row(row: Row) -> list[Any]:
     packed: list[Any] = [int(row.kind), row.messages, row.size, int(row.valid) + 2 * row.marks]
+    if row.began:
+        return [*packed, row.problems, row.usage, row.began, row.ended]
     if row.usage:
         return [*packed, row.problems, row.usage]
     return [*packed, row.problems] if row.problems else packed
@@ -182,4 +190,4 @@ def unpack_row(packed: list[Any]) -> Row:
     kind, messages, size, flags, *rest = packed
     problems = rest[0] if rest else []
     usage = rest[1] if len(rest) > 1 else {}
-    return Row(Kind(kind), messages, size, bool(flags & 1), problems, usage, flags >> 1)
+    return Row(Kind(kind), messages, size, bool(flags & 1), problems, usage, flags >> 1, *rest[2:])

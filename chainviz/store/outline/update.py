@@ -28,9 +28,11 @@ from chainviz.store.outline.blocks import (
 from chainviz.store.outline.build import OPENING_ROWS
 from chainviz.store.outline.cache import BlockWriter
 from chainviz.store.outline.hashes import sequence_hash
-from chainviz.store.outline.late_results import late_after, messages_with
 from chainviz.store.outline.measures import Charts
-from chainviz.store.outline.problem_rules import (
+from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.outline.rows import Kind, RowMessages, SectionRow, cut_rows
+from chainviz.store.outline.rules.late_results import late_after, messages_with
+from chainviz.store.outline.rules.problem_rules import (
     FirstUses,
     IdUse,
     Neighbours,
@@ -39,8 +41,6 @@ from chainviz.store.outline.problem_rules import (
     uses_in,
     was_repeated,
 )
-from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.rows import Kind, RowMessages, SectionRow, cut_rows
 from chainviz.store.outline.sections import section_replacements
 
 

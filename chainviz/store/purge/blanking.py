@@ -37,18 +37,18 @@ class Blanks:
         words = {word for value in values for word in _bytes_of(value)}
         self._words = Words({spelling for word in words for spelling in _spellings(word)})
         self._codes = Words({letters.encode() for word in words for letters in base64_of(word)})
-        self._reach = SPELLED * max(self._words.longest, self._codes.longest) + LONGEST_ESCAPE
+        self.reach = SPELLED * max(self._words.longest, self._codes.longest) + LONGEST_ESCAPE
 
     def find(self, pieces: Iterable[bytes]) -> Iterator[Found]:
         """Every place of every value, also across pieces; those that lie inside others are left out."""
         held, before, covered = b"", 0, 0
         for piece, is_last in _with_end(pieces):
             held += piece
-            if len(held) < 2 * self._reach and not is_last:
+            if len(held) < 2 * self.reach and not is_last:
                 continue  # long values in short pieces: each byte is looked at twice, not again with every piece
             decoded = rounds(held)
             # what begins later might go on in the next piece
-            sure = len(held) if is_last else max(0, len(held) - self._reach)
+            sure = len(held) if is_last else max(0, len(held) - self.reach)
             for start, end, is_code in sorted(self._places(held, decoded)):
                 if start < sure and before + end > covered:
                     covered = before + end

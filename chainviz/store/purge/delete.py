@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import models, router, transaction
 
 from chainviz.store.content.message_reader import forget
+from chainviz.store.content.uploads import unused
 from chainviz.store.models import (
     Body,
     Draft,
@@ -34,6 +35,8 @@ from chainviz.store.models import (
     Version,
     Writing,
 )
+from chainviz.store.purge.write_ahead_log import empty_log_soon
+from chainviz.store.search import index as search
 
 
 @contextmanager
@@ -59,13 +62,15 @@ def delete_for_good(history: History, *, reason: str = "deleted for good") -> No
         remove(Step.objects.filter(draft__in=Draft.objects.filter(history=number)))
         remove(Draft.objects.filter(history=number))
         remove(Version.objects.filter(history=number))
+        search.remove({number})
         remove_snapshots(Snapshot.objects.filter(history=number))
         remove(OutlineBlock.objects.filter(history=number))
         remove_runs(Run.objects.filter(history=number))
         remove(History.objects.filter(pk=number))
-        for upload in Upload.objects.filter(pk__in=uploads).exclude(runs__isnull=False):
+        for upload in unused(uploads):
             bury(number, "upload", bytes.fromhex(upload.sha256), reason)
-            _remove_upload(upload)
+            remove_upload(upload)
+        transaction.on_commit(empty_log_soon)
 
 
 def is_buried(digest: bytes) -> bool:
@@ -92,7 +97,7 @@ def remove_runs(runs: models.QuerySet[Run]) -> None:
     remove(runs)
 
 
-def _remove_upload(upload: Upload) -> None:
+def remove_upload(upload: Upload) -> None:
     remove(UploadChunk.objects.filter(upload=upload))
     remove(Upload.objects.filter(pk=upload.pk))
 

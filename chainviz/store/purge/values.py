@@ -8,19 +8,13 @@ Nothing is held in memory but the longest message: uploads are read and blanked 
 from __future__ import annotations
 
 import zlib
-from array import array
-from bisect import bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 from django.db import models
 from django.db.models import F, Q
 
 from chainviz.core.chain.messages import PART_KINDS
-from chainviz.core.documents.eval_archive import EVAL, MARK
-from chainviz.core.documents.wrapped_text import WRAPPED
-from chainviz.core.documents.written_file import written
 from chainviz.core.errors import ChainError, Refused
 from chainviz.store.content.codec import pack, pack_body, unpack, unpack_body
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, forget, pieces_of, read_rows
@@ -28,7 +22,7 @@ from chainviz.store.content.message_shapes import clean, pack_skeleton, preview
 from chainviz.store.content.pieces import Piece
 from chainviz.store.content.run_checksums import renew_run_checksum
 from chainviz.store.content.spans import message_digest, unpack_spans
-from chainviz.store.content.uploads import CHUNK
+from chainviz.store.content.uploads import digests, together, with_all_states
 from chainviz.store.models import (
     Body,
     Draft,
@@ -41,17 +35,16 @@ from chainviz.store.models import (
     Snapshot,
     Template,
     Upload,
-    UploadChunk,
     Version,
     Writing,
 )
 from chainviz.store.outline.hashes import BASE, PRIME, concatenate, to_bytes
-from chainviz.store.purge.blanking import Blanks, Found
+from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.delete import bury, purging, remove
+from chainviz.store.purge.upload_bytes import Stretches, blank_uploads, count_in
+from chainviz.store.search import index as search
 
 GROUP = 200
-CHUNKS = 16
-"""Read at a time: 4 MB."""
 STRUCTURE = "One of these values is part of what makes the messages readable, such as a key; nothing was purged."
 
 Report = Callable[[float, str], None]
@@ -88,7 +81,7 @@ def family(histories: Iterable[int]) -> Family:
     known, uploads = frozenset(histories), frozenset[int]()
     while True:
         shared = Run.objects.filter(history__in=known, upload__isnull=False).values_list("upload", flat=True)
-        found = frozenset(shared.distinct())
+        found = with_all_states(shared.distinct())
         others = known | frozenset(Run.objects.filter(upload__in=found).values_list("history", flat=True).distinct())
         if others == known and found == uploads:
             return Family(known, uploads)
@@ -99,8 +92,8 @@ def reach(histories: Iterable[int], values: Iterable[str], report: Report = lamb
     """Looks only."""
     related, blanks = family(histories), Blanks(values)
     places = 0
-    for number, upload in enumerate(sorted(related.uploads)):
-        places += blanks.count(_chunks(upload, _share(report, number, len(related.uploads) + 1)))
+    for number, pk in enumerate(sorted(related.uploads)):
+        places += count_in(pk, blanks, _share(report, number, len(related.uploads) + 1))
     bodies = Body.objects.filter(run__history__in=related.histories).values_list("content", flat=True)
     for body in bodies.iterator(chunk_size=20):
         places += blanks.count((unpack_body(body),))
@@ -122,7 +115,7 @@ def others_with(
     )
     found = []
     for number, upload in enumerate(uploads):
-        places = blanks.count(_chunks(upload, _share(report, number, len(uploads))))
+        places = count_in(upload, blanks, _share(report, number, len(uploads)))
         if places:
             runs = Run.objects.filter(upload=upload, history__importing=None).values_list("history", flat=True)
             found.append(Reach(frozenset(runs.distinct()), frozenset((upload,)), places))
@@ -141,14 +134,17 @@ def purge_values(histories: Iterable[int], values: Iterable[str], *, reason: str
     blanks = Blanks(values)
     with purging(reason):
         related = _hold(histories)
+        search.remove(related.histories)
         first = min(related.histories)
         renamed: list[Renamed] = []
-        changed: dict[int, _Stretches] = {}
+        changed: dict[int, Stretches] = {}
         places = 0
-        for pk in sorted(related.uploads):
-            changed[pk] = stretches = _blank_upload(pk, blanks)
+        for base in Upload.objects.filter(pk__in=related.uploads, base=None).order_by("pk"):
+            states = list(together(base))
+            changed |= dict.fromkeys((each.pk for each in states), stretches := blank_uploads(states, blanks))
             places += len(stretches)
-            renamed += _rename(pk, first, reason) if len(stretches) else ()
+            renamed += _rename(states, first, reason) if len(stretches) else ()
+        for pk in sorted(related.uploads):
             _rename_file(pk, blanks)
         for number in sorted(related.histories):
             places += _history(number, blanks, changed, reason)
@@ -190,97 +186,13 @@ def _break_off(unfinished: models.QuerySet[Run]) -> None:
     remove(Run.objects.filter(pk__in=runs))
 
 
-def _chunks(upload: int, told: Callable[[float], None] = lambda done: None) -> Iterator[bytes]:
-    """An upload's bytes in order, a few chunks a query: rows may be changed while this goes on."""
-    count = UploadChunk.objects.filter(upload=upload).count()
-    for first in range(0, count, CHUNKS):
-        rows = UploadChunk.objects.filter(upload=upload, index__range=(first, first + CHUNKS - 1)).order_by("index")
-        for content in rows.values_list("content", flat=True):
-            yield bytes(content)
-        told(min(1.0, (first + CHUNKS) / count))
-
-
-class _Stretches:
-    """Where an upload was changed, in order."""
-
-    def __init__(self) -> None:
-        self._starts, self._ends = array("Q"), array("Q")
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    def add(self, found: Found) -> None:
-        self._starts.append(found.start)
-        self._ends.append(found.end)
-
-    def touch(self, start: int, end: int) -> bool:
-        at = bisect_right(self._ends, start)
-        return at < len(self._starts) and self._starts[at] < end
-
-
-def _blank_upload(pk: int, blanks: Blanks) -> _Stretches:
-    changed = _Stretches()
-    writer = _ChunkWriter(pk)
-    for found in blanks.find(_chunks(pk)):
-        changed.add(found)
-        writer.write(found)
-    writer.flush()
-    if changed and Upload.objects.get(pk=pk).encoding in (EVAL, WRAPPED):
-        _blank_archive(pk)
-    return changed
-
-
-def _blank_archive(pk: int) -> None:
-    """The compressed copy of what was blanked goes too; the archive is packed again from its documents."""
-    writer, start = _ChunkWriter(pk), len(MARK)
-    for chunk in _chunks(pk):
-        content, quote, _ = chunk[start % CHUNK :].partition(b'"')
-        writer.write(Found(start, b" " * len(content)))
-        start += len(content)
-        if quote:
-            break
-    writer.flush()
-
-
-class _ChunkWriter:
-    """Writes into an upload, from its beginning to its end; each chunk is stored once."""
-
-    def __init__(self, upload: int) -> None:
-        self._upload = upload
-        self._index = -1
-        self._content = bytearray()
-
-    def write(self, found: Found) -> None:
-        for index in range(found.start // CHUNK, -(-found.end // CHUNK)):
-            if index != self._index:
-                self.flush()
-                self._index = index
-                self._content = bytearray(self._rows().values_list("content", flat=True).get())
-            first, last = max(found.start, index * CHUNK), min(found.end, (index + 1) * CHUNK)
-            self._content[first - index * CHUNK : last - index * CHUNK] = found.blank[
-                first - found.start : last - found.start
-            ]
-
-    def flush(self) -> None:
-        if self._index >= 0:
-            self._rows().update(content=bytes(self._content))
-
-    def _rows(self) -> models.QuerySet[UploadChunk]:
-        return UploadChunk.objects.filter(upload=self._upload, index=self._index)
-
-
-def _rename(pk: int, history: int, reason: str) -> Iterator[Renamed]:
+def _rename(states: Sequence[Upload], history: int, reason: str) -> Iterator[Renamed]:
     """Other bytes, another digest."""
-    upload = Upload.objects.get(pk=pk)
-    digest, size = sha256(), 0
-    for piece in written(_chunks(pk), upload.encoding):
-        digest.update(piece)
-        size += len(piece)
-    if digest.hexdigest() == upload.sha256:
-        return
-    bury(history, "upload", bytes.fromhex(upload.sha256), reason)
-    Upload.objects.filter(pk=pk).update(sha256=digest.hexdigest(), size=size)
-    yield Renamed(upload.sha256, digest.hexdigest())
+    for upload, digest, size in list(digests(states)):
+        if digest != upload.sha256:
+            bury(history, "upload", bytes.fromhex(upload.sha256), reason)
+            Upload.objects.filter(pk=upload.pk).update(sha256=digest, size=size)
+            yield Renamed(upload.sha256, digest)
 
 
 def _rename_file(pk: int, blanks: Blanks) -> None:
@@ -289,7 +201,7 @@ def _rename_file(pk: int, blanks: Blanks) -> None:
         Upload.objects.filter(pk=pk).update(filename=name)
 
 
-def _history(number: int, blanks: Blanks, changed: dict[int, _Stretches], reason: str) -> int:
+def _history(number: int, blanks: Blanks, changed: dict[int, Stretches], reason: str) -> int:
     """How many places there were beside the uploads."""
     places = 0
     is_other = False
@@ -300,7 +212,7 @@ def _history(number: int, blanks: Blanks, changed: dict[int, _Stretches], reason
         if rewritten:
             renew_run_checksum(run.pk)
         forget()
-        is_other |= _messages(run, rewritten, changed.get(run.upload_id or 0, _Stretches()))
+        is_other |= _messages(run, rewritten, changed.get(run.upload_id or 0, Stretches()))
     prefixes = {run.pk: _prefixes(run) for run in runs} if is_other else {}
     for snapshot in Snapshot.objects.filter(history=number).order_by("pk"):
         _retell(snapshot, blanks)
@@ -340,7 +252,7 @@ def _template(run: Run, blanks: Blanks) -> int:
     return blanks.count((shell,))
 
 
-def _messages(run: Run, rewritten: Container[int], changed: _Stretches) -> bool:
+def _messages(run: Run, rewritten: Container[int], changed: Stretches) -> bool:
     """Records again what its changed messages are; whether there are any."""
     rows = Message.objects.filter(run=run).order_by("position")
     sources = rows.values_list("position", "source").iterator(chunk_size=GROUP)
@@ -353,7 +265,7 @@ def _messages(run: Run, rewritten: Container[int], changed: _Stretches) -> bool:
     return bool(touched)
 
 
-def _is_touched(source: bytes, changed: _Stretches) -> bool:
+def _is_touched(source: bytes, changed: Stretches) -> bool:
     spans = unpack_spans(source) if len(changed) else ()
     return any(span.start >= 0 and changed.touch(span.start - span.lead, span.start + span.length) for span in spans)
 

@@ -68,7 +68,7 @@ def find(
 def _hits(chain: StoredChain, needle: Needle, index: int, message: Message) -> Iterator[Hit]:
     node: Path | None = None
     for number, part in enumerate(message.parts):
-        for text in _texts(part):
+        for text in part_texts(part):
             place = needle.find_in(text)
             if place < 0:
                 continue
@@ -81,7 +81,7 @@ def _hits(chain: StoredChain, needle: Needle, index: int, message: Message) -> I
             break
 
 
-def _texts(part: Part) -> Iterator[str]:
+def part_texts(part: Part) -> Iterator[str]:
     """What a person may look for in a part."""
     match part:
         case Text() | Opaque():

@@ -8,12 +8,12 @@ from itertools import islice
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem, Severity
-from chainviz.core.providers.section_rules import Mark
+from chainviz.core.providers.rules.section_rules import Mark
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.outline.measures import Counts, Measure, add_counts
+from chainviz.store.outline.measures import OPENING, Counts, Measure, add_counts
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.rows import OPENING, Row
-from chainviz.store.outline.section_rules import SectionRules
+from chainviz.store.outline.rows import Row
+from chainviz.store.outline.rules.section_rules import SectionRules
 from chainviz.store.query.windows import row_problems
 
 

@@ -68,7 +68,7 @@ class StatePart:
             block = outline.row_block(index)
             for at in range(len(block.rows) - 1, -1, -1):
                 if not block.rows[at].kind.is_header and block.rows[at].kind is not Kind.NO_AI:
-                    place = outline.listing.rows_before(index).messages + block.before(at).messages
+                    place = outline.listing.rows_before(index).messages + block.messages_before(at)
                     return place + 1 - self.start
         return 0
 
@@ -97,7 +97,7 @@ class StatePart:
             block = outline.row_block(index)
             for at in range(len(block.rows) - 1, -1, -1):
                 if block.rows[at].kind is Kind.SYSTEM:
-                    place = outline.listing.rows_before(index).messages + block.before(at).messages - self.start
+                    place = outline.listing.rows_before(index).messages + block.messages_before(at) - self.start
                     if place < 0:
                         return
                     yield place

@@ -13,14 +13,15 @@ from typing import Literal
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import PairType
+from chainviz.core.usage.recorded_times import NO_TIMES, Times
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.cache import visible_problems
-from chainviz.store.outline.measures import Counts, add_counts
+from chainviz.store.outline.measures import OPENING, Counts, add_counts
 from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
-from chainviz.store.outline.rows import OPENING, Kind, unpack_problem
-from chainviz.store.outline.section_rules import SectionRules, counted
+from chainviz.store.outline.rows import Kind, unpack_problem
+from chainviz.store.outline.rules.section_rules import SectionRules, counted
 
 Direction = Literal["down", "up"]
 SHOWN = 2
@@ -69,6 +70,8 @@ class WindowRow:
     """Of a header message or pair."""
     usage: Counts = field(default_factory=dict)
     """Recorded tokens by model."""
+    times: Times = NO_TIMES
+    """When it was written, where that is recorded."""
     shapes: tuple[StoredShape, ...] = ()
     """Its first messages, without bodies."""
 
@@ -215,6 +218,7 @@ def _section_row(place: SectionPlace, shapes: tuple[StoredShape, ...], folds: Fo
         pairs=measure.pairs,
         invalid=measure.invalid,
         usage=measure.usage,
+        times=measure.times,
         shapes=shapes,
     )
 
@@ -233,6 +237,7 @@ def _row(path: Path, place: RowPlace, shapes: tuple[StoredShape, ...], sections:
         has_ai=row.kind is not Kind.NO_AI,
         problems=row_problems(path, place, sections),
         usage=row.usage,
+        times=Times(row.began, row.ended),
         shapes=shapes,
     )
 

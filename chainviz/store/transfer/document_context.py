@@ -9,10 +9,11 @@ from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.envelope_json import from_json
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Read, Span
 from chainviz.core.usage.beside import recorded_beside
+from chainviz.core.usage.recorded_times import times_beside
 from chainviz.store.content.codec import unpack_body
 from chainviz.store.content.uploads import UploadReader
 from chainviz.store.models import Run, Snapshot, Template, Upload
-from chainviz.store.outline.measures import Counts
+from chainviz.store.outline.measures import Charts
 
 NEAR = 1 << 16
 """How far behind its last message a list ends at most, in bytes."""
@@ -44,9 +45,11 @@ def context_of(snapshot: Snapshot) -> DocumentContext:
     return DocumentContext(envelope_of(snapshot), shell_reader(snapshot), is_of_upload)
 
 
-def usage_beside(snapshot: Snapshot) -> Counts:
-    """Tokens that the document records beside its messages: by model, in the order of core's TokenUsage."""
-    return {model: list(usage) for model, usage in recorded_beside(context_of(snapshot)).items()}
+def note_beside(snapshot: Snapshot, charts: Charts) -> None:
+    """Notes the tokens and the times that the document records beside its messages."""
+    context = context_of(snapshot)
+    charts.beside = {model: list(usage) for model, usage in recorded_beside(context).items()}
+    charts.times = times_beside(context)
 
 
 @dataclass(frozen=True, slots=True)

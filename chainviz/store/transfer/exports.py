@@ -35,8 +35,9 @@ def export_utf8(snapshot: Snapshot, around: DocumentContext | None = None) -> It
     format = formats.get_format(snapshot.format)
     context = around or context_of(snapshot)
     envelope, read = context.envelope, context.read
-    # every unit of an edited chain is read where units are linked or joined by the format
-    is_edited = snapshot.parent_id is not None
+    # every unit of an edited chain is read where units are linked or joined by the format; a later state of a file that
+    # grew is not edited
+    is_edited = snapshot.parent_id is not None and snapshot.operation != ""
     form = unit_form(format) if is_edited else replace(unit_form(format), links=None)
     ranges = None if around or (is_edited and (form.links or form.join)) else UntouchedRanges(snapshot, envelope, read)
     return assemble(envelope, sources_of(snapshot, ranges), read, form)

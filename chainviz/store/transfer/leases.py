@@ -15,8 +15,9 @@ from django.db.models import Max
 from django.utils import timezone
 
 from chainviz.core.errors import Refused
+from chainviz.store.content.uploads import together, unused
 from chainviz.store.models import Body, History, Message, OutlineBlock, Run, RunChecksum, Upload, UploadChunk, Writing
-from chainviz.store.purge.delete import purging, remove
+from chainviz.store.purge.delete import purging, remove, remove_upload
 
 LEASE = timedelta(minutes=1)
 """An import that has written nothing for so long counts as dead."""
@@ -78,12 +79,16 @@ def discard_step(writing: Writing) -> bool:
     now = _renew_step(writing)
     if now is None:
         return False
+    upload_id = writing.run.upload_id
     while _remove_messages(writing.run):
         pass
     with purging(WHY):
         remove(Writing.objects.filter(pk=writing.pk))
         remove(RunChecksum.objects.filter(run=writing.pk))
         remove(Run.objects.filter(pk=writing.pk))
+        # that of a file that grew: no version came of it
+        for upload in unused([upload_id] if upload_id else []):
+            remove_upload(upload)
     return True
 
 
@@ -132,7 +137,7 @@ def _remove_chunks(run: Run, upload_id: int) -> bool:
     """Removes chunks from the end, so that the next import of the file can continue where the rest ends."""
     with purging(WHY):
         upload = Upload.objects.select_for_update().get(pk=upload_id)
-        if upload.runs.exclude(history=run.history_id).exists():
+        if upload.runs.exclude(history=run.history_id).exists() or together(upload).filter(pk__gt=upload.pk).exists():
             return False
         last = upload.chunks.aggregate(last=Max("index"))["last"]
         remove(UploadChunk.objects.filter(upload=upload, index__gt=(last or 0) - CHUNKS))

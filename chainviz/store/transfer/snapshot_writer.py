@@ -8,19 +8,20 @@ from typing import Any
 from chainviz.core.chain.messages import Message
 from chainviz.store.content.codec import pack
 from chainviz.store.content.pieces import Piece, pack_pieces
-from chainviz.store.content.runs import RunWriter
+from chainviz.store.content.runs import Batch, RunWriter
 from chainviz.store.models import History, Run, Snapshot, Template, Version
 from chainviz.store.outline.build import OutlineBuilder, rebuild_outline, save_outline
 from chainviz.store.outline.cache import BlockWriter
 from chainviz.store.outline.hashes import to_bytes
-from chainviz.store.transfer.document_context import usage_beside
-from chainviz.store.transfer.leases import batch
+from chainviz.store.transfer.document_context import note_beside
+from chainviz.store.transfer.leases import batch as import_batch
 
 
 class SnapshotWriter:
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, batch: Batch | None = None) -> None:
+        """`batch` opens the transactions of a history that is there already."""
         self._run = run
-        self._writer = RunWriter(run, lambda: batch(run.history))
+        self._writer = RunWriter(run, batch or (lambda: import_batch(run.history)))
         self._blocks = BlockWriter(run.history_id)
         self._builder = OutlineBuilder(self._blocks, run.format)
 
@@ -61,7 +62,7 @@ class SnapshotWriter:
             report=pack([]),
         )
         if self._builder.is_whole:
-            self._builder.charts.beside = usage_beside(snapshot)
+            note_beside(snapshot, self._builder.charts)
             save_outline(snapshot, listing, self._builder.charts)
         else:
             rebuild_outline(snapshot)

@@ -16,3 +16,8 @@ def tokens_text(tokens: int) -> str:
         return str(tokens)
     amount, unit = (tokens / 1_000, "k") if tokens < 999_950 else (tokens / 1_000_000, "M")
     return f"{amount:.1f}{unit}" if amount < 1_000 else f"{amount:,.0f}{unit}"
+
+
+def round_tokens_text(tokens: int) -> str:
+    """The same where a figure is often round: 200k, 1M."""
+    return tokens_text(tokens).replace(".0", "")

@@ -16,6 +16,7 @@ SENTENCES = {
     409: "The draft was saved or discarded meanwhile.",
     413: "The request is larger than this server accepts (CHAINVIZ_MAX_UPLOAD_MB).",
     500: "chainviz made a mistake; its log says more.",
+    503: "The server is receiving as many files as it can; try again in half a minute.",
     507: "The server's disk is full, so nothing was changed.",
 }
 KEPT = ("Allow", "Retry-After")

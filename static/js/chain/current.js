@@ -10,8 +10,9 @@ export class Current {
   path = "";
   #timer = 0;
 
-  constructor({ pane, rows, outline, nodes, inspector, actions }) {
-    Object.assign(this, { pane, rows, outline, nodes, inspector, actions });
+  /** `moved()`: the reader is at another node. */
+  constructor({ pane, rows, outline, nodes, inspector, actions, moved }) {
+    Object.assign(this, { pane, rows, outline, nodes, inspector, actions, moved });
   }
 
   get base() {
@@ -44,6 +45,7 @@ export class Current {
       this.markOutline();
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => (this.#address(), this.inspect()), INSPECT_AFTER);
+      this.moved();
     }
     if (focus) row.querySelector(".node-line").focus({ preventScroll: true });
   }
@@ -106,7 +108,7 @@ export class Current {
     if (!found || path !== this.path) return;
     this.inspector.dataset.path = path;
     this.inspector.replaceChildren(found);
-    this.inspector.scrollTop = 0;
+    this.inspector.parentElement.scrollTop = 0;
   }
 
   async copy() {

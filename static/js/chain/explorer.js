@@ -1,6 +1,8 @@
 /** The explorer page: puts its parts together and gives them their keys. */
 import { onKey } from "../keys.js";
 import { announce } from "../status.js";
+import "./bytes.js";
+import { Composer } from "./composer.js";
 import { Content } from "./content.js";
 import { Current } from "./current.js";
 import { Find } from "./find.js";
@@ -9,6 +11,7 @@ import { fragment, send } from "./fragments.js";
 import { Minimap } from "./minimap.js";
 import { Nodes, isOpen, isSection, widen, wrap } from "./nodes.js";
 import { closeDrawers } from "./panes.js";
+import { ReviewPanel } from "./review_panel.js";
 import { RowEditor } from "./row_editor.js";
 import { Sight } from "./sight.js";
 import { rowOf } from "./paths.js";
@@ -18,7 +21,7 @@ const TEXT = "chainviz-text";
 const get = (selector) => document.querySelector(selector);
 const pane = get("[data-chain-pane]");
 const base = () => pane.dataset.base; // another one once a draft is begun
-const fold = new Fold();
+const fold = new Fold(new URLSearchParams(location.search));
 const minimap = get("[data-minimap]") && new Minimap(get("[data-minimap]"));
 
 let written = pane.dataset.text === "plain" || localStorage.getItem(TEXT) === "plain";
@@ -31,14 +34,15 @@ const rows = new RowWindow({
   list: get("[data-rows]"),
   address: (query) => rowsAddress(base(), query),
   rowHeight: 35,
-  most: 440,
-  step: 30,
+  most: 360,
+  step: 14,
   changed: () => {
     const inSight = rows?.visible() ?? [];
     minimap?.view(inSight);
     sight.follow(inSight);
     current?.restore();
     if (find?.word) find.mark();
+    review?.follow();
   },
 });
 const outline = new RowWindow({
@@ -56,15 +60,18 @@ const outline = new RowWindow({
 const sight = new Sight(outline);
 const nodes = new Nodes({ rows, fold, text });
 const actions = get("[data-node-actions]");
-const current = new Current({ pane, rows, outline, nodes, inspector: get("[data-inspector]"), actions });
+const current = new Current({ pane, rows, outline, nodes, inspector: get("[data-inspector]"), actions, moved: () => review?.at() });
 const find = new Find({ form: get("[data-find]"), current, nodes, minimap });
 const content = new Content({ pane, rows, outline, current, fold, nodes, minimap, address: rowsAddress });
+const review = new ReviewPanel({ tabs: get("[data-inspector-tabs]"), panel: get("[data-review-panel]"), details: get("[data-inspector]"), current, rows });
+const composer = new Composer({ pane, rows, place: get("[data-composer-place]"), actions, current, added: showThread });
 const editor = new RowEditor({ rows, applied: showDraft });
 
 /** What the draft holds now, and what was just done to it. */
 async function showDraft(strip) {
   const { base, path, said } = strip.dataset;
   if (base !== pane.dataset.base) home = base;
+  review.leave();
   await content.show(base, path);
   for (const old of rows.list.querySelectorAll("[data-edited]")) delete old.dataset.edited;
   const row = path && rows.find(rowOf(path));
@@ -82,9 +89,41 @@ document.addEventListener("submit", async (event) => {
   else if (answer) location.reload(); // the draft was saved or discarded elsewhere
 });
 
-for (const row of rows.rows) if (isOpen(row) && !isSection(row)) fold.set(row.dataset.path, true);
+/** A thread that was just begun, in the row it is about. */
+async function showThread(thread, path) {
+  closeDrawers();
+  await rows.replace(`around=${path}`, path);
+  openThread(`thread-${thread.dataset.thread}`);
+  announce("The comment is added.");
+}
+function openThread(id) {
+  const box = document.getElementById(id);
+  if (!box) return false;
+  if (box.matches("details")) box.open = true;
+  box.querySelector("summary")?.focus({ preventScroll: true });
+  box.scrollIntoView({ block: "nearest" });
+}
+async function goToThread(path, number) {
+  if (!(await current.go(path, { open: true, focus: false }))) return;
+  if (openThread(`thread-${number}`) !== false) return;
+  await current.inspect(true); // threads on a section stand there
+  openThread(`thread-${number}`);
+}
+let lastThread = { row: "", number: 0 };
+async function nextThread(direction) {
+  const found = await review.step(direction, lastThread.row === current.path ? lastThread.number : 0);
+  if (!found) return announce("There are no open threads.");
+  await goToThread(found.path, found.number);
+  lastThread = { row: rowOf(found.path), number: found.number };
+}
+document.addEventListener("click", (event) => {
+  const link = event.target.closest(".anchor-link");
+  if (link && isPlain(event) && openThread(link.hash.slice(1)) !== false) event.preventDefault();
+});
+
 const start = rows.find(pane.dataset.current);
 if (start) {
+  if (!isSection(start)) fold.set(start.dataset.path, true);
   current.mark(start, false);
   const part = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   const goal = part && start.contains(part) ? part : start;
@@ -124,10 +163,9 @@ async function setKind(kind, open) {
   await rows.replace(`around=${keep}`, keep);
   announce(`${kind === "section" ? "Sections" : `All ${kind} nodes`} ${open ? "opened" : "folded"}.`);
 }
-const kinds = ["system", "human", "ai", "tool", "summary"];
 async function openOrFoldAll() {
-  const open = !fold.all.size;
-  for (const kind of kinds) fold.setKind(kind, open);
+  const open = !fold.isAllOpen;
+  fold.setAll(open);
   const place = current.row ?? rows.visible()[0];
   if (place) await rows.replace(`around=${place.dataset.path}`, place.dataset.path);
   announce(open ? "All nodes opened." : "All nodes folded.");
@@ -163,10 +201,8 @@ rows.list.addEventListener("click", (event) => {
     event.preventDefault();
     editor.open(row, event.target.closest("[data-action]").href);
   } else if (action === "comment") {
-    const words = getSelection().toString();
-    if (!words.trim() || !row.contains(getSelection().anchorNode)) return;
     event.preventDefault();
-    location.assign(`${event.target.closest("[data-action]").href}&quote=${encodeURIComponent(words.slice(0, 5000))}`);
+    composer.open();
   } else if (action === "copy") current.copy();
   else if (action === "link") {
     event.preventDefault();
@@ -190,12 +226,14 @@ async function goToMessage(number) {
 rows.list.addEventListener("node:opened", () => find.word && find.mark());
 document.addEventListener("click", (event) => {
   if (!isPlain(event)) return;
-  const link = event.target.closest("[data-outline] [data-path], [data-minimap] [data-at], [data-go]");
+  const link = event.target.closest("[data-outline] [data-path], :is([data-minimap], [data-inspector]) [data-at], [data-go]");
   if (!link) return;
   event.preventDefault();
   closeDrawers();
   const path = link.dataset.path ?? link.dataset.go;
-  if (path) current.go(path);
+  const thread = /^#thread-(\d+)$/.exec(link.hash ?? "")?.[1];
+  if (thread) goToThread(path, thread);
+  else if (path) current.go(path);
   else goToMessage(link.dataset.at);
 });
 document.addEventListener("pane:opened", (event) => {
@@ -259,7 +297,18 @@ onKey("/", () => {
   requestAnimationFrame(() => find.input.focus());
 });
 onKey("e", press("edit"));
-onKey("c", press("comment"));
+onKey("c", () => composer.open());
+onKey("v", () => review.viewed());
+onKey("f", () => review.finish());
+if (get("[data-review-panel]")) {
+  onKey("n", () => nextThread("next"));
+  onKey("p", () => nextThread("previous"));
+}
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-review-link]") || !isPlain(event) || !review.panel) return;
+  event.preventDefault();
+  review.open();
+});
 onKey("y", press("copy"));
 onKey("g e", () => rows.rows.length && current.go(rows.rows[0].dataset.path));
 onKey("g v", () => get("[data-versions]") && location.assign(get("[data-versions]").href));

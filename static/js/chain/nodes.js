@@ -46,7 +46,7 @@ export class Nodes {
   /** The next step of a long part or node takes the place of its link. `words`: what else is asked for with it. */
   async more(link, words = {}) {
     if (link.dataset.busy) return;
-    link.dataset.busy = "";
+    link.dataset.busy = "1";
     const address = new URL(link.href);
     for (const [name, value] of Object.entries(words)) address.searchParams.set(name, value);
     const found = await fragment(address.href);

@@ -69,10 +69,18 @@ export class RowEditor {
   async #apply(button) {
     const { form } = this;
     if (form.dataset.busy) return;
-    form.dataset.busy = "";
-    const answer = await send(form, button);
+    form.dataset.busy = "1";
+    const row = form.closest("[data-path]");
+    const sent = send(form, button);
+    // folded at once: rows that move long after a key was pressed would startle
+    form.hidden = true;
+    row.setAttribute("aria-busy", "true");
+    line(row).focus({ preventScroll: true });
+    const answer = await sent;
     delete form.dataset.busy;
-    if (!answer || form !== this.form) return;
+    row.removeAttribute("aria-busy");
+    form.hidden = false;
+    if (!answer || form !== this.form) return form.isConnected && form === this.form && this.#focus();
     if (answer.ok) {
       form.dispatchEvent(new CustomEvent("form:taken", { bubbles: true }));
       this.close();

@@ -126,7 +126,7 @@ export class RowWindow {
   /** The row of `path`, fetched with its surroundings if it is not in the page. */
   async show(path) {
     const here = this.find(path);
-    if (here) return here;
+    if (here) return this.#busy?.abort(), here; // rows that come for the place before could push it out
     await this.replace(`around=${path}`);
     return this.find(path);
   }

@@ -6,7 +6,8 @@ from itertools import count
 
 import pytest
 
-from chainviz.chains.render.markdown import MOST_BYTES, MOST_ELEMENTS, prose
+from chainviz.chains.exports.html_page import STYLE
+from chainviz.chains.render.markdown import MOST_BYTES, MOST_ELEMENTS, plain, prose
 from tests.cpu import within_cpu_seconds
 
 
@@ -14,6 +15,13 @@ def test_what_markdown_is_for_works() -> None:
     html = prose("# Title\n\nA **bold** word, `code`, ~~gone~~.\n\n- one\n- two\n\n| a |\n|---|\n| 1 |\n\n```\nx\n```")
     pieces = ['<p class="heading-1">Title</p>', "<strong>bold</strong>", "<code>code</code>", "<s>gone</s>", "<li>one</li>", "<td>1</td>"]
     assert [piece for piece in pieces if piece not in html] == []
+
+
+def test_a_long_word_is_marked_so_that_it_is_not_kerned() -> None:
+    for render in (prose, plain):
+        assert " data-unbroken>" in render("base64: " + "A" * 600)
+        assert "data-unbroken" not in render("A word. " * 600)
+    assert "[data-unbroken] { font-kerning: none; }" in STYLE
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import chainviz
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
-from chainviz.core.diff.run_facts import RunFacts, fact_rows, outcome_of, tool_rows
-from chainviz.core.diff.runs import are_runs, diff_runs
+from chainviz.core.diff.runs.align_runs import are_runs, diff_runs
+from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_of, tool_rows
+from chainviz.core.diff.runs.strip import MOST_CELLS, cells_of
 from tests.cpu import within_cpu_seconds
 
 Step = tuple[str, str, str]
@@ -65,11 +68,40 @@ def test_steps_of_one_run_alone_are_one_group() -> None:
     assert (removed.kind, removed.old.measure.pairs) == ("removed", 40)
 
 
+steps = st.lists(st.sampled_from([GREP, READ, TEST]), max_size=150)
+
+
+@given(steps, steps)
+def test_a_strip_covers_both_chains_and_counts_every_change(one: list[Step], other: list[Step]) -> None:
+    diff = diff_runs(run("a", *one), run("b", *other))
+    cells = cells_of(diff.groups, diff.before.messages, diff.after.messages)
+    assert [i for cell in cells for i in cell.old] == list(range(diff.before.messages))
+    assert [i for cell in cells for i in cell.new] == list(range(diff.after.messages))
+    assert sum(cell.changes for cell in cells) == len(diff.changes)
+    assert [cell.first for cell in cells if cell.changes] == [
+        1 + sum(cell.changes for cell in cells[:i]) for i, cell in enumerate(cells) if cell.changes
+    ]
+    assert len(cells) <= 2 * MOST_CELLS + 2
+    assert all((cell.kind == "same") <= (not cell.changes) for cell in cells)
+
+
 def test_facts_stand_side_by_side() -> None:
     one = RunFacts(4, 2, 100, 1, tools={"Read": 2, "Bash": 1})
     other = RunFacts(2, 1, 50, 0, tools={"Grep": 3})
     assert ("Problems", "1", "0") in list(fact_rows(one, other))
+    assert {row.name for row in fact_rows(one, other) if not row.differs} == {
+        "Accepted by", "Tool calls", "Tool errors", "Model", "Tokens in", "Tokens out", "Cost", "Duration",
+    }  # fmt: skip
     assert list(tool_rows(one, other)) == [("Grep", 0, 3), ("Read", 2, 0), ("Bash", 1, 0)]
+
+
+def test_only_verdicts_that_differ_have_a_row() -> None:
+    one = RunFacts(1, 1, 1, 0, verdicts={"A": "accepted", "B": "accepted"}, seconds=200, tool_errors=2)
+    other = RunFacts(1, 1, 1, 0, verdicts={"A": "accepted", "B": "4 errors"}, labels=("pass",))
+    rows = {row.name: row[1:] for row in fact_rows(one, other)}
+    assert rows["Accepted by"] == ("2 of 2 providers", "1 of 2 providers")
+    assert rows["B"] == ("accepted", "4 errors") and "A" not in rows
+    assert (rows["Tool errors"], rows["Duration"], rows["Labels"]) == (("2", "0"), ("3 min", "not recorded"), ("none", "pass"))
 
 
 def test_the_outcome_is_the_last_answer() -> None:
@@ -85,6 +117,7 @@ def test_python_and_print_say_the_same() -> None:
     assert found.facts[0].tools == {"test": 1}
     text = str(found)
     assert "first difference: s1.p1 → s1.p1" in text and "calls of test" in text and "B ends: passed" in text
+    assert "Accepted by" in text and "Tool errors" in text
 
 
 def _openai(name: str, word: str) -> list[dict[str, object]]:

@@ -48,3 +48,9 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
     found = "".join(lines([], [Message("human", (Text("\x1b[31mred\x07 \ud800"),))]))
     assert "\x1b" not in found
     assert "\\u001b[31mred\\u0007 \\ud800" in found
+
+
+def test_an_empty_message_that_is_removed_is_said_to_be_empty() -> None:
+    human = Message("human", (Text("find"),))
+    found = lines([human, Message("ai", ()), human], [human, human])
+    assert [line.strip() for line in found[-4:-1]] == ["- s1.p1 removed, +0 bytes", "ai message removed", "empty"]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chainviz.core.documents.wrapped.unwrap import unwrapped
 from chainviz.core.errors import DocumentError
 from chainviz.core.load import load_file
 from tests.core.formats.chains import all_documents, exported, read_only_documents
@@ -152,7 +153,8 @@ def test_a_damaged_document_is_read_or_refused(data: st.DataObject) -> None:
         except DocumentError as error:
             assert str(error).endswith(".")
             continue
-        if len(loaded) == 1:
+        # with a damaged beginning it may be any text with JSON in it, which is taken out
+        if len(loaded) == 1 and unwrapped(damaged.decode("utf-8", "surrogateescape")) is None:
             region = loaded[0].envelope.region
             assert exported(damaged, loaded[0]) in (damaged, damaged[region.start : region.end])
 
@@ -195,3 +197,9 @@ def test_an_unknown_role_does_not_hide_the_format() -> None:
     use = '{"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}]}'
     (chain,) = load_file(f'[{{"role": "user", "content": "a"}}, {use}, {{"role": "alien", "content": "x"}}]'.encode())
     assert chain.format == "anthropic"
+
+
+@pytest.mark.parametrize("content", ['{"messages": [', '{"a": ', '{"a": 1', "["])
+def test_cut_off_before_the_first_message(content: str) -> None:
+    with pytest.raises(DocumentError, match="it is cut off"):
+        load_file(content.encode())

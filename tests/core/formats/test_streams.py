@@ -175,3 +175,8 @@ def test_no_chunk_stops_a_stream_from_being_read(data: st.DataObject) -> None:
     form = get_format(name)
     unit = Unit(0, "", document.decode(), document.decode(), 0)
     assert all(isinstance(message, Message | Unit) for message in form.read([unit]))
+
+
+def test_a_list_of_messages_in_an_event_is_taken_out() -> None:
+    (chain,) = load_file(sent([{"messages": [{"role": "user", "content": "Héllo"}]}]))
+    assert chain.messages == (Message(HUMAN, (Text("Héllo"),)),)

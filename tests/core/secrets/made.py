@@ -143,8 +143,11 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bearer-token": ((f"send bearer «{fake(32)}»",), ("a bearer of good news about the internationalisation",)),
     "command-password": (
         (f"mysql -u root -p«{fake(9)}» shop < dump.sql", f"mysqldump -p'«{fake(12)}»' shop", f"sshpass -p «{fake(10)}» ssh bot@h",
-         f'mysql -u root -p"«{fake(6)} {fake(6)}»" shop', f"mysql -p'«{fake(9)}»"),
-        ("mysql -u root -p shop", "mysql -P 3306 -h db", "sshpass -p $PASS ssh bot@h", "mysql -p$DB_PASS shop"),
+         f'mysql -u root -p"«{fake(6)} {fake(6)}»" shop', f"mysql -p'«{fake(9)}»",
+         f"SSHPASS=«{fake(9)}» sshpass -e ssh bot@h", f"export SSHPASS='«{fake(5)} {fake(5)}»'", f'sshpass -v -p \\"«{fake(9)}»\\" ssh h',
+         f'["sshpass", "-p", "«{fake(9)}»", "ssh"]'),
+        ("SSHPASS=$SECRET sshpass -e ssh h", "sshpass -f file ssh -p 22022 bot@h",
+         "mysql -u root -p shop", "mysql -P 3306 -h db", "sshpass -p $PASS ssh bot@h", "mysql -p$DB_PASS shop"),
     ),
     "netrc-password": (
         (f"machine git.acme.dev login bot password «{fake(14)}»", f"machine a.dev\n  login bot\n  password «{fake(10)}»\n",
@@ -156,13 +159,18 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ('{"auth": "required"}', '{"auth": "bm90IGEgbG9naW4="}'),
     ),
     "password-hash": (
-        (f"bot:«$apr1${fake(8)}${fake(22)}»", f"root:«$6${fake(16)}${fake(86)}»:19700:0:99999:7:::", f"«$2y$10${fake(53)}»", f"bot:«{{SHA}}{fake(27)}=»"),
+        (f"bot:«$apr1${fake(8)}${fake(22)}»", f"root:«$6${fake(16)}${fake(86)}»:19700:0:99999:7:::", f"«$2y$10${fake(53)}»", f"bot:«{{SHA}}{fake(27)}=»",
+         f"ada:«$1${fake(8)}${fake(22)}»:", f"«$5$rounds=5000${fake(16)}${fake(43)}»", f"«$2b$12${fake(53)}»", f"«$y$j9T${fake(22)}${fake(43)}»",
+         f"usermod -p '\\«$6\\${fake(8)}\\${fake(86)}»' bot", f"«$P$B{fake(30)}»", f"«pbkdf2_sha256$600000${fake(22)}${fake(43)}=»"),
         ("it costs $6$ or $1$ a month", "echo $1$2$3"),
     ),
     "password-element": (
         (f"<server><username>bot</username><password>«{fake(11)}»</password></server>",
-         f'<wsse:Password Type="Text">«{fake(11)}»</wsse:Password>', f"<password><![CDATA[«{fake(11)}»]]></password>", f"<pwd>«{fake(5)}]{fake(4)}»</pwd>"),
-        ("<password></password>", "<password>${env.PASS}</password>", "<token>...</token>", "<tokens>12345678</tokens>", "<xs:token type='x'/>next<b>", "std::token>3<4"),
+         f'<wsse:Password Type="Text">«{fake(11)}»</wsse:Password>', f"<password><![CDATA[«{fake(11)}»]]></password>", f"<pwd>«{fake(5)}]{fake(4)}»</pwd>",
+         f"<adminPassword>«{fake(9)}»</adminPassword>", f"<db.password>«{fake(9)}»<\\/db.password>", f"<clientSecret>«{fake(20)}»</clientSecret>",
+         f"&lt;ns:UserPassword&gt;«{fake(9)}»&lt;/ns:UserPassword&gt;"),
+        ("<adminPassword>changes every day</adminPassword>", "<serviceToken>token-of-the-service</serviceToken>", "the password>8</b> letters",
+         "<password></password>", "<password>${env.PASS}</password>", "<token>...</token>", "<tokens>12345678</tokens>", "<xs:token type='x'/>next<b>", "std::token>3<4"),
     ),
     "signed-address": (
         (f"https://acme.blob.core.windows.net/a/b?sv=2024-11-04&sp=r&sig=«{fake(43)}%3D»",),

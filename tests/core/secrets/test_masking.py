@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.calls.arguments import is_json
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import (
     AI,

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
-from chainviz.chains.explorer.page import explorer_page, repair_url_of
+from chainviz.chains.explorer.page import explorer_page, load_outline, repair_url_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import ViewState, read_view
 from chainviz.chains.explorer.windows import asked_window, outline_page, reading_of, window_page
@@ -68,6 +68,7 @@ def newest(request: HttpRequest, chain_id: int) -> HttpResponse:
 @require_safe
 def at(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     path = parse_path(where)
+    load_outline(subject.stored)
     subject.stored.span(path)
     return _page(request, explorer_page(subject, read_view(request.GET), at=path))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
@@ -20,11 +23,13 @@ from chainviz.chains.render.excerpt import Stretch, stretch
 from chainviz.chains.render.parts import between_html, more_html, shown_text
 from chainviz.chains.render.pictures import picture
 from chainviz.chains.render.steps import Asked
+from chainviz.chains.render.text_marks import TextMark, in_layout, mark_text
 from chainviz.chains.render.visible_text import safe
 from chainviz.chains.secrets.export_scan import Held, before_source
 from chainviz.core.chain.messages import Binary, Image, Part, ToolResult
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.documents.json.long_strings import length_of, part_of
+from chainviz.core.review.anchors import part_text
 from chainviz.store.query.search_pattern import Needle
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
@@ -42,20 +47,18 @@ def place_of(request: HttpRequest, name: str = "from") -> int:
 def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     """An opened row; `from`: the piece to go on with, `until`: where to end, `part`: a part that must be shown."""
     path = parse_path(where).node
-    subject.stored.span(path)
+    span = subject.stored.span(path)
     if path.pair is None:
         return redirect(f"{subject.base_url}at/{path}#{path.dom_id}")
     view = read_view(request.GET)
     part = request.GET.get("part", "")
     asked = Asked(place_of(request), place_of(request, "until") or None, parse_path(part) if part else None)
-    html = body_html(subject.stored, reading_of(subject, view, repair_url_of(subject)), path, asked)
-    box = f'<div class="node-body"{" data-step" if asked.start else ""}>{html}{"" if asked.start else _below(subject, path)}</div>'
+    notes = row_notes(subject, span.start, span.stop)
+    reading = replace(reading_of(subject, view, repair_url_of(subject)), marks=notes.marks)
+    html = body_html(subject.stored, reading, path, asked)
+    below = "" if asked.start else notes.below.get(path, "")
+    box = f'<div class="node-body"{" data-step" if asked.start else ""}>{html}{below}</div>'
     return _answer(request, subject, path, box)
-
-
-def _below(subject: Subject, path: Path) -> str:
-    span = subject.stored.span(path)
-    return row_notes(subject, span.start, span.stop).below.get(path, "")
 
 
 @requires("read")
@@ -65,14 +68,22 @@ def part(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     path = parse_path(where)
     found = _part(subject, path, begun=True)
     view = read_view(request.GET)
-    text, _ = shown_text(found, view.as_written)
+    text, is_laid_out = shown_text(found, view.as_written)
     start, until = place_of(request), place_of(request, "until") or length_of(text)
     place = _place_of_text(request, text, start)
-    reading = reading_of(subject, view)
+    reading = replace(reading_of(subject, view), marks=_marks(subject, path))
     between = between_html(reading, path, start, place)
     shown = stretch(text, place, until)
     more = more_html(reading, path, shown, until if until < length_of(text) else None)
-    return _answer(request, subject, path, _step_html(shown, more, between))
+    marks = reading.marks_in(path, part_text(found))
+    if is_laid_out:
+        marks = in_layout(marks, part_text(found))
+    return _answer(request, subject, path, _step_html(shown, more, between, marks))
+
+
+def _marks(subject: Subject, path: Path) -> Mapping[Path, Sequence[TextMark]]:
+    span = subject.stored.span(Path(path.section, path.pair, path.message))
+    return row_notes(subject, span.start, span.stop).marks
 
 
 LINES_BEFORE = 3
@@ -124,9 +135,10 @@ def raw(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     return _answer(request, subject, path, _step_html(shown, more), before_source(subject, text))
 
 
-def _step_html(shown: Stretch, more: str, before: str = "") -> str:
+def _step_html(shown: Stretch, more: str, before: str = "", marks: Sequence[TextMark] = ()) -> str:
     fades = " fades" if shown.left else ""
-    return f'<div data-step>{before}<pre class="code{fades}" tabindex="0" hx-disable>{safe(shown.text)}</pre>{more}</div>'
+    code = f'<pre class="code{fades}" tabindex="0" hx-disable>{safe(shown.text)}</pre>'
+    return f"<div data-step>{before}{mark_text(code, shown, marks)}{more}</div>"
 
 
 def _part(subject: Subject, path: Path, *, begun: bool = False) -> Part:

@@ -14,6 +14,7 @@ from chainviz.chains.verdicts import verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.providers import PROVIDERS
+from chainviz.core.providers.verdict import verdict_from
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.query.problems import Wanted, next_problem, previous_problem, problems_of
@@ -41,6 +42,7 @@ def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
         "pasted": pasted_error(subject, error) if error else None,
         "providers": [(each, verdict_view(verdict)) for each, verdict in verdicts_by_provider(counts).items()],
         "structure": subject.outline.errors + subject.outline.warnings,
+        "notes_count": verdict_from(counts.get("", ())).infos,
         "repair_url": repair_url_of(subject),
         "notes": envelope.warnings,
         "unread": envelope.not_understood,

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from chainviz.core.documents.detection.json_lines import has_lines, is_json
 from chainviz.core.documents.detection.recognition import peek
-from chainviz.core.documents.json.scan import byte_length, fault, in_words
+from chainviz.core.documents.json.scan import ENDS_INSIDE, byte_length, fault, in_words
 from chainviz.core.documents.source import Source
 from chainviz.core.errors import DocumentError
 
@@ -53,7 +53,8 @@ def refuse_broken(source: Source, begin: int) -> None:
         json.loads(text)
     except json.JSONDecodeError as error:
         if begin + CHECKED >= source.size or error.pos < len(text) - 64:
-            fault(source, begin + byte_length(text[: error.pos]), in_words(error.msg))
+            what = in_words(error.msg) if text[error.pos :].strip() else ENDS_INSIDE
+            fault(source, begin + byte_length(text[: error.pos]), what)
     except (ValueError, RecursionError):
         pass
 

@@ -17,6 +17,7 @@ from chainviz.core.terminal import visible
 MAX_DEPTH = 256
 """Deeper nesting is refused: no transcript needs it, and it is how parsers are brought down."""
 TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep"
+ENDS_INSIDE = "the file ends inside a list or object: it is cut off"
 
 SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
@@ -130,7 +131,7 @@ def skip_value(window: Window, position: int, depth: int = 0) -> int:
         position = found.end() if found else position
         if position == len(window.text):
             if not window.more(position):
-                fault(window.source, window.end, "the file ends inside a list or object: it is cut off")
+                fault(window.source, window.end, ENDS_INSIDE)
             position = 0
             continue
         char = window.text[position]

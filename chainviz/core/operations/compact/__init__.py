@@ -9,12 +9,13 @@ from __future__ import annotations
 from chainviz.core.operations.compact.compactors import COMPACTORS
 from chainviz.core.operations.compact.compactors.contract import REFERENCE, Boundary, Change, Settings, Trial
 from chainviz.core.operations.compact.operation import Compact, request_for
-from chainviz.core.operations.compact.options import CompactOptions
+from chainviz.core.operations.compact.options import NO_LIMIT, CompactOptions
 from chainviz.core.operations.compact.strategy import Compacted, Strategy
 from chainviz.core.operations.compact.strategy_json import as_value, parse_strategy, print_strategy
 
 __all__ = [
     "COMPACTORS",
+    "NO_LIMIT",
     "REFERENCE",
     "Boundary",
     "Change",

@@ -10,7 +10,7 @@ from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.errors import Refused
 from chainviz.core.operations.compact.compactors.contract import Settings, Trial, amount
-from chainviz.core.operations.compact.options import CompactOptions
+from chainviz.core.operations.compact.options import NO_LIMIT, CompactOptions
 from chainviz.core.operations.compact.strategy import Compacted, Strategy
 from chainviz.core.operations.compact.strategy_json import as_value, parse_strategy
 from chainviz.core.operations.compact.tail import Tail
@@ -60,7 +60,7 @@ class Compact:
         """
         root = options.compactor
         if root is None:
-            raise Refused("Nothing says when to compact: choose a message limit, a token limit or a strategy.")
+            raise Refused(NO_LIMIT)
         settings = Settings(
             options.if_no_user_boundary, options.reduction, operations=self._operations, context=context
         )

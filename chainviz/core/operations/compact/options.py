@@ -16,6 +16,7 @@ from chainviz.core.operations.compact.strategy_json import parse_strategy
 from chainviz.core.operations.contract import Options
 
 _OFF = "0 is off."
+NO_LIMIT = "Nothing says when to compact: choose a message limit, a token limit or a strategy."
 
 
 class CompactOptions(Options):

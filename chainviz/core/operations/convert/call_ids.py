@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from chainviz.core.chain.calls.tool_ids import Template, parse_template, renamings
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Part, ToolCall, ToolResult
-from chainviz.core.chain.tool_ids import Template, parse_template, renamings
 from chainviz.core.formats.contract import Format
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import CallIds

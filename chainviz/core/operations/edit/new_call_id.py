@@ -7,8 +7,8 @@ import re
 import string
 from collections.abc import Callable
 
+from chainviz.core.chain.calls.tool_ids import DEFAULT_TEMPLATE, parse_template
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, parse_template
 
 NEAR = 40
 """Messages on either side whose ids count."""

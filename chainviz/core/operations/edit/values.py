@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.calls.arguments import is_json
 from chainviz.core.chain.messages import AI, TOOL, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.errors import Refused
 from chainviz.core.operations.edit.locate import Change, Place, replaced_part, splices_for

@@ -13,7 +13,7 @@ from chainviz.core.formats.contract import Format, Style
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.mask.options import MaskOptions
 from chainviz.core.progress import Progress
-from chainviz.core.secrets import Masker, Occurrence, Values, mask, own_rules, scan_chain
+from chainviz.core.secrets import Masker, Occurrence, Rule, Values, mask, scan_chain
 from chainviz.core.secrets.scan import STRETCH, is_outside, place_number
 
 WARNINGS = ("Versions before this one still hold what was masked; only a purge takes it out of them.",)
@@ -43,11 +43,11 @@ class Masked:
     """The old one itself where nothing of its parts is masked."""
 
 
-def choose(chain: Chain, options: MaskOptions, progress: Progress) -> Chosen:
+def choose(chain: Chain, options: MaskOptions, rules: Sequence[Rule], progress: Progress) -> Chosen:
     masker = Masker(options.strategy)
     accepted: dict[int, list[Occurrence]] = {}
     declined: set[str] = set()
-    for each in scan_chain(chain, options.chosen(), progress):
+    for each in scan_chain(chain, rules, progress):
         if each.id not in options.decline:
             accepted.setdefault(each.message, []).append(each)
         elif not is_outside(each.finding.place):
@@ -100,7 +100,8 @@ class Mask:
     Options = MaskOptions
 
     def run(self, chain: Chain, options: MaskOptions, context: Context) -> Outcome:
-        chosen = choose(chain, options, lambda done, text: context.progress(done * LOOKING, f"Looking: {text}"))
+        rules = options.chosen(context.word_lists)
+        chosen = choose(chain, options, rules, lambda done, text: context.progress(done * LOOKING, f"Looking: {text}"))
         if not chosen.masker.placeholders:
             return Outcome(())
         format = get_format(chain.format)
@@ -110,7 +111,7 @@ class Mask:
             if new is not each.old:
                 changes.append(Splice(each.index, 1, (new,)))
         report = tuple(_rows(chosen))
-        counts = {"declined": len(options.decline), "own_patterns": len(own_rules(options.own_patterns))}
+        counts = {"declined": len(options.decline), "own_patterns": sum(rule.group == "own" for rule in rules)}
         return Outcome(
             tuple(changes),
             report,
@@ -138,8 +139,8 @@ def _where(each: Occurrence) -> str:
 
 
 def _kept_options(options: MaskOptions, chosen: Chosen, changes: Sequence[Splice]) -> dict[str, Any]:
-    """A pattern may spell out the very value, so neither patterns nor values are kept."""
-    said = options.model_dump(exclude_defaults=True, exclude={"own_patterns"})
+    """A pattern may spell out the very value, so neither patterns, words nor values are kept."""
+    said = options.model_dump(exclude_defaults=True, exclude={"own_patterns", "own_words"})
     return said | {"places": list(_places(chosen, [change.start for change in changes]))}
 
 

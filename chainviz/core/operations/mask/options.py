@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.contract import Options
-from chainviz.core.secrets import RULES, Rule, Strategy, get_rule, own_rules
+from chainviz.core.secrets import RULES, Rule, Strategy, WordList, get_rule
+from chainviz.core.secrets.word_lists import chosen_lists, rules_of
 
 
 class MaskOptions(Options):
@@ -28,6 +30,15 @@ class MaskOptions(Options):
         description="One a line, in the syntax of RE2; a group named value is the secret.",
         json_schema_extra={"long": True},
     )
+    own_words: str = Field(
+        "",
+        title="Your own words",
+        description="One per line, for example customer names; whole words only, case is ignored.",
+        json_schema_extra={"long": True},
+    )
+    word_lists: tuple[str, ...] = Field(
+        (), title="Word lists", description="Names of word lists that are kept; a recipe brings its own."
+    )
     decline: tuple[str, ...] = Field(
         (),
         title="Leave these",
@@ -46,16 +57,18 @@ class MaskOptions(Options):
     @field_validator("own_patterns")
     @classmethod
     def _usable(cls, text: str) -> str:
-        try:
-            own_rules(text)
-        except OptionsError as refused:
-            raise ValueError(str(refused).rstrip(".")) from None
-        return text
+        return _checked(WordList("", patterns=text), text)
+
+    @field_validator("own_words")
+    @classmethod
+    def _findable(cls, text: str) -> str:
+        return _checked(WordList("", text), text)
 
     def without_secrets(self) -> MaskOptions:
-        return self.model_copy(update={"own_patterns": ""})
+        return self.model_copy(update={"own_patterns": "", "own_words": ""})
 
-    def chosen(self) -> tuple[Rule, ...]:
+    def chosen(self, known_lists: Mapping[str, WordList]) -> tuple[Rule, ...]:
+        """Raises OptionsError for a word list that is not known."""
         group = {"secrets": "secret", "personal": "personal"}.get(self.look_for)
         known = (
             rule
@@ -65,4 +78,16 @@ class MaskOptions(Options):
             and rule.name not in self.skip_rules
         )
         # behind the known ones, so that a short pattern never takes a whole key out of what is found
-        return (*known, *own_rules(self.own_patterns))
+        return (*known, *rules_of(self.own_lists(known_lists)))
+
+    def own_lists(self, known: Mapping[str, WordList]) -> tuple[WordList, ...]:
+        """What is looked for beside the known rules. Raises OptionsError for a word list that is not known."""
+        return (WordList("", self.own_words, self.own_patterns), *chosen_lists(self.word_lists, known))
+
+
+def _checked(typed: WordList, text: str) -> str:
+    try:
+        typed.rules()
+    except OptionsError as refused:
+        raise ValueError(str(refused).rstrip(".")) from None
+    return text

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from chainviz.core.chain.calls.tool_ids import DEFAULT_TEMPLATE, parse_template
 from chainviz.core.chain.chain import Splice
 from chainviz.core.chain.messages import TOOL, Message, Part, Text, ToolCall, ToolResult
-from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, parse_template
 from chainviz.core.observations.actions import Action, read_actions
 from chainviz.core.observations.contract import LABELS, Observation, ObservedMessage, TextObservation
 from chainviz.core.observations.reader import walk

@@ -1,7 +1,7 @@
 """Redact: takes out what has served its purpose, so that a context gets smaller (seed 4). Reversible: a version before has it all.
 
 In reading order: `options`, `candidates` (parts that could go), `policies`, `decision_matrix` and `same_calls` (what policies know),
-`decide`, `decision_table`, `placeholder`, `rewriting`, `surrounding_copies`, `audit`, `operation` (the entry point).
+`decide`, `decision_table`, `placeholder`, `rewriting`, `window_index`, `surrounding_copies`, `audit`, `operation` (the entry point).
 """
 
 from __future__ import annotations

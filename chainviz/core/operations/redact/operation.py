@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -62,18 +62,19 @@ class Redact:
 
 
 def _outcome(chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress) -> Outcome:
-    new: dict[int, Message] = {}
-    gone: dict[str, None] = {}
+    """Redacted messages are made twice: to know what goes, and to hold each no longer than until it is written."""
     wanted = _wanted(table)
+
+    def redacted(place: int, old: Message) -> Message:
+        return rewritten_message(old, wanted[place], options.placeholder) if place in wanted else old
+
     bodies = read_bodies(chain, sorted(wanted))
-    for place, old in counted(bodies, len(wanted), lambda done, text: progress(done / 2, text), "redacted"):
-        new[place] = rewritten_message(old, wanted[place], options.placeholder)
-        gone.update(dict.fromkeys(removed_texts(old, new[place])))
-    copies = Copies(gone, DEFAULT)
-    changes = list(_changes(chain, new, copies, lambda done, text: progress((1 + done) / 2, text))) if new else []
-    cleaned = [change.start for change in changes if change.start not in new]
-    report = _report(chain, table, cleaned)
-    return Outcome(tuple(changes), tuple(report), around=copies.without)
+    read = counted(bodies, len(wanted), lambda done, text: progress(done / 2, text), "redacted")
+    copies = Copies((text for place, old in read for text in removed_texts(old, redacted(place, old))), DEFAULT)
+    found = _changes(chain, redacted, copies, lambda done, text: progress((1 + done) / 2, text)) if wanted else ()
+    changes = tuple(found)
+    cleaned = [change.start for change in changes if change.start not in wanted]
+    return Outcome(changes, tuple(_report(chain, table, cleaned)), around=copies.without)
 
 
 def _wanted(table: DecisionTable) -> dict[int, list[Candidate]]:
@@ -84,12 +85,14 @@ def _wanted(table: DecisionTable) -> dict[int, list[Candidate]]:
     return wanted
 
 
-def _changes(chain: Chain, new: dict[int, Message], copies: Copies, progress: Progress) -> Iterator[Splice]:
+def _changes(
+    chain: Chain, redacted: Callable[[int, Message], Message], copies: Copies, progress: Progress
+) -> Iterator[Splice]:
     """What is redacted, and messages that hold a copy of it in a field that is no part."""
     format = get_format(chain.format)
     bodies = read_bodies(chain, range(len(chain)))
     for place, old in counted(bodies, len(chain), progress, "searched for copies"):
-        message = without_copies(old, new.get(place, old), format, copies)
+        message = without_copies(old, redacted(place, old), format, copies)
         if message is not old:
             yield Splice(place, 1, (message,))
 
@@ -108,6 +111,6 @@ _IN_MATRIX = frozenset(row for row in MatrixRow if row.value.isdigit())
 
 
 def _decision(row: Row) -> Decision:
-    place = f" (row {row.matrix_row})" if row.candidate.row in _IN_MATRIX else ""
+    place = f" (row {row.matrix_row} of the matrix)" if row.candidate.row in _IN_MATRIX else ""
     what = f"{row.kind} of {row.tool}" if row.tool else row.kind
     return Decision(row.path, row.decision, f"{what}: {row.reason}{place}", row.size, row.bytes_after, kind=NOUNS[row.kind])

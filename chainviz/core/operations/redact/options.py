@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import ChainError, OptionsError
 from chainviz.core.operations.contract import Options
-from chainviz.core.operations.redact import anthropic_settings_read as anthropic_settings
+from chainviz.core.operations.redact.anthropic_settings import read as anthropic_settings
 from chainviz.core.operations.redact.placeholder import DEFAULT, FIELDS, unknown_fields
 from chainviz.core.operations.redact.policies import POLICIES
 from chainviz.core.operations.redact.policies.contract import EVERY, Kind

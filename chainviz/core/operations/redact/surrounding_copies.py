@@ -10,8 +10,10 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import accumulate, islice
 
 from chainviz.core.chain.messages import (
     SLOT,
@@ -27,13 +29,13 @@ from chainviz.core.chain.messages import (
 )
 from chainviz.core.documents.assemble import with_blocks
 from chainviz.core.formats.contract import Format, Style
+from chainviz.core.operations.redact.window_index import MOST, WindowIndex
 
 SHORT = 8
 """Characters below which a text is no copy of anything."""
 WINDOW = 40
 STRIDE = 16
-"""Characters between two windows of a string that are looked up; so many windows of each long text are known, which takes
-most of the memory."""
+"""Characters between two windows of a string that are looked up; so many windows of each long text are known."""
 SPARSE = 64
 """Characters between two windows of a long text of which a string may be a piece."""
 LONG = SPARSE + WINDOW
@@ -94,23 +96,34 @@ class Copies:
 
     def __init__(self, texts: Iterable[str], placeholder: str) -> None:
         self._placeholder = placeholder
-        self._whole: set[str] = set()
-        self._starts: dict[int, list[tuple[str, int]]] = {}
-        """Hashes of the windows of the first stride of each long text: where the text begins before the window."""
-        self._inside: dict[int, list[str]] = {}
-        """Hashes of sparse windows of long texts."""
-        for text in dict.fromkeys(texts):
-            self._take(text)
+        self._whole: set[int] = set()
+        """Hashes of whole texts: the texts themselves would be held twice."""
+        self._long: list[str] = []
+        known: set[int] = set()
+        for text in texts:
+            if hash(text) not in known:
+                known.add(hash(text))
+                self._take(text)
+        self._sparse = [0, *accumulate(_count(text) for text in self._long)]
+        """How many sparse windows the long texts before each have."""
+        self._starts = WindowIndex(self._first_windows())
+        self._inside = WindowIndex(self._sparse_windows())
 
     def _take(self, text: str) -> None:
         label, _, rest = text.partition("\n")
-        self._whole |= {each for each in (text.strip(), rest.strip() if len(label) < SHORT * 4 else "") if len(each) >= SHORT}
-        if len(text) < LONG:
-            return
-        for offset in range(STRIDE):
-            self._starts.setdefault(hash(text[offset : offset + WINDOW]), []).append((text, offset))
-        for offset in range(0, len(text) - WINDOW + 1, SPARSE):
-            self._inside.setdefault(hash(text[offset : offset + WINDOW]), []).append(text)
+        wholes = (text.strip(), rest.strip() if len(label) < SHORT * 4 else "")
+        self._whole.update(hash(each) for each in wholes if len(each) >= SHORT)
+        if len(text) >= LONG:
+            self._long.append(text)
+
+    def _first_windows(self) -> Iterator[tuple[str, int]]:
+        """Those of the first stride of each long text. Their numbers tell the text and where in it they begin."""
+        for number, text in enumerate(self._long[: MOST // STRIDE]):
+            yield from ((text[offset : offset + WINDOW], number * STRIDE + offset) for offset in range(STRIDE))
+
+    def _sparse_windows(self) -> Iterator[tuple[str, int]]:
+        places = ((text, place * SPARSE) for text in self._long for place in range(_count(text)))
+        return ((text[begin : begin + WINDOW], number) for number, (text, begin) in enumerate(islice(places, MOST)))
 
     def without(self, piece: str, depth: int = 0) -> str:
         """A piece of a JSON document, without copies. `depth`: of how many strings it is the text."""
@@ -130,7 +143,7 @@ class Copies:
         return _LONE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", written) + colon
 
     def _new(self, text: str, depth: int) -> str:
-        if text.strip() in self._whole or self._is_inside(text.strip()):
+        if hash(text.strip()) in self._whole or self._is_inside(text.strip()):
             return self._placeholder
         if depth < DEEPEST and '"' in text:
             text = self.without(text, depth + 1)
@@ -146,15 +159,31 @@ class Copies:
 
     def _at(self, text: str, at: int) -> tuple[int, int]:
         """Begin and length of the redacted text that a window of this one belongs to; the longest, if there are several."""
-        known: Sequence[tuple[str, int]] = self._starts.get(hash(text[at : at + WINDOW]), ())
-        fits = [(at - offset, len(each)) for each, offset in known if at >= offset and text.startswith(each, at - offset)]
+        known = (divmod(number, STRIDE) for number in self._starts.find(text[at : at + WINDOW]))
+        texts = ((self._long[number], at - offset) for number, offset in known if at >= offset)
+        fits = [(begin, len(each)) for each, begin in texts if text.startswith(each, begin)]
         return max(fits, key=lambda fit: fit[1], default=(0, 0))
 
     def _is_inside(self, text: str) -> bool:
+        """Whether a text is a piece of a long one: then one of its first windows is a sparse window of that."""
         if len(text) < LONG:
             return False
-        windows = (hash(text[offset : offset + WINDOW]) for offset in range(SPARSE))
-        return any(text in each for window in windows for each in self._inside.get(window, ()))
+        return any(
+            self._goes_on(text, number, offset)
+            for offset in range(SPARSE)
+            for number in self._inside.find(text[offset : offset + WINDOW])
+        )
+
+    def _goes_on(self, text: str, window: int, offset: int) -> bool:
+        """Whether the long text with this sparse window is `text` from `offset` characters before the window on."""
+        number = bisect_right(self._sparse, window) - 1
+        begin = (window - self._sparse[number]) * SPARSE - offset
+        return begin >= 0 and self._long[number].startswith(text, begin)
+
+
+def _count(text: str) -> int:
+    """How many sparse windows a long text has."""
+    return (len(text) - WINDOW) // SPARSE + 1
 
 
 def without_copies(old: Message, message: Message, format: Format, copies: Copies) -> Message:

@@ -12,9 +12,9 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Decision, Outcome
 from chainviz.core.operations.summarize.piece_reader import Reader
-from chainviz.core.operations.summarize.plan import Piece, Plan, Texts
-from chainviz.core.operations.summarize.planning import plan as plan_again
-from chainviz.core.operations.summarize.reference import replayed
+from chainviz.core.operations.summarize.planning.choose import plan as plan_again
+from chainviz.core.operations.summarize.planning.plan import Piece, Plan, Texts
+from chainviz.core.operations.summarize.planning.reference import replayed
 from chainviz.core.operations.summarize.replacement import BETWEEN_TEXTS, folded_into
 
 NOT_WRITTEN = "No summary was written."

@@ -9,16 +9,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from chainviz.core.chain.messages import Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.operations.summarize.log_lines import without_log_prefix
 
-Kind = Literal["path", "command", "url", "id", "number", "error"]
+Kind = Literal["error", "path", "command", "url", "id", "number", "counter"]
 KINDS: dict[Kind, str] = {
+    "error": "error lines",
     "path": "file paths",
     "command": "commands",
     "url": "URLs",
     "id": "ids",
     "number": "numbers",
-    "error": "error lines",
+    "counter": "counters",
 }
+"""Those whose loss weighs most come first. Counters are bare integers and times of day: line numbers, ports, clocks."""
 LONGEST = 300
 """Characters of a command or an error line."""
 
@@ -57,6 +60,7 @@ _CODE = re.compile(
     r"log|throw|catch|function|const|let|var)\b|\s*(?:\d{1,6}[:|\s]\s*)?(?:#|//|\*|/\*)|"
     r"\s*(?:\d{1,6}[-:|]\s*)?[\w.]{1,80}(?:\[[^\]]{0,80}\])? = \S|[\s=*-]{0,40}(?:[Ee]rrors?|ERRORS?):?[\s=*-]{0,40}$"
 )
+_COUNTER = re.compile(r"\d+|\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?")
 _PROMPT_LINE = re.compile(r"^[ \t]{0,20}(?:[\w@.~/:-]{0,60})?[$❯] (?P<command>\S.{0,400})", re.MULTILINE)
 _COMMAND_KEYS = {"command", "cmd", "commands", "script", "shell", "bash"}
 
@@ -76,7 +80,7 @@ def error_lines(text: str) -> Iterator[Fact]:
     """Lines that tell of an error, each once; code that raises one and a mere heading tell of none."""
     for line in dict.fromkeys(text.splitlines()):
         if _ERROR.search(line[: 4 * LONGEST]) and not _CODE.match(line):
-            yield Fact("error", " ".join(line.split())[:LONGEST])
+            yield Fact("error", " ".join(without_log_prefix(line).split())[:LONGEST])
 
 
 def _fact(found: re.Match[str]) -> Fact | None:
@@ -97,9 +101,11 @@ def _fact(found: re.Match[str]) -> Fact | None:
         case "id":
             if any(c.isdigit() for c in text) and any(c.isalpha() for c in text):
                 return Fact("id", text)
-            return Fact("number", text) if text.isdigit() else None
+            return Fact("counter", text) if text.isdigit() else None
         case _:
-            return Fact("number", text) if sum(c.isdigit() for c in text) > 1 or not text.isdigit() else None
+            if text.isdigit() and len(text) < 2:
+                return None
+            return Fact("counter" if _COUNTER.fullmatch(text) else "number", text)
 
 
 def _is_path(text: str) -> bool:

@@ -15,6 +15,7 @@ MOST_OF_A_TEXT = 200_000
 MOST_FACTS = 1_000
 """Different ones of each kind."""
 _CHECKED_PLACES = 20
+NUMBERS = ("number", "counter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _path(places: Sequence[Path], index: int, part: int) -> Path | None:
 
 def _spelling(fact: Fact) -> str:
     """Facts of one spelling are the same fact."""
-    if fact.kind == "number":
+    if fact.kind in NUMBERS:
         return _number(fact.text)
     return _plain(fact.text) if fact.kind in ("error", "command") else fact.text
 
@@ -116,13 +117,13 @@ class _Held:
         self.numbers = {_number(text) for text in _texts(facts_in(summary))}
 
     def holds(self, kind: Kind, spelling: str) -> bool:
-        if kind == "number":
+        if kind in NUMBERS:
             return spelling in self.numbers
         return _has_word(self.plain if kind in ("error", "command") else self.text, spelling)
 
 
 def _texts(facts: Iterable[Fact]) -> Iterable[str]:
-    return (fact.text for fact in facts if fact.kind == "number")
+    return (fact.text for fact in facts if fact.kind in NUMBERS)
 
 
 def _has_word(text: str, word: str) -> bool:

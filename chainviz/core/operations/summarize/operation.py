@@ -10,9 +10,10 @@ from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Badge, Context, Outcome
 from chainviz.core.operations.summarize.apply import fold
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.planning import plan
+from chainviz.core.operations.summarize.planning.choose import plan
 from chainviz.core.operations.summarize.writers.contract import (
     Left,
+    Summary,
     SummaryRequest,
     Writer,
     WriterError,
@@ -66,6 +67,7 @@ def _written(request: SummaryRequest, writer: Writer, context: Context) -> str |
     if context.cancelled():
         return CANCELLED
     try:
-        return writer.write(request, cancelled=context.cancelled)
+        written = writer.write(request, cancelled=context.cancelled)
+        return written.text if isinstance(written, Summary) else written
     except WriterError as failed:
         return Left(str(failed))

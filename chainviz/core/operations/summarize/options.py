@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, Template, parse_template
+from chainviz.core.chain.calls.tool_ids import DEFAULT_TEMPLATE, Template, parse_template
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.contract import Options
 
@@ -48,6 +48,8 @@ PRESETS: dict[Preset, dict[str, Any]] = {
 """What a setting is where nobody says otherwise."""
 
 MOST_BYTES = 1 << 40
+LEAST_WINDOW = 4_000
+"""Tokens; in fewer there is no room beside the instructions."""
 _OR_DEFAULT = "0 means the preset's value."
 
 _ZERO, _NOT_POSITIVE = re.compile("|0+"), re.compile("|0+|-[0-9]+")
@@ -131,6 +133,17 @@ class SummarizeOptions(Options):
         description="How the id of a summary's tool call is spelt, such as call_{r:24:x}.",
         json_schema_extra={"group": "Form"},
     )
+    context_window: int = Field(
+        default=0,
+        ge=0,
+        le=100_000_000,
+        title="Context window",
+        description=(
+            "What the model takes at once. A larger piece is split, and the summaries of its parts are joined. "
+            "0 means the model's own, where it is known."
+        ),
+        json_schema_extra={"group": "Model", "unit": "tokens"},
+    )
     allow_growth: bool = Field(
         default=False,
         title="Allow larger summaries",
@@ -152,6 +165,13 @@ class SummarizeOptions(Options):
         if given.get("preset") != "pentagi" and chosen.get("tool_call_id_template") == "":
             del chosen["tool_call_id_template"]  # the reference makes empty ids of it, which no provider takes
         return {**preset, **chosen}
+
+    @field_validator("context_window")
+    @classmethod
+    def _has_room(cls, window: int) -> int:
+        if 0 < window < LEAST_WINDOW:
+            raise ValueError(f"a context window has at least {LEAST_WINDOW:,} tokens, or 0 for the model's own")
+        return window
 
     @field_validator("tool_call_id_template")
     @classmethod

@@ -10,7 +10,7 @@ from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import BodyPair, Section
-from chainviz.core.operations.summarize.plan import Material
+from chainviz.core.operations.summarize.planning.plan import Material
 
 
 class Reader:

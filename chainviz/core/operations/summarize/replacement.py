@@ -10,7 +10,7 @@ from chainviz.core.chain.build import human
 from chainviz.core.chain.messages import Message, byte_size
 from chainviz.core.chain.tree import PairType
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.plan import Piece, Texts
+from chainviz.core.operations.summarize.planning.plan import Piece, Texts
 from chainviz.core.operations.summarize.summary_pair import NewIds, summary_pair
 from chainviz.core.operations.summarize.writers.contract import Left
 

@@ -6,10 +6,11 @@ import random
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from chainviz.core.chain.build import SUMMARIZATION_ARGUMENTS, completion, tool_message
+from chainviz.core.chain.build import completion, tool_message
+from chainviz.core.chain.calls.tool_ids import Template
+from chainviz.core.chain.default_texts import SUMMARIZATION_ARGUMENTS
 from chainviz.core.chain.messages import AI, Message, Part, Reasoning, Shape, Text, ToolCall
 from chainviz.core.chain.reasoning import FAKE_SIGNATURE, contains_tool_call_reasoning, reasoning_message
-from chainviz.core.chain.tool_ids import Template
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL, BodyPair, PairType
 
 PREFIX = "**summarized content:**\n"

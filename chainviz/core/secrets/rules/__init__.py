@@ -1,6 +1,6 @@
 """All rules of the product, in the order of their claim: where two match the same characters, the earlier one has them.
 
-`rule` says what a rule is, `checks` what a pattern cannot say; then one file a group of rules, and `own_rules` of a person.
+`rule` says what a rule is, `checks` what a pattern cannot say; then one file a group of rules, and `own_rules` and `own_words` of a person.
 """
 
 from __future__ import annotations

@@ -61,6 +61,19 @@ def is_assigned(value: str, found: Found) -> bool:
     return entropy(value) >= 2.5 and (classes >= 3 or (classes == 2 and bool(re.search("[0-9]", value))))
 
 
+_ELEMENT_BEFORE = re.compile(r"(?:<|&lt;|\\u003c)(?:[\w.-]*:)?(?P<prefix>[\w.-]*)$", re.ASCII | re.IGNORECASE)
+
+
+def is_element(value: str, found: Found) -> bool:
+    """In an element of XML whose name ends so: `<adminPassword>`, `<ns:token>`. A longer name of a token or key asks for
+    more, as many of them are names of what is kept elsewhere."""
+    before = _ELEMENT_BEFORE.search(found.string[max(0, found.start() - 60) : found.start()])
+    if before is None:
+        return False
+    is_password = found["name"].lower().startswith(("pass", "pwd"))
+    return is_real(value, found) if is_password or not before["prefix"] else is_assigned(value, found)
+
+
 def is_login(value: str, found: Found) -> bool:
     """Base64 of `name:password`."""
     try:

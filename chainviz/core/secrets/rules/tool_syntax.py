@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from chainviz.core.secrets.rules.checks import is_filled, is_login, is_random, is_real
+from chainviz.core.secrets.rules.checks import is_element, is_filled, is_login, is_random, is_real
 from chainviz.core.secrets.rules.rule import Anchored, Rule
 
-_HASH_KINDS = ("apr1", "2a", "2b", "2y", "1", "5", "6", "y", "argon2i", "argon2id")
-_ELEMENTS = ("password", "passwd", "pwd", "secret", "token", "apikey", "api_key")
+_HASH_KINDS = (
+    "1", "2a", "2b", "2x", "2y", "5", "6", "y", "gy", "P", "H", "apr1", "sha1", "scrypt",
+    "argon2i", "argon2d", "argon2id", "pbkdf2", "pbkdf2-sha1", "pbkdf2-sha256", "pbkdf2-sha512",
+)  # fmt: skip
+_ELEMENTS = (
+    "password", "passwd", "passphrase", "pwd", "secret", "token", "credential",
+    *(f"{what}{join}key" for what in ("api", "access", "private", "secret") for join in ("", "_", "-")),
+)  # fmt: skip
+_OPEN, _CLOSE = r"(?:>|&gt;|\\{1,4}u003e)", r"(?:<|&lt;|\\{1,4}u003c)"
+_SPACE = r"""[\s"'\\,]{1,6}"""
+"""Between the words of a command, or of a list of them in JSON."""
 _COOKIES = ("sessionid", "session", "connect.sid", "phpsessid", "jsessionid", "remember_token", "auth_token")
 
 TOOL_SYNTAX: tuple[Rule, ...] = (
     Rule(
         "command-password", "Password given to a command", "secret",
         Anchored(
-            ("mysql", "mariadb", "sshpass"),
-            r"(?:(?:mysql|mariadb)(?:-?dump|-?admin|-?import)?\s(?:[^\n]{0,200}?\s)??-p|sshpass\s[^\n]{0,40}?-p\s{0,2})"
-            r"""(?:(?P<quote>["'])(?=[^"'\\\n]{3,100}["'\\])|["']?)"""
+            ("mysql", "mariadb", "sshpass", "SSHPASS="),
+            r"(?:(?:mysql|mariadb)(?:-?dump|-?admin|-?import)?\s(?:[^\n]{0,200}?\s)??-p|SSHPASS="
+            rf"""|sshpass(?:{_SPACE}-(?:v|P{_SPACE}[^\s"',]{{1,40}})){{0,2}}{_SPACE}-p(?:\\?["'],)?\s{{0,2}})"""
+            r"""(?:\\?(?P<quote>["'])(?=[^"'\\\n]{3,100}["'\\])|\\?["']?)"""
             r"""(?P<value>(?(quote)[^"'\\\n]{3,100}|[^\s"'\\]{3,100}))""",
         ),
         check=is_real, value="value",
@@ -37,21 +47,23 @@ TOOL_SYNTAX: tuple[Rule, ...] = (
     Rule(
         "password-hash", "Hash of a password", "secret",
         Anchored(
-            (*(f"${kind}$" for kind in _HASH_KINDS), "{SHA}", "{SSHA}"),
+            (*(f"${kind}{sign}" for kind in _HASH_KINDS for sign in "$\\"), "pbkdf2_sha", "{SHA}", "{SSHA}"),
             r"\{S?SHA\}[A-Za-z0-9+/]{27,80}={0,2}"
-            r"|\$(?:argon2id?\$v=\d+\$m=\d+,t=\d+,p=\d+|apr1|[156y]|2[aby])\$[A-Za-z0-9./+$,=]{20,150}(?<![.,])",
+            rf"|(?:\$(?:{'|'.join(_HASH_KINDS)})|(?<![A-Za-z0-9])pbkdf2_sha(?:1|256|512))"
+            # a shell wants the signs escaped
+            r"\\{0,4}\$(?:[A-Za-z0-9./+,=]|\\{0,4}\$){20,160}(?<![.,])",
         ),
         check=is_filled,
     ),
     Rule(
         "password-element", "Password in a markup element", "secret",
         Anchored(
-            tuple(f"{mark}{name}" for mark in "<:" for name in _ELEMENTS),
-            rf"[<:](?:{'|'.join(_ELEMENTS)})(?:\s[^<>]{{0,200}}(?<!/))?>\s{{0,3}}(?:<!\[CDATA\[)?"
-            r"(?P<value>[^<>\s]{3,200}?)(?:\]\]>)?\s{0,3}<",
+            _ELEMENTS,
+            rf"(?P<name>{'|'.join(_ELEMENTS)})(?:\s[^<>]{{0,200}}(?<!/))?{_OPEN}\s{{0,3}}(?:<!\[CDATA\[)?"
+            rf"(?P<value>[^<>\s]{{3,200}}?)(?:\]\]>)?\s{{0,3}}{_CLOSE}\\{{0,4}}/",
             ignore_case=True,
         ),
-        check=is_real, value="value",
+        check=is_element, value="value",
     ),
     Rule(
         "signed-address", "Signature of a shared link", "secret",

@@ -22,13 +22,16 @@ from chainviz.chains.secrets.scans import (
     stop_own_scan,
 )
 from chainviz.core.errors import ChainError, Refused
-from chainviz.core.secrets import Rule, own_rules
+from chainviz.core.secrets import Rule, WordList
+from chainviz.core.secrets.word_lists import packed, rules_of, unpacked
 from chainviz.drafts.operations.choices import Choices
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
+
+Lists = Sequence[WordList]
 
 
 class Scanning(Exception):
@@ -84,35 +87,37 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class OwnScan:
-    """For what the person's own patterns find beside that. They are never stored, so the form waits with the page."""
+    """For what the person's own words and patterns find beside that. What is typed is never stored, so the form waits with the
+    page."""
 
     choices: Choices
 
-    def spots(self, known: list[Spot]) -> tuple[list[Spot], str, str]:
-        """Returns all findings, the patterns that were used, and why others could not be. Raises Scanning."""
+    def spots(self, known: list[Spot], typed: WordList, saved: Lists) -> tuple[list[Spot], str, str]:
+        """Returns all findings, what was typed and used as one text, and why else it could not be. Raises Scanning."""
         given = self.choices.request.POST
-        patterns, used = given.get("own_patterns", ""), given.get("own_used", "")
+        wanted = packed([typed])
         if given.get("act") == "stop_own":
-            stop_own_scan(self.choices.target.stored.snapshot, patterns, self.choices.target.person)
+            stop_own_scan(self.choices.target.stored.snapshot, packed([typed, *saved]), self.choices.target.person)
             return known, "", ""
         try:
-            return self._with(known, patterns), patterns, ""
+            return self._with(known, (typed, *saved)), wanted, ""
         except ChainError as refused:
-            # what the patterns used before found stays, so that no tick is forgotten
-            kept = used if used != patterns else ""
-            return self._with(known, kept), kept, str(refused)
+            # what was used before and found stays, so that no tick is forgotten
+            used = given.get("own_used", "")
+            kept = _read(used) if used != wanted else ()
+            return self._with(known, (*kept, *saved)), packed(kept), str(refused)
 
-    def _with(self, known: list[Spot], patterns: str) -> list[Spot]:
-        own = own_rules(patterns)
-        return together([*known, *self._found(own, patterns)]) if own else known
+    def _with(self, known: list[Spot], lists: Lists) -> list[Spot]:
+        own = rules_of(lists)
+        return together([*known, *self._found(own, packed(lists))]) if own else known
 
-    def _found(self, own: Sequence[Rule], patterns: str) -> list[Spot]:
+    def _found(self, own: Sequence[Rule], lists: str) -> list[Spot]:
         chain, person = self.choices.target.stored, self.choices.target.person
         if not self.choices.is_long:
             return list(scan_own(chain, own))
-        job = own_scan_of(chain.snapshot, patterns, person)
+        job = own_scan_of(chain.snapshot, lists, person)
         if job is None or job.state == Job.State.CANCELLED:
-            job = start_own_scan(chain.snapshot, patterns, person)
+            job = start_own_scan(chain.snapshot, lists, person)
             job.refresh_from_db()
         if not job.is_finished:
             self._show(job)
@@ -143,3 +148,11 @@ class OwnScan:
             raise Scanning(see_other(self.choices.address))
         page = {"job": job, "job_href": f"{self.choices.address}&own={job.pk}"}
         raise Scanning(render(self.choices.request, "drafts/mask/_own_scan.html", {"page": page}))
+
+
+def _read(text: str) -> Lists:
+    """A hidden field of the page."""
+    try:
+        return unpacked(text)
+    except ChainError:
+        return ()

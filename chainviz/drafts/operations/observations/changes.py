@@ -12,7 +12,7 @@ from chainviz.chains.diff import diff_html
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.visible_text import marks
 from chainviz.core.chain.chain import MemoryChain, Splice
-from chainviz.core.chain.messages import AI, Message, Text, ToolCall, ToolResult
+from chainviz.core.chain.messages import AI, ROLE_NAMES, Message, Text, ToolCall, ToolResult
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.observations.round_trip import Loss
 from chainviz.core.operations.contract import Context
@@ -29,7 +29,6 @@ MOST_LINES = 60
 """Lines of one change; all of them are in the draft's preview."""
 MOST_BYTES = 2_000_000
 """A larger change is not compared on this page."""
-ROLE_WORDS = {"human": "Human", "ai": "AI", "tool": "Tool", "system": "System"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ def _lines(messages: Sequence[Message], *, is_one: bool, with_ids: bool) -> Iter
     """The texts of the messages; of several each begins with its role."""
     for message in messages:
         if not is_one:
-            yield f"[{ROLE_WORDS.get(message.role, message.role)}]"
+            yield f"[{ROLE_NAMES.get(message.role, message.role)}]"
         for part in message.parts:
             match part:
                 case Text(text=text):

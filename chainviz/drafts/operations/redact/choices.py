@@ -15,7 +15,13 @@ from chainviz.core.operations.redaction_switch import read_redaction_switch
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.reading_cache import kept
 from chainviz.drafts.operations.redact.decision_rows import SHOWN, Filter, Table
-from chainviz.drafts.operations.redact.first_page import FIRST, FirstPage, decided_table, other_policy
+from chainviz.drafts.operations.redact.first_page import (
+    FIRST,
+    FirstPage,
+    decided_groups,
+    decided_table,
+    other_policy,
+)
 from chainviz.drafts.operations.redact.form import (
     NOTHING,
     SEPARATOR,
@@ -29,11 +35,15 @@ from chainviz.drafts.operations.redact.form import (
     tool_list,
     tools_of,
 )
+from chainviz.drafts.operations.redact.groups import KEYS, LABELS, Groups, Wish
 from chainviz.drafts.operations.redact.plain_choices import WORDS, counts_of, plain_choices
+from chainviz.drafts.operations.redact.selected import has_selection, selected_options
 from chainviz.web.query_params import small_number
 
 MOST_SUGGESTED = 300
 MOST_NAME = 200
+KEPT = "kept"
+"""What the button of the rows that stay asks to list; those of a group send its grouping and name."""
 
 
 class RedactChoices(Choices):
@@ -46,6 +56,9 @@ class RedactChoices(Choices):
     """What a job found; of a long chain that is looked at without a choice."""
 
     def read(self) -> None:
+        if self.sent is None and has_selection(self.request.GET):
+            self._read_selection()
+            return
         if self.sent is None:
             fixed = NOTHING.fixed((), read_redaction_switch(os.environ).is_on)
             self.form, self.chosen = RedactForm(fixed=fixed), RedactOptions.model_validate(fixed)
@@ -60,12 +73,24 @@ class RedactChoices(Choices):
         else:
             self.chosen = self.form.options
 
+    def _read_selection(self) -> None:
+        selected = selected_options(self.request.GET, self.target.stored)
+        is_on = read_redaction_switch(os.environ).is_on
+        self.chosen = (selected or RedactOptions.model_validate({})).model_copy(update={"enabled": is_on})
+        self.form = form_of(self.chosen)
+        if selected is None:
+            self.error = "This selection does not fit the chain as it is now. Choose again what is redacted."
+        elif not self.is_long:
+            self.reopen(self.chosen)
+
     @property
     def first_options(self) -> RedactOptions | None:
         return self.chosen if self.asked is NOTHING else None
 
     def take_first(self, found: Any) -> None:
         self.first = FIRST.validate_python(found)
+        assert self.chosen is not None
+        self.asked = asked_by(self.chosen, self.tools)
 
     def reopen(self, options: Options) -> None:
         assert isinstance(options, RedactOptions)
@@ -116,6 +141,9 @@ class RedactChoices(Choices):
             "policies": [(policy.name, policy.label) for policy in POLICIES],
             "filter": self._filter(),
             "table": self._table(),
+            "views": list(LABELS.items()),
+            "view": self._view,
+            "groups": self._groups(),
             "by_hand_keep": self.asked.by_hand("keep"),
             "by_hand_redact": self.asked.by_hand("redact"),
             "json": settings_json(self.chosen) if self.chosen else ("", ""),
@@ -146,10 +174,33 @@ class RedactChoices(Choices):
 
         return decided_table(self.target, self.chosen, self.asked, self._filter())
 
+    @property
+    def _view(self) -> str:
+        """One of LABELS. Who decides by hand sees every row."""
+        if "list" in self._given or (self.chosen and self.chosen.policy == "by_hand"):
+            return "row"
+        asked = self._given.get("view", "")
+        return asked if asked in LABELS else "tool"
+
+    def _groups(self) -> Groups | None:
+        view = self._view
+        if self.chosen is None or view not in KEYS:
+            return None
+        if self.first is not None:
+            return self.first.groups
+        opened = self._given.get("open")
+        example = small_number(self._given.get("example", "")) if self._given.get("open_before") == opened else None
+        start = small_number(self._given.get("groups_from", "")) or 0
+        return decided_groups(self.target, self.chosen, Wish(view, opened, example or 1, start))
+
     def _filter(self) -> Filter:
         show, against = self._given.get("show", "all"), self._given.get("against", "")
         policy = self.chosen.policy if self.chosen else ""
         if against == policy or all(against != each.name for each in POLICIES):
             against = other_policy(policy)
         tool = self._given.get("only_tool", "").strip()[:MOST_NAME]
-        return Filter(show if show in SHOWN else "all", tool, small_number(self._given.get("from", "")) or 0, against)
+        listed = self._given.get("list", "")
+        show = "keep" if listed == KEPT else show
+        by, _, name = (listed or self._given.get("group", "")).partition(":")
+        start = small_number(self._given.get("from", "")) or 0
+        return Filter(show if show in SHOWN else "all", tool, start, against, (by, name) if by in KEYS else None)

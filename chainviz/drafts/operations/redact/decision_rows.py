@@ -10,6 +10,7 @@ from chainviz.core.operations.redact import POLICIES, DecisionTable, Row
 from chainviz.core.operations.redact.candidates import SKIPS
 from chainviz.core.operations.redact.decision_matrix import REASONS, MatrixRow
 from chainviz.drafts.operations.redact.form import KIND_LABELS
+from chainviz.drafts.operations.redact.groups import KEYS
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.formatting.token_estimate import token_text
 
@@ -40,6 +41,8 @@ class Filter:
     start: int = 0
     against: str = ""
     """Name of the policy to compare with."""
+    group: tuple[str, str] | None = None
+    """Only what is redacted in this group: how it was grouped, and its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,8 @@ def table_of(
 
 
 def _fits(row: Row, chosen: Filter) -> bool:
+    if chosen.group and (not row.redact or KEYS[chosen.group[0]](row) != chosen.group[1]):
+        return False
     if chosen.tool and not any(
         chosen.tool.casefold() in name.casefold() for name in (*row.candidate.tools, row.candidate.name)
     ):

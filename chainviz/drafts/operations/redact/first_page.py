@@ -1,4 +1,4 @@
-"""What the redact page shows first: the tools of the chain, and the first decisions with the default options."""
+"""What the redact page shows first: the tools of the chain, and what the default options decide."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from chainviz.core.operations.redact.same_calls import find_same_calls
 from chainviz.drafts.operations.reading_cache import kept
 from chainviz.drafts.operations.redact.decision_rows import Filter, Table, table_of
 from chainviz.drafts.operations.redact.form import NOTHING, Asked, Tool, tools_of
+from chainviz.drafts.operations.redact.groups import Groups, Wish, groups_of
 from chainviz.drafts.target import Target
 from chainviz.store.lineage import redacted_places
 
@@ -21,6 +22,7 @@ from chainviz.store.lineage import redacted_places
 class FirstPage:
     tools: tuple[Tool, ...]
     table: Table
+    groups: Groups
 
 
 FIRST = TypeAdapter(FirstPage)
@@ -28,7 +30,8 @@ FIRST = TypeAdapter(FirstPage)
 
 def first_page(target: Target, options: RedactOptions) -> FirstPage:
     chosen = Filter(against=other_policy(options.policy))
-    return FirstPage(tools_of(target.stored), decided_table(target, options, NOTHING, chosen))
+    table = decided_table(target, options, NOTHING, chosen)
+    return FirstPage(tools_of(target.stored), table, decided_groups(target, options, Wish()))
 
 
 def other_policy(policy: str) -> str:
@@ -37,19 +40,28 @@ def other_policy(policy: str) -> str:
 
 
 def decided_table(target: Target, options: RedactOptions, asked: Asked, chosen: Filter) -> Table:
-    def at(path: Path) -> str:
-        return f"{target.explorer}at/{path}#{path.node.dom_id}"
-
     begun = perf_counter()
-    decided = kept(target.stored, options, lambda: _decide(target, options))
-    return table_of(decided, asked.overrides, chosen, at, perf_counter() - begun)
+    decided = _decisions(target, options)
+    return table_of(decided, asked.overrides, chosen, lambda path: _address(target, path), perf_counter() - begun)
 
 
-def _decide(target: Target, options: RedactOptions) -> DecisionTable:
+def decided_groups(target: Target, options: RedactOptions, wish: Wish) -> Groups:
+    return groups_of(target.stored, _decisions(target, options), options, wish, lambda path: _address(target, path))
+
+
+def _address(target: Target, path: Path) -> str:
+    return f"{target.explorer}at/{path}#{path.node.dom_id}"
+
+
+def _decisions(target: Target, options: RedactOptions) -> DecisionTable:
     stored = target.stored
-    return decide(
+    return kept(
         stored,
         options,
-        redacted_places(stored),
-        lambda chain: kept(stored, "same calls", lambda: find_same_calls(chain)),
+        lambda: decide(
+            stored,
+            options,
+            redacted_places(stored),
+            lambda chain: kept(stored, "same calls", lambda: find_same_calls(chain)),
+        ),
     )

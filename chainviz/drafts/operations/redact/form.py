@@ -9,10 +9,11 @@ from typing import Any, get_args
 from django import forms
 from django.http import QueryDict
 
-from chainviz.core.chain.messages import byte_size
+from chainviz.core.chain.messages import ROLE_NAMES, byte_size
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import OptionsError
-from chainviz.core.operations.redact import POLICIES, RedactOptions, anthropic_settings_write
+from chainviz.core.operations.redact import POLICIES, RedactOptions
+from chainviz.core.operations.redact.anthropic_settings.write import write as write_settings
 from chainviz.core.operations.redact.decision_matrix import read_history
 from chainviz.core.operations.redact.policies.contract import Kind
 from chainviz.store.content.chain import StoredChain
@@ -32,7 +33,6 @@ KIND_LABELS: dict[str, str] = {
     "media": "Pictures and files",
     "text": "Texts",
 }
-ROLE_LABELS = {"system": "System", "human": "Human", "ai": "AI", "tool": "Tool"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class RedactForm(options_form(RedactOptions)):  # type: ignore[misc]
         self.fields["policy"].widget = forms.RadioSelect()
         self.fields["policy"].choices = [(policy.name, policy.label) for policy in POLICIES]
         self._boxes("parts", [(kind, KIND_LABELS[kind]) for kind in get_args(Kind)])
-        self._boxes("roles", list(ROLE_LABELS.items()))
+        self._boxes("roles", list(ROLE_NAMES.items()))
 
     def _boxes(self, name: str, choices: list[tuple[str, str]]) -> None:
         old = self.fields[name]
@@ -217,6 +217,6 @@ def _is_path(path: str) -> bool:
 def settings_json(options: RedactOptions) -> tuple[str, str]:
     """Anthropic's settings for these options, or why there are none."""
     try:
-        return anthropic_settings_write.write(options), ""
+        return write_settings(options), ""
     except OptionsError as refused:
         return "", str(refused)

@@ -58,11 +58,19 @@ class Cards:
     next_text: str = ""
 
 
-def cards_of(fixes: Sequence[Fix], kind: str, start: int, at: Callable[[Path], str], query: str) -> Cards:
+@dataclass(frozen=True, slots=True)
+class Links:
+    at: Callable[[Path], str]
+    query: str
+    """Says in an address what is repaired, and what of it was read."""
+
+
+def cards_of(fixes: Sequence[Fix], problems: int, kind: str, start: int, links: Links) -> Cards:
     """All fixes one by one where they are few, else kinds of fixes, or the fixes of one kind from `start` on.
 
-    `query` says in an address what is repaired, and what of it was read.
+    `problems`: how many the chain has, as every page counts them. One fix may clear several, or prepare another one.
     """
+    at, query = links.at, links.query
     if kind:
         of_kind = [fix for fix in fixes if fix.name == kind]
         window = of_kind[start : start + MOST_CARDS]
@@ -73,18 +81,19 @@ def cards_of(fixes: Sequence[Fix], kind: str, start: int, at: Callable[[Path], s
             tuple(_card(fix, at) for fix in window), lead, next_href=following, next_text=count_text(left, "more place")
         )
     if len(fixes) <= MOST_CARDS:
-        return Cards(tuple(_card(fix, at) for fix in fixes), _lead(fixes))
-    return Cards(tuple(_kinds(fixes, at, query)), _lead(fixes), by_kind=True)
+        return Cards(tuple(_card(fix, at) for fix in fixes), _lead(fixes, problems))
+    return Cards(tuple(_kinds(fixes, at, query)), _lead(fixes, problems), by_kind=True)
 
 
-def _lead(fixes: Sequence[Fix]) -> str:
+def _lead(fixes: Sequence[Fix], problems: int) -> str:
     if not fixes:
         return (
             "Every call has its result, every result its call, and the order of the messages is valid."
         )
     rest = sum(not fix.default for fix in fixes)
-    lead = f"{count_text(len(fixes), 'problem')} can be fixed. Untick a fix to skip it, or choose another one."
-    return f"{lead} {rest:,} of them {'is' if rest == 1 else 'are'} optional and not chosen." if rest else lead
+    found = f"{count_text(problems, 'problem')}, {count_text(len(fixes), 'fix', 'fixes')}."
+    lead = f"{found} Untick a fix to skip it, or choose another one."
+    return f"{lead} {count_text(rest, 'fix', 'fixes')} {'is' if rest == 1 else 'are'} optional and not chosen." if rest else lead
 
 
 def _card(fix: Fix, at: Callable[[Path], str]) -> Card:

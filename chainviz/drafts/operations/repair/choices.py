@@ -23,7 +23,7 @@ from chainviz.core.providers import get_provider
 from chainviz.core.providers.contract import Provider
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.reading_cache import kept
-from chainviz.drafts.operations.repair.cards import cards_of, options_in
+from chainviz.drafts.operations.repair.cards import Links, cards_of, options_in
 from chainviz.drafts.operations.repair.reading_job import fixes_of, reading_of, start_reading
 from chainviz.drafts.operations.responses import moved_on
 from chainviz.jobs import lease
@@ -88,14 +88,20 @@ class RepairChoices(Choices):
 
         content = self._has_content and (self.sent is None or "content" in self.request.POST)
         start = small_number(self.request.GET.get("from", "")) or 0
+        links = Links(at, self.target.query)
         return {
             **self._of_reading(),
             "goals": self._goals(),
-            "cards": None if self._is_waiting else cards_of(self._fixes(content=content), self._kind, start, at, self.target.query),
+            "cards": None if self._is_waiting else cards_of(self._fixes(content=content), self._problems, self._kind, start, links),
             "content": content,
             "post_href": self._here,
             "problems_href": f"{self.target.explorer}problems",
         }
+
+    @property
+    def _problems(self) -> int:
+        outline = outline_of(self.target.stored.snapshot)
+        return outline.errors + outline.warnings
 
     def _goals(self) -> list[tuple[Provider, VerdictView, bool]]:
         """Each provider with its verdict, and whether chains of this format are made with it."""

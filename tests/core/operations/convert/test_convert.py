@@ -68,11 +68,11 @@ def test_new_ids_follow_the_template_and_keep_calls_and_results_together() -> No
 def test_new_ids_leave_as_many_calls_answered(chain: list[Message]) -> None:
     new, _ = run(tuple(chain), tool_call_id_template="call_{r:24:x}")
 
-    def complete(messages: list[Message] | tuple[Message, ...]) -> list[bool]:
-        return [pair.is_valid for _, pair in parse(messages).pairs()]
-
     assert len(new) == len(chain)
-    assert all(after or not before for before, after in zip(complete(chain), complete(new), strict=True))
+    for (_, before), (_, after) in zip(parse(chain).pairs(), parse(new).pairs(), strict=True):
+        # where two calls share an id, one result may answer both; it answers the first once their ids differ
+        ids = [call.id for call in before.ai.calls] if before.ai else []
+        assert after.is_valid or not before.is_valid or len(set(ids)) < len(ids)
 
 
 def test_reasoning_is_dropped_when_asked() -> None:

@@ -82,7 +82,6 @@ def test_what_is_kept_of_a_redacted_text_is_little() -> None:
     copies = Copies([long], "[redacted]")
     assert len(copies._starts) <= STRIDE
     assert len(copies._inside) <= len(long) // SPARSE + 1
-    assert STRIDE <= 16 and all(isinstance(key, int) for key in (*copies._starts, *copies._inside))
 
 
 @pytest.mark.parametrize("before", range(0, 40, 3))

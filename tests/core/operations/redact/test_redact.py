@@ -19,7 +19,7 @@ from chainviz.core.errors import OptionsError
 from chainviz.core.load import export_chain, load_file, restyle
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import POLICIES, REDACT, DecisionTable, RedactOptions, audit_record, decide
-from chainviz.core.operations.redact.anthropic_settings_write import write
+from chainviz.core.operations.redact.anthropic_settings.write import write
 from tests.core.pictures import ai, call, h, odd, result, s, tool
 from tests.core.strategies import chains
 

@@ -13,7 +13,8 @@ from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.operations.summarize import Left, SummarizeOptions, SummaryRequest, fold, plan
+from chainviz.core.operations.summarize import Left, SummarizeOptions, SummaryRequest, fold
+from chainviz.core.operations.summarize.planning.choose import plan
 from chainviz.core.operations.summarize.summary_pair import is_summary
 from tests.core.operations.summarize.fake import Fake, run, size
 from tests.core.operations.summarize.strategies import many, options, texts, writers

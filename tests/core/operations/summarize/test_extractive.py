@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolResult, byte_size
-from chainviz.core.operations.summarize import Extractive, SummarizeOptions, SummaryRequest, WriterError, plan
+from chainviz.core.operations.summarize import Extractive, SummarizeOptions, SummaryRequest, WriterError
+from chainviz.core.operations.summarize.planning.choose import plan
 from chainviz.core.operations.summarize.writers.extractive.sentences import sentences
 from tests.core.pictures import ai, call, h, result, tool
 from tests.core.strategies import chains
@@ -48,6 +49,24 @@ def test_it_keeps_request_decision_error_tool_path_number_and_answer() -> None:
     ):  # fmt: skip
         assert kept in text
     assert "secret_code_line" not in text and "a table" not in text
+
+
+LOG = """2026-10-01 12:33:44,123 INFO app: started the worker on the new queue as configured
+[12:33:45] resolving all packages that the project depends on and their versions
+INFO: the server is ready and listens for requests from clients
+npm WARN deprecated this package is no longer maintained by anybody
+Collecting requests from the index of the mirror that was configured
+ 45%|████      | of the files were copied to the other machine
+level=info msg=ready took=12 the request was answered in good time
+tests/test_login.py::test_expiry PASSED [ 12%]"""
+
+
+def test_lines_of_a_log_are_no_extracts() -> None:
+    text = written([ai("I decided to retry the login.", call("a", "run", "{}")), tool(result("a", LOG, "run")), ai("It works now.")])
+    assert "decided to retry the login" in text
+    assert not [line for line in LOG.splitlines() if line.strip() in text]
+    said = "Error handling belongs into the loader. We meet at 12:30 and decide. 3/4 of the users agreed with that."
+    assert list(sentences(said)) == said.replace(". ", ".\n").splitlines()
 
 
 def test_with_little_room_the_last_answer_comes_first() -> None:

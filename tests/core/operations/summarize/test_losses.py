@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from chainviz.core.chain.messages import Message, ToolCall
 from chainviz.core.chain.paths import Path
 from chainviz.core.operations.summarize import losses
-from chainviz.core.operations.summarize.facts import Fact, facts_in
+from chainviz.core.operations.summarize.facts import KINDS, Fact, facts_in
 from tests.core.pictures import ai, call, h, result, tool
 from tests.core.strategies import chains
 from tests.cpu import within_cpu_seconds
@@ -33,6 +33,9 @@ from tests.cpu import within_cpu_seconds
         ("95% done", "number", "95%"),
         ("$ make test", "command", "make test"),
         ("\n  KeyError: 'user'\n", "error", "KeyError: 'user'"),
+        ("2026-10-01 12:00:07,318 ERROR: disk full", "error", "disk full"),
+        ("line 120 of it", "counter", "120"),
+        ("at 12:00:07 sharp", "counter", "12:00:07"),
     ],
 )  # fmt: skip
 def test_facts_are_found(text: str, kind: str, fact: str) -> None:
@@ -57,12 +60,19 @@ def test_each_loss_has_the_path_of_where_it_was() -> None:
     report = losses(CHAIN, "Changed src/a.py; 120 skipped.", PLACES)
     assert {(loss.kind, loss.text, str(loss.path)) for loss in report.losses} == {
         ("path", "src/b.py", "s1.p2.m0.c0"), ("path", "tests/test_a.py", "s1.p2.m1.c0"),
-        ("command", "pytest -x tests", "s1.p2.m0.c1"), ("number", "12", "s1.p2.m1.c0"),
+        ("command", "pytest -x tests", "s1.p2.m0.c1"), ("counter", "12", "s1.p2.m1.c0"),
         ("error", "FAILED tests/test_a.py - exit code 1", "s1.p2.m1.c0"),
     }  # fmt: skip
     shares = {share.kind: (share.kept, share.found) for share in report.shares}
-    assert shares == {"path": (1, 3), "command": (0, 1), "number": (1, 2), "error": (0, 1)}
+    assert shares == {"path": (1, 3), "command": (0, 1), "counter": (1, 2), "error": (0, 1)}
     assert report.complete
+
+
+def test_the_losses_that_weigh_most_come_first() -> None:
+    message = ai("12 files, $4.50, see https://a.example/x, ABC-17, $ ls\n$ make test\n/srv/app/x.py\nError: out of memory")
+    kinds = [loss.kind for loss in losses([message], "nothing").losses]
+    assert kinds == sorted(kinds, key=list(KINDS).index)
+    assert (kinds[0], kinds[-1]) == ("error", "counter")
 
 
 def test_a_fact_inside_a_longer_word_is_not_there() -> None:

@@ -16,15 +16,9 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.chain.tree import ChainAST
 from chainviz.core.generate import generate_messages
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.summarize import (
-    SUMMARIZE,
-    Left,
-    Manual,
-    SummarizeOptions,
-    fold,
-    plan,
-    reasons,
-)
+from chainviz.core.operations.summarize import SUMMARIZE, Left, Manual, SummarizeOptions, fold
+from chainviz.core.operations.summarize.planning import reasons
+from chainviz.core.operations.summarize.planning.choose import plan
 from chainviz.core.operations.summarize.summary_pair import PREFIX
 from tests.core.operations.summarize.fake import NOW, OLD, TALK, Fake, size, text_in, work
 from tests.core.operations.summarize.strategies import many, options

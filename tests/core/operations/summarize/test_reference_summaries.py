@@ -11,10 +11,10 @@ import pytest
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
 from chainviz.core.chain.parse import parse
 from chainviz.core.errors import Refused
-from chainviz.core.operations.summarize.limits import exceeds_qa_limits, sections_to_keep
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.plan import Piece
-from chainviz.core.operations.summarize.reference import pairs_to_fold, reference_steps
+from chainviz.core.operations.summarize.planning.limits import exceeds_qa_limits, sections_to_keep
+from chainviz.core.operations.summarize.planning.plan import Piece
+from chainviz.core.operations.summarize.planning.reference import pairs_to_fold, reference_steps
 from chainviz.core.operations.summarize.writers.contract import Left
 from chainviz.core.operations.summarize.writers.prompt import prompt_body
 from chainviz.core.reference import parsed_by_reference

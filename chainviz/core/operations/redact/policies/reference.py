@@ -15,7 +15,7 @@ KEPT = frozenset((MatrixRow.ONLY_TOOLS, MatrixRow.END))
 
 class Reference(Policy):
     name = "reference"
-    label = "Reference: once anything but tool work follows"
+    label = "Once anything but tool work follows"
 
     def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
         return [Verdict(each.row not in KEPT, REASONS[each.row]) for each in candidates]

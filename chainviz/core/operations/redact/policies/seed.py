@@ -23,7 +23,7 @@ SERVED = frozenset((MatrixRow.ANSWER, MatrixRow.TOOLS_THEN_ANSWER, MatrixRow.MAL
 
 class Seed(Policy):
     name = "seed"
-    label = "Seed: once a plain answer follows"
+    label = "Once a plain answer follows"
 
     def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
         return [Verdict(each.row in SERVED, REASONS[each.row]) for each in candidates]

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT, tool_message
+from chainviz.core.chain.build import tool_message
+from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.messages import HUMAN, SYSTEM, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.chain.problems import ends_with_calls
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL

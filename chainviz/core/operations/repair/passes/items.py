@@ -12,7 +12,7 @@ from chainviz.core.formats import get_format
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.providers.openai_responses import PROVIDER
-from chainviz.core.providers.responses_wire import refused_members
+from chainviz.core.providers.wire.responses import refused_members
 
 RESPELL = "respell-item"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from chainviz.core.chain.arguments import fix_json, is_json, is_json_object
+from chainviz.core.chain.calls.arguments import fix_json, is_json, is_json_object
 from chainviz.core.chain.messages import AI, FREE_FORM, HUMAN, SYSTEM, Message, Part, Text, Thinking, ToolCall, is_blank
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 
-from chainviz.core.chain.build import FALLBACK_REQUEST_ARGUMENTS
+from chainviz.core.chain.default_texts import FALLBACK_REQUEST_ARGUMENTS
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.pairs import Turn

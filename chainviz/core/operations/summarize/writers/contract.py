@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from chainviz.core.chain.messages import Message
 from chainviz.core.errors import ChainError
 from chainviz.core.operations.summarize.writers.prompt import guarded
+from chainviz.core.usage.recorded import TokenUsage
 
 Case = Literal[0, 1, 2, 3]
 """1: messages with the human messages they answer; 2: messages alone; 3: human messages alone; 0: nothing at all."""
@@ -35,18 +36,31 @@ class SummaryRequest:
     """What is folded (cases 1 and 2)."""
     target_bytes: int
     """How long the summary should be; a longer one is taken while it is smaller than what it replaces."""
+    window: int = 0
+    """Tokens that its model takes at once, as the person says; 0 leaves it to the writer."""
+    exact: bool = False
+    """Whether the prompt copies content as the reference does."""
+    hint: str = ""
+    """What the person who asks wishes, as it stands in the prompt."""
 
     @property
     def prompt(self) -> str:
         """The one user message a model gets."""
-        return f"<instructions>{self.instructions}</instructions>\n\n{self.prompt_body}"
+        return f"<instructions>{self.instructions}{self.hint}</instructions>\n\n{self.prompt_body}"
 
     def with_hint(self, hint: str) -> SummaryRequest:
         """The same request, with a wish of the person who asks again."""
         wish = guarded(hint.strip())
-        if not wish:
-            return self
-        return replace(self, instructions=f"{self.instructions}\n\nThe person who asked adds: {wish}\n")
+        return replace(self, hint=f"\n\nThe person who asked adds: {wish}\n") if wish else self
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A text with what it cost."""
+
+    text: str
+    usage: TokenUsage | None
+    """As the model's server counted it; None where it said nothing."""
 
 
 def _unheard(done: float, text: str) -> None:
@@ -72,7 +86,7 @@ class Writer(Protocol):
         *,
         cancelled: Callable[[], bool] = _never,
         progress: Callable[[float, str], None] = _unheard,
-    ) -> str:
+    ) -> str | Summary:
         """The summary; WriterError where there is none, also when `cancelled` says so on the way."""
 
 

@@ -1,9 +1,11 @@
-"""Sentences of running text; code, tables, headings and JSON are no sentences."""
+"""Sentences of running text; code, tables, headings, JSON and lines of a log are no sentences."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+
+from chainviz.core.operations.summarize.log_lines import is_log_line
 
 SHORTEST, LONGEST = 20, 300
 _END = re.compile(r"(?<=[.!?])\s+(?=[\"'(\[A-Z0-9*`])|(?<=[。！？])")
@@ -28,7 +30,7 @@ def sentences(text: str) -> Iterator[str]:
 
 def _is_prose(line: str) -> bool:
     head = line[:400]
-    if _NO_PROSE.match(head) or head.count("|") > 2:
+    if _NO_PROSE.match(head) or head.count("|") > 2 or is_log_line(head):
         return False
     letters = sum(map(str.isalpha, head)) + head.count(" ")
     return letters * 4 >= len(head.strip()) * 3 and any(map(str.isalpha, head))

@@ -34,7 +34,6 @@ _HEDGE = re.compile(
 )
 _ENTRY = re.compile(r"[\w .#-]{1,30}: \S")
 """How an entry of a list begins, such as `Cabin: economy`: without its list it says little."""
-_TELLING = re.compile(r"[$€£%.,:]")
 _SUMMARY, _ANSWER, _RESULT = 1.6, 1.0, 0.35
 
 
@@ -110,7 +109,7 @@ def _of_work(humans: Sequence[Message], messages: Sequence[Message]) -> list[Blo
     asked = [" ".join(text_of(message).split()) for message in humans[-1:]]
     findings = _findings(messages, skip=answers[-1] if answers else "")
     found = _facts(messages)
-    facts = [Block(_heading(kind), found[kind], 0.05, in_line=True) for kind in KINDS if kind != "error"]
+    facts = [Block(_heading(kind), found[kind], 0.05, in_line=True) for kind in KINDS if kind not in ("error", "counter")]
     return [
         Block("Request", [text[:300] for text in asked if text], 0.1, turn=5),
         Block("Findings and decisions", list(findings), 0.3, turn=2, told=findings),
@@ -210,14 +209,16 @@ def _errors(messages: Sequence[Message]) -> list[str]:
 def _facts(messages: Sequence[Message]) -> dict[Kind, list[str]]:
     """Of each kind one line with all different ones, the most frequent first; what is said counts more than what is shown.
 
-    Numbers that are only shown, without a unit or a point in them, are line numbers and the like more often than not.
+    Counters that are only shown are line numbers and the like more often than not; those that are said are numbers.
     """
     counts: dict[Kind, Counter[str]] = {kind: Counter() for kind in KINDS}
     for message in messages:
         weight = 3 if message.role == AI else 1
         for _, fact in facts_of(message):
-            if fact.kind != "number" or weight > 1 or _TELLING.search(fact.text):
+            if fact.kind != "counter":
                 counts[fact.kind][fact.text[:160]] += weight
+            elif weight > 1:
+                counts["number"][fact.text[:160]] += weight
     return {kind: [text for text, _ in counter.most_common(60)] for kind, counter in counts.items()}
 
 

@@ -1,0 +1,25 @@
+"""What can be done to many chains at once, in the order of the buttons. Adding an act: a class like these, a line below."""
+
+from __future__ import annotations
+
+from chainviz.bulk.acts.bin import ToBin
+from chainviz.bulk.acts.change import Change
+from chainviz.bulk.acts.contract import Act
+from chainviz.bulk.acts.export import ExportZip
+from chainviz.bulk.acts.label import SetLabel
+from chainviz.bulk.acts.recipe import RunRecipe
+from chainviz.core.operations.execute import get_operation
+
+ACTS: tuple[Act, ...] = (
+    Change(get_operation("repair"), "repaired", "Nothing to repair."),
+    Change(get_operation("mask"), "masked", "Nothing to mask was found."),
+    Change(get_operation("redact"), "redacted", "Nothing to redact."),
+    RunRecipe(),
+    ExportZip(),
+    SetLabel(),
+    ToBin(),
+)
+
+
+def act_named(name: str) -> Act | None:
+    return next((act for act in ACTS if act.name == name), None)

@@ -1,0 +1,107 @@
+"""Acts that change content: an operation on each chain, saved as its next version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainviz.accounts.permissions import Permission
+from chainviz.bulk.acts.contract import Act, Finish, Outcome, Result, Work
+from chainviz.bulk.models import BulkRow
+from chainviz.chains import services as chains
+from chainviz.chains.models import Chain
+from chainviz.chains.versions.step_report import named
+from chainviz.core.errors import Refused
+from chainviz.core.operations.contract import Operation
+from chainviz.core.recipes import Recipe, Step
+from chainviz.core.secrets.word_lists import chosen_lists
+from chainviz.drafts import services
+from chainviz.drafts.garbage import delete_drafts
+from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.recipe import run_recipe
+from chainviz.drafts.stored_draft import steps_of
+from chainviz.drafts.target import Target, target_of_version, version_of
+from chainviz.recipes.services import lists_of
+from chainviz.recipes.step_form import FIRST
+from chainviz.store.errors import Conflict
+from chainviz.web.formatting.byte_text import byte_text
+
+OPEN_DRAFT = "You have an open draft of it. Save or discard the draft first."
+HINT = "Each changed chain gets a new version; undo brings the version before back."
+SAVED_SINCE = "Version {} was saved since. Restore an older version on the page of its versions."
+
+
+class Change(Act):
+    """An operation of the registry: a recipe of one step."""
+
+    permission: Permission = "save"
+    hint = HINT
+
+    def __init__(self, operation: Operation[Any], done: str, nothing: str) -> None:
+        self.operation, self.nothing = operation, nothing
+        self.name, self.label, self.doing = operation.name, operation.label, operation.doing
+        self.icon, self.Options = operation.badge.icon, operation.Options
+        self.done, self.first = done, FIRST[operation.name]
+
+    def prepare(self, work: Work) -> Finish:
+        step = Step(self.operation, work.options)
+        lists = chosen_lists(step.lists, lists_of(work.chain.team_id))
+        return new_version(work, Recipe(self.label, (step,), lists), f"{self.label}, in bulk", self.nothing)
+
+    def undo(self, work: Work, made: BulkRow) -> Finish:
+        return version_before(work, made)
+
+
+def new_version(work: Work, recipe: Recipe, note: str, nothing: str) -> Finish:
+    """What the recipe makes, as a draft of the person; finishing saves it. `nothing`: what the row says where nothing changes."""
+    target = target_of_version(work.chain, work.chain.version, work.member.user)
+    draft = services.open_draft(work.chain, work.member.user, target.version.number)
+    if draft is not None and steps_of(draft).all:
+        raise Refused(OPEN_DRAFT)
+    made = run_recipe(target, recipe, work.progress, lambda begun: _keep(work, begun))
+    number = target.version.number
+    if made is target or made.draft is None:
+        return lambda: Result(Outcome.UNCHANGED, nothing, number)
+    begun, text = made.draft, _words(target, made.draft)
+
+    def finish() -> Result:
+        try:
+            version = services.save(begun, note=note, by=work.member.user)
+        except Conflict as conflict:
+            raise Refused(f"Version {conflict.head.number} was saved meanwhile. Run it again on this chain.") from None
+        return Result(Outcome.CHANGED, text, number, version.number)
+
+    return finish
+
+
+def _keep(work: Work, draft: Draft) -> None:
+    """A worker that takes the job over finds the draft, and begins this chain again."""
+    BulkRow.objects.filter(pk=work.row.pk).update(draft=draft)
+    work.progress(1.0, "")
+
+
+def _words(target: Target, draft: Draft) -> str:
+    steps = [step.snapshot for step in steps_of(draft).all]
+    said = "; ".join(": ".join(filter(None, named(step))) for step in steps)
+    return f"{said}. {byte_text(target.version.snapshot.size)} → {byte_text(steps[-1].size)}."
+
+
+def drop_draft(row: BulkRow) -> None:
+    """The draft of a chain that was not finished."""
+    for draft in Draft.objects.open().filter(pk=row.draft_id or 0):
+        services.discard(draft)
+        delete_drafts(Draft.objects.filter(pk=draft.pk))
+
+
+def version_before(work: Work, made: BulkRow) -> Finish:
+    """The content before the run becomes the newest version, unless somebody has saved another one since."""
+    assert made.before is not None
+    before = made.before
+
+    def finish() -> Result:
+        chain = Chain.objects.select_for_update().get(pk=work.chain.pk)
+        if chain.version != made.after:
+            raise Refused(SAVED_SINCE.format(chain.version))
+        version = chains.restore(chain, version_of(chain, before), by=work.member.user)
+        return Result(Outcome.CHANGED, f"Version {before} is back.", made.after, version.number)
+
+    return finish

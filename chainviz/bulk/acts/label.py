@@ -1,0 +1,79 @@
+"""Labels: a tag, a rating or an outcome on each whole chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from django.utils import timezone
+from pydantic import Field, model_validator
+
+from chainviz.accounts.permissions import Permission
+from chainviz.bulk.acts.contract import Act, Finish, Outcome, Result, Work
+from chainviz.bulk.models import BulkRow
+from chainviz.core.operations.contract import Options
+from chainviz.review.labels.services import Given, set_label
+from chainviz.review.models import Label
+from chainviz.review.requests.services import review_lock
+
+
+class LabelOptions(Options):
+    tag: str = Field("", title="Tag", description="A word such as urgent, up to 40 characters.", max_length=40)
+    rating: Literal["", "1", "2", "3", "4", "5"] = Field("", title="Rating", description="From 1 to 5.")
+    outcome: Literal["", "pass", "fail"] = Field("", title="Outcome")
+
+    @model_validator(mode="after")
+    def _something(self) -> LabelOptions:
+        if not (self.tag.strip() or self.rating or self.outcome):
+            raise ValueError("choose a tag, a rating or an outcome")
+        return self
+
+    def given(self, version: int) -> Iterator[Given]:
+        if self.tag.strip():
+            yield Given(version, "", Label.Kind.TAG, self.tag)
+        if self.rating:
+            yield Given(version, "", Label.Kind.RATING, self.rating)
+        if self.outcome:
+            yield Given(version, "", Label.Kind.OUTCOME, "1" if self.outcome == "pass" else "0")
+
+
+class SetLabel(Act):
+    name, label, doing, done, icon = "label", "Label", "Labelling", "labelled", "tag"
+    permission: Permission = "label"
+    hint = "Each chain gets the labels; undo takes them away again."
+    first: tuple[str, ...] = ("tag", "rating", "outcome")
+    Options = LabelOptions
+
+    def prepare(self, work: Work) -> Finish:
+        assert isinstance(work.options, LabelOptions)
+        given = list(work.options.given(work.chain.version))
+
+        def finish() -> Result:
+            before = {label.pk: [label.name, label.value] for label in Label.objects.filter(chain=work.chain)}
+            labels = [set_label(work.chain, each, by=work.member.user) for each in given]
+            made = [[each.pk, before.get(each.pk)] for each in labels if before.get(each.pk) != [each.name, each.value]]
+            text = f"{', '.join(each.text for each in labels)}."
+            if not made:
+                return Result(Outcome.UNCHANGED, f"Labelled already: {text}", work.chain.version)
+            return Result(Outcome.CHANGED, text, work.chain.version, facts={"labels": made})
+
+        return finish
+
+    def undo(self, work: Work, made: BulkRow) -> Finish:
+        return lambda: _taken_back(work, made.facts.get("labels", []))
+
+
+def _taken_back(work: Work, made: list[list[Any]]) -> Result:
+    review_lock(work.chain)
+    labels = {label.pk: label for label in Label.objects.filter(chain=work.chain, pk__in=[key for key, _ in made])}
+    for key, before in made:
+        label = labels.get(key)
+        if label is not None and before is None:
+            label.delete()
+        elif label is not None:
+            label.name, label.value = before
+            label.at = timezone.now()
+            label.save()
+    if not labels:
+        return Result(Outcome.UNCHANGED, "Somebody took the labels away already.", work.chain.version)
+    return Result(Outcome.CHANGED, "The labels are as before.", work.chain.version)

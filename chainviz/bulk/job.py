@@ -1,0 +1,120 @@
+"""The job of a bulk run: chain by chain. Each chain is finished in one transaction, so a worker that takes the job over goes
+on behind the last one and does none twice."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+
+from chainviz.accounts.audit import record as audit_log
+from chainviz.accounts.models import Membership
+from chainviz.bulk.acts import act_named
+from chainviz.bulk.acts.change import drop_draft
+from chainviz.bulk.acts.contract import Act, NoOptions, Outcome, Result, Work
+from chainviz.bulk.models import BulkRow, BulkRun
+from chainviz.core.errors import ChainError, Refused
+from chainviz.core.operations.contract import Options
+from chainviz.jobs import lease
+from chainviz.jobs.lease import storable
+from chainviz.jobs.tasks import Cancelled, JobContext
+from chainviz.store.full_disk import is_disk_full
+
+log = logging.getLogger(__name__)
+FAULT = "This is a fault of chainviz, not of the chain ({}); the log of the server says more."
+BINNED = "It is in the bin."
+NOT_ALLOWED = "Your role no longer allows this."
+RECORDED = "bulk"
+"""Act of the rows of the audit log, one a chain that was changed."""
+
+
+def run_rows(context: JobContext, run: int) -> dict[str, Any]:
+    """Returns how many chains there were."""
+    bulk = BulkRun.objects.select_related("undoes").get(pk=run)
+    act = act_named(bulk.act)
+    if act is None:
+        raise Refused("This version of chainviz cannot do that in bulk.")
+    options = NoOptions() if bulk.undoes else act.Options.model_validate(bulk.options)
+    total = bulk.rows.count()
+    waiting = list(bulk.rows.filter(outcome=Outcome.WAITING).order_by("pk").values_list("pk", flat=True))
+    for number, key in enumerate(waiting, total - len(waiting)):
+        _row(OneOf(context, number, total), bulk, act, options, key)
+    kept = options.without_secrets()  # a run that was stopped still needs them
+    BulkRun.objects.filter(pk=run).update(options=kept.model_dump(mode="json", exclude_defaults=True))
+    return {"chains": total}
+
+
+class OneOf:
+    """Progress of one chain of many."""
+
+    def __init__(self, context: JobContext, number: int, total: int) -> None:
+        self.context, self.number, self.total = context, number, total
+
+    def __call__(self, done: float, text: str) -> None:
+        # not its title, which may be purged at this moment
+        said = f"Chain {self.number + 1:,} of {self.total:,}" + (f": {text}" if text else "")
+        self.context.report((self.number + done) / self.total, said)
+
+
+def _row(progress: OneOf, bulk: BulkRun, act: Act, options: Options, key: int) -> None:
+    row = BulkRow.objects.select_related("chain", "draft").filter(pk=key).first()
+    if row is None:
+        return  # the chain was deleted for good meanwhile
+    progress(0.0, "")
+    drop_draft(row)
+    try:
+        work = Work(row, row.chain, _member(bulk, act), options, progress)
+        if row.chain.is_in_bin and bulk.undoes is None:
+            raise Refused(BINNED)
+        finish = act.undo(work, _made(bulk, row)) if bulk.undoes else act.prepare(work)
+        _write(progress.context, bulk, act, row, finish)
+        return
+    except (Cancelled, DatabaseError):
+        raise
+    except ChainError as refused:
+        reason = str(refused)
+    except Exception as error:
+        if is_disk_full(error):
+            raise
+        log.exception("chain %s of bulk run %s failed", row.chain_id, bulk.pk)
+        reason = FAULT.format(type(error).__name__)
+    row.refresh_from_db()
+    drop_draft(row)
+    _write(progress.context, bulk, act, row, lambda: Result(Outcome.REFUSED, reason, row.chain.version))
+
+
+def _write(context: JobContext, bulk: BulkRun, act: Act, row: BulkRow, finish: Any) -> None:
+    with transaction.atomic():
+        result: Result = finish()
+        BulkRow.objects.filter(pk=row.pk).update(
+            outcome=result.outcome,
+            text=storable(result.text),
+            before=result.before,
+            after=result.after,
+            facts=dict(result.facts),
+            draft=None,
+        )
+        if result.outcome == Outcome.CHANGED and settings.CHAINVIZ.mode == "team":
+            facts: dict[str, Any] = {"run": bulk.pk, "did": act.name, **({"version": result.after} if result.after else {})}
+            audit_log.record(bulk.team, bulk.author, RECORDED, chain=row.chain_id, **facts)
+        if not lease.beat(context.job):
+            raise Cancelled
+
+
+def _member(bulk: BulkRun, act: Act) -> Membership:
+    member = (
+        Membership.objects.active()
+        .filter(team=bulk.team_id, user=bulk.author_id)
+        .select_related("team", "user")
+        .first()
+    )
+    if member is None or not member.may(act.permission):
+        raise Refused(NOT_ALLOWED)
+    return member
+
+
+def _made(bulk: BulkRun, row: BulkRow) -> BulkRow:
+    """What the run that is undone did to the chain."""
+    return BulkRow.objects.get(run=bulk.undoes, chain=row.chain)

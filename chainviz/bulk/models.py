@@ -1,0 +1,63 @@
+"""A bulk run: an act, its options, and a row for each chain that says what became of it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from chainviz.accounts.models import Membership, Team
+from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft
+from chainviz.jobs.models import AsciiJSONField, Job
+
+
+class BulkRunQuerySet(models.QuerySet["BulkRun"]):
+    def visible_to(self, member: Membership) -> BulkRunQuerySet:
+        """A person's own."""
+        return self.filter(team=member.team_id, author=member.user_id)
+
+
+class BulkRun(models.Model):
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="bulk_runs")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="bulk_runs")
+    act = models.CharField(max_length=32)
+    """Name of an act (acts/__init__.py)."""
+    options = AsciiJSONField(default=dict)
+    """Those that differ from the defaults."""
+    created_at = models.DateTimeField()
+    """When its chains were picked, and from the start on when it was started."""
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
+    """The newest one; null while the person still chooses."""
+    undoes = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="undone_by")
+
+    objects = BulkRunQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.act} in bulk, run {self.pk}"
+
+
+class BulkRow(models.Model):
+    class Outcome(models.TextChoices):
+        WAITING = "waiting"
+        CHANGED = "changed"
+        UNCHANGED = "unchanged"
+        REFUSED = "refused"
+
+    run = models.ForeignKey(BulkRun, on_delete=models.CASCADE, related_name="rows")
+    chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="+")
+    outcome = models.CharField(max_length=9, choices=Outcome, default=Outcome.WAITING)
+    text = models.TextField(default="", blank=True)
+    """One sentence."""
+    before = models.PositiveIntegerField(null=True)
+    after = models.PositiveIntegerField(null=True)
+    """Numbers of versions: the one it was done to, and the one that was made."""
+    draft = models.ForeignKey(Draft, on_delete=models.SET_NULL, null=True, related_name="+")
+    """While the version is made: a worker that takes the job over begins this chain again."""
+    facts = AsciiJSONField(default=dict)
+    """What undoing needs, and what the report counts."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "chain"], name="bulk_row_once_a_chain")]
+
+    def __str__(self) -> str:
+        return f"chain {self.chain_id} of run {self.run_id}: {self.outcome}"

@@ -1,0 +1,117 @@
+"""What the page of a run shows: counts, and a window of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count
+
+from chainviz.bulk.acts.contract import Act
+from chainviz.bulk.models import BulkRow, BulkRun
+from chainviz.chains.render.numbers import count_text
+from chainviz.jobs.models import Job
+
+ROWS = 100
+Outcome = BulkRow.Outcome
+LOOKS = {
+    Outcome.CHANGED: ("ok", "ok"),
+    Outcome.UNCHANGED: ("quiet", "quiet"),
+    Outcome.REFUSED: ("problem", "failed"),
+    Outcome.WAITING: ("quiet", "clock"),
+}
+"""State and icon of each outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    outcome: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Report:
+    run: BulkRun
+    act: Act
+    shown: str = ""
+    """The outcome whose rows are shown; empty: all."""
+    page_number: str = "1"
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        found = self.run.rows.order_by().values_list("outcome").annotate(Count("pk"))
+        return {**dict.fromkeys(Outcome.values, 0), **dict(found)}
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def title(self) -> str:
+        label = self.act.title_of(self.run)
+        label = f"Undo: {label}" if self.run.undoes_id else label
+        return f"{label}, {count_text(self.total, 'chain')}"
+
+    @property
+    def done(self) -> str:
+        return "undone" if self.run.undoes_id else self.act.done
+
+    @property
+    def tabs(self) -> list[Tab]:
+        labels = {
+            Outcome.CHANGED: self.done,
+            Outcome.UNCHANGED: "unchanged",
+            Outcome.REFUSED: "refused",
+            Outcome.WAITING: "not reached",
+        }
+        return [Tab(name.value, label, self.counts[name]) for name, label in labels.items() if self.counts[name]]
+
+    @property
+    def sentence(self) -> str:
+        """Such as “38 of 40 chains masked, 2 refused”."""
+        first = f"{self.counts[Outcome.CHANGED]:,} of {count_text(self.total, 'chain')} {self.done}"
+        return ", ".join(
+            (first, *(f"{tab.count:,} {tab.label}" for tab in self.tabs if tab.outcome != Outcome.CHANGED))
+        )
+
+    @property
+    def is_running(self) -> bool:
+        return self.run.job is not None and not self.run.job.is_finished
+
+    @property
+    def stopped(self) -> str:
+        """Why not every chain was reached; empty where all were, or while it runs."""
+        job = self.run.job
+        if self.is_running or not self.counts[Outcome.WAITING]:
+            return ""
+        if job is None or job.state == Job.State.CANCELLED:
+            return "It was stopped."
+        return job.message
+
+    @property
+    def can_undo(self) -> bool:
+        changes = self.act.name != "export" and self.run.undoes_id is None
+        return changes and not self.is_running and bool(self.counts[Outcome.CHANGED])
+
+    @cached_property
+    def undone_by(self) -> BulkRun | None:
+        return self.run.undone_by.first()
+
+    @cached_property
+    def secrets(self) -> int:
+        """Chains of an export in which a scan found something."""
+        rows = self.run.rows.filter(outcome=Outcome.CHANGED) if self.act.name == "export" else BulkRow.objects.none()
+        return sum(bool(row.facts.get("secrets")) for row in rows.only("facts"))
+
+    @cached_property
+    def page(self) -> Page[BulkRow]:
+        rows = self.run.rows.select_related("chain").order_by("pk")
+        return Paginator(rows.filter(outcome=self.shown) if self.shown else rows, ROWS).get_page(self.page_number)
+
+    @property
+    def rows(self) -> list[tuple[BulkRow, str, str, str]]:
+        """Each row with the colour, icon and word of its outcome."""
+        labels = {tab.outcome: tab.label for tab in self.tabs}
+        return [(row, *LOOKS[Outcome(row.outcome)], labels[row.outcome]) for row in self.page]

@@ -1,0 +1,147 @@
+"""Bulk runs: chosen in the library, their options, their progress, their report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from chainviz.accounts.audit.record import recorded_together
+from chainviz.accounts.middleware import forbidden
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
+from chainviz.bulk import services
+from chainviz.bulk.acts import act_named
+from chainviz.bulk.acts.contract import Act
+from chainviz.bulk.form import form_of
+from chainviz.bulk.models import BulkRow, BulkRun
+from chainviz.bulk.report import Outcome, Report
+from chainviz.bulk.zip_file import zip_of
+from chainviz.chains.library.bin import to_bin
+from chainviz.chains.library.listing import chains_asked_for
+from chainviz.chains.models import Chain, ChainQuerySet
+from chainviz.core.errors import Refused
+from chainviz.jobs import lease
+from chainviz.recipes.step_form import groups_of
+from chainviz.web.forms import OptionsForm
+from chainviz.web.htmx import wants_fragment
+from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
+
+SHOWN_RUNS = 50
+
+
+@requires("read")
+@require_http_methods(["GET", "HEAD", "POST"])
+def runs(request: HttpRequest) -> HttpResponse:
+    """The person's runs; the form of the library begins one."""
+    if request.method == "POST":
+        return _begin(request)
+    mine = BulkRun.objects.visible_to(member_of(request)).exclude(job=None).select_related("job", "undoes")
+    found = ((run, act_named(run.act)) for run in mine.order_by("-pk")[:SHOWN_RUNS])
+    return render(request, "bulk/runs.html", {"reports": [Report(run, act) for run, act in found if act is not None]})
+
+
+@recorded_together
+def _begin(request: HttpRequest) -> HttpResponse:
+    act, member = act_named(request.POST.get("act", "")), member_of(request)
+    if act is None:
+        messages.error(request, "Choose what to do with the ticked chains.")
+        return see_other("chains:library")
+    if not member.may(act.permission):
+        return forbidden(request, member, act.permission)
+    if act.name == "bin" and "all" not in request.POST:
+        return to_bin(request)  # at once, with its own undo
+    try:
+        run = services.begin(act, _asked(request), by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return see_other("chains:library")
+    return see_other("bulk:run", run.pk)
+
+
+def _asked(request: HttpRequest) -> ChainQuerySet:
+    """The ticked chains, or all that fit the filter of the table."""
+    own = Chain.objects.visible_to(member_of(request)).in_library()
+    if "all" in request.POST:
+        return chains_asked_for(own, QueryDict(request.POST.get("filter", "")))
+    keys = [number for word in request.POST.getlist("chain") if (number := small_number(word)) is not None]
+    return own.filter(pk__in=keys).order_by("-changed_at", "-pk")
+
+
+@requires("read")
+@require_http_methods(["GET", "HEAD", "POST"])
+def run(request: HttpRequest, bulk_id: int) -> HttpResponse:
+    found, act = _run_for(request, bulk_id)
+    if request.method == "POST":
+        return _act(request, found, act)
+    return _page(request, found, act)
+
+
+def _run_for(request: HttpRequest, bulk_id: int) -> tuple[BulkRun, Act]:
+    mine = BulkRun.objects.visible_to(member_of(request)).select_related("job", "team", "author")
+    found = get_object_or_404(mine, pk=bulk_id)
+    act = act_named(found.act)
+    if act is None:
+        raise Http404
+    return found, act
+
+
+@recorded_together
+def _act(request: HttpRequest, found: BulkRun, act: Act) -> HttpResponse:
+    member, wanted = member_of(request), request.POST.get("do", "")
+    if wanted == "stop" and found.job is not None:
+        lease.cancel(found.job)
+        return see_other("bulk:run", found.pk)
+    if not member.may(act.permission):
+        return forbidden(request, member, act.permission)
+    if wanted == "undo" and Report(found, act).can_undo:
+        return see_other("bulk:run", services.undo(found, by=member).pk)
+    if wanted == "cancel" and found.job is None:
+        found.delete()
+        return see_other("chains:library")
+    if found.job is not None:
+        if wanted == "go on":
+            services.start(found)
+        return see_other("bulk:run", found.pk)
+    form = form_of(act, member, request.POST)
+    if not form.is_valid():
+        return _choices(request, found, act, form, 422)
+    services.start(found, form.options)
+    return see_other("bulk:run", found.pk)
+
+
+def _page(request: HttpRequest, found: BulkRun, act: Act) -> HttpResponse:
+    if found.job is None:
+        return _choices(request, found, act, form_of(act, member_of(request)))
+    shown = request.GET.get("show", "")
+    report = Report(found, act, shown if shown in Outcome.values else "", request.GET.get("page", "1"))
+    if wants_fragment(request):
+        if not report.is_running:
+            return HttpResponse(status=204, headers={"HX-Redirect": reverse("bulk:run", args=[found.pk])})
+        return render(request, "bulk/_progress.html", {"report": report})
+    return render(request, "bulk/run.html", {"report": report})
+
+
+def _choices(request: HttpRequest, found: BulkRun, act: Act, form: OptionsForm[Any], status: int = 200) -> HttpResponse:
+    first, advanced = groups_of(form, act.first)
+    context = {"report": Report(found, act), "act": act, "form": form, "first": first, "advanced": advanced}
+    context["titles"] = list(found.rows.order_by("pk").values_list("chain__title", flat=True)[:12])
+    return render(request, "bulk/choices.html", context, status=status)
+
+
+@requires("export")
+@require_safe
+def download(request: HttpRequest, bulk_id: int) -> HttpResponseBase:
+    found, act = _run_for(request, bulk_id)
+    rows = found.rows.filter(outcome=BulkRow.Outcome.CHANGED).select_related("chain").order_by("pk")
+    if act.name != "export" or found.job is None or not found.job.is_finished or not rows.exists():
+        raise Http404("There is nothing to download.")
+    response = StreamingHttpResponse(zip_of(found, rows.iterator(chunk_size=100)), content_type="application/zip")
+    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    response.headers["Content-Disposition"] = f'attachment; filename="chains {found.pk}.zip"'
+    return response

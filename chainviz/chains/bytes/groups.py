@@ -1,0 +1,156 @@
+"""The bytes of a level by tool and role, down to single parts: from the shapes of its messages, never from their contents.
+
+Of a level with more messages only the whole chain's totals are known; smaller levels show the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from chainviz.chains.bytes.level import Level
+from chainviz.core.chain.paths import Path
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_shapes import StoredShape
+from chainviz.store.models import Outline
+from chainviz.store.outline.measures import unpack_charts
+from chainviz.store.outline.rows import cut_rows
+
+MOST_READ = 4_000
+"""Messages whose shapes are read while a page is made."""
+MOST_PARTS = 20_000
+"""Of those messages together; more are not told apart."""
+TEXTS = {"ai": "AI texts", "human": "Human messages", "system": "System messages", "tool": "Other texts of tools"}
+"""What a role's messages hold beside calls and results."""
+CALL, RESULT = "call", "result"
+
+
+@dataclass(frozen=True, slots=True)
+class PartSize:
+    path: Path
+    kind: str
+    """call, result, or a role for anything else."""
+    size: int
+
+
+@dataclass(slots=True)
+class NodeSize:
+    path: Path
+    size: int = 0
+    parts: list[PartSize] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Group:
+    """The calls and results of a tool, or what the messages of a role hold beside them."""
+
+    name: str
+    role: str
+    """Of a tool: tool."""
+    is_tool: bool
+    size: int = 0
+    calls: int = 0
+    results: int = 0
+    result_size: int = 0
+    nodes: list[NodeSize] = field(default_factory=list)
+    """Empty where only totals are known."""
+
+    @property
+    def call_size(self) -> int:
+        return self.size - self.result_size if self.is_tool else 0
+
+
+def groups_of(chain: StoredChain, outline: Outline, level: Level) -> list[Group] | None:
+    """Returns those with any parts, the largest first; None where nothing but the level's size is known."""
+    found = _read(chain, level) if len(level.messages) <= MOST_READ else None
+    if found is None and level.first is None:
+        found = _totals(outline)
+    return None if found is None else sorted(found, key=lambda group: (-group.size, group.name))
+
+
+class _Groups:
+    def __init__(self) -> None:
+        self.found: dict[tuple[bool, str], Group] = {}
+
+    def add(self, shape: StoredShape, place: Path, names: dict[str, str]) -> None:
+        """`names`: by call id of the row, for results that do not name their tool."""
+        for index, part in enumerate(shape.parts):
+            path = Path(place.section, place.pair, place.message, index)
+            if part.kind in ("tool_call", "tool_result"):
+                is_result = part.kind == "tool_result"
+                name = part.name or names.get(part.id, "") if is_result else part.name
+                if not is_result:
+                    names[part.id] = name
+                group = self._group(True, name, "tool")
+                group.calls += not is_result
+                group.results += is_result
+                group.result_size += part.size if is_result else 0
+                self._count(group, PartSize(path, RESULT if is_result else CALL, part.size))
+            elif part.size:
+                role = shape.role if shape.role in TEXTS else "tool"
+                self._count(self._group(False, role, role), PartSize(path, role, part.size))
+
+    def _group(self, is_tool: bool, name: str, role: str) -> Group:
+        key = is_tool, name
+        if key not in self.found:
+            self.found[key] = Group(name if is_tool else TEXTS[role], role, is_tool)
+        return self.found[key]
+
+    @staticmethod
+    def _count(group: Group, part: PartSize) -> None:
+        group.size += part.size
+        node = part.path.node
+        if not group.nodes or group.nodes[-1].path != node:
+            group.nodes.append(NodeSize(node))
+        group.nodes[-1].size += part.size
+        group.nodes[-1].parts.append(part)
+
+
+def _read(chain: StoredChain, level: Level) -> list[Group] | None:
+    groups = _Groups()
+    shapes = [found.shape for found in chain.rows(level.messages.start, level.messages.stop)]
+    if sum(len(shape.parts) for shape in shapes) > MOST_PARTS:
+        return None
+    for path, row in zip(_paths(chain, level), cut_rows(shapes), strict=True):
+        names: dict[str, str] = {}
+        # the header's path names its message; m0 of a pair is reserved for the AI message
+        first = path.message or 0 if path.pair == 0 else int(row.pair.ai is None)
+        for number, shape in enumerate(row.messages, first):
+            groups.add(shape, Path(path.section, path.pair, number), names)
+    return list(groups.found.values())
+
+
+def _paths(chain: StoredChain, level: Level) -> Iterator[Path]:
+    outline = chain.outline
+    if not level.rows:
+        return
+    first = outline.section_of_row(level.rows.start).number
+    last = outline.section_of_row(level.rows.stop - 1).number
+    for section in outline.sections(first, last + 1):
+        begin = max(level.rows.start, section.before.rows)
+        for row in range(begin, min(level.rows.stop, section.before.rows + section.measure.rows)):
+            yield section.path_of(row)
+
+
+def _totals(outline: Outline) -> list[Group]:
+    charts = unpack_charts(outline.charts)
+    tools = [
+        Group(name, "tool", True, call_size + result_size, calls, results, result_size)
+        for name, (calls, call_size, results, result_size, _) in charts.tools.items()
+    ]
+    rest: dict[str, int] = {}
+    for role, (_, size) in charts.roles.items():
+        known = role if role in TEXTS else "tool"
+        rest[known] = rest.get(known, 0) + size
+    # calls lie in AI messages and results in tool messages; people call tools too
+    _take(rest, sum(tool.call_size for tool in tools), ("ai", "human", "tool", "system"))
+    _take(rest, sum(tool.result_size for tool in tools), ("tool", "human", "ai", "system"))
+    return [*tools, *(Group(TEXTS[role], role, False, size) for role, size in rest.items() if size)]
+
+
+def _take(rest: dict[str, int], size: int, roles: tuple[str, ...]) -> None:
+    for role in roles:
+        taken = min(size, rest.get(role, 0))
+        if taken:
+            rest[role] -= taken
+            size -= taken

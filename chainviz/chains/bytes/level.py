@@ -1,0 +1,107 @@
+"""What part of a chain the chart of bytes shows, and the addresses of its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.store.outline.reader import OutlineReader
+
+MOST_NAME = 500
+"""Characters of a tool's name in an address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Neighbouring rows: the whole chain, sections, pairs of one section, or one node."""
+
+    first: Path | None
+    """None for the whole chain."""
+    last: Path | None
+    rows: range
+    start: int
+    """Bytes in front of it."""
+    size: int
+    messages: range
+
+    @property
+    def is_node(self) -> bool:
+        return self.first is not None and self.first.pair is not None and self.first == self.last
+
+    @property
+    def name(self) -> str:
+        """§9, §1–20, 9.1–256, 9.31; "" for the whole chain."""
+        return range_name(self.first, self.last) if self.first and self.last else ""
+
+
+def range_name(first: Path, last: Path) -> str:
+    if first == last or first.pair == last.pair == 0:
+        return first.number
+    return f"§{first.section}–{last.section}" if first.pair is None else f"{first.section}.{first.pair or 1}–{last.pair}"
+
+
+def level_of(outline: OutlineReader, at: str, to: str) -> Level:
+    """Raises PathError where the chain has no such node."""
+    total = outline.listing.total
+    if not at:
+        return Level(None, None, range(total.rows), 0, total.size, range(total.messages))
+    ends = (parse_path(at).node, parse_path(to or at).node)
+    first, last = sorted(ends, key=lambda path: (path.section, path.pair or 0, path.message or 0))
+    if first.section != last.section or (first.pair is None) != (last.pair is None):
+        first, last = Path(first.section), Path(last.section)
+    low, high = _rows_of(outline, first), _rows_of(outline, last)
+    rows = range(low.start, high.stop)
+    start = outline.measure_between(0, rows.start)
+    inside = outline.measure_between(rows.start, rows.stop)
+    return Level(first, last, rows, start.size, inside.size, range(start.messages, start.messages + inside.messages))
+
+
+def _rows_of(outline: OutlineReader, path: Path) -> range:
+    place = outline.section(path.section)
+    if path.pair is None:
+        return range(place.before.rows, place.before.rows + place.measure.rows)
+    row = place.row_of(path)
+    return range(row, row + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One view of the chart."""
+
+    page: str
+    at: str = ""
+    to: str = ""
+    by: str = "bytes"
+    tool: str | None = None
+    """Whose results are selected; None where a part, or nothing, is."""
+    part: str = ""
+    """What kind of parts is selected."""
+
+    @property
+    def url(self) -> str:
+        words = {"at": self.at, "to": self.to if self.to != self.at else "", "part": self.part}
+        given = {name: word for name, word in words.items() if word}
+        if self.by != "bytes":
+            given["by"] = self.by
+        if self.tool is not None:
+            given["tool"] = self.tool
+        return f"{self.page}?{urlencode(given, errors='surrogatepass')}" if given else self.page
+
+    def of(self, first: Path | None, last: Path | None = None) -> Address:
+        """Another level, nothing selected."""
+        return replace(self, at=str(first or ""), to=str(last or ""), tool=None, part="")
+
+
+def read_address(page: str, query: QueryDict) -> Address:
+    tool = query.get("tool")
+    return Address(
+        page,
+        query.get("at", "")[:80],
+        query.get("to", "")[:80],
+        "tokens" if query.get("by") == "tokens" else "bytes",
+        tool[:MOST_NAME] if tool is not None else None,
+        query.get("part", "") if tool is None else "",
+    )

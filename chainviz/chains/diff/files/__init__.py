@@ -1,0 +1,1 @@
+"""The third view of a comparison: whole files, line by line."""

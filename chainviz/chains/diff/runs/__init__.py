@@ -1,0 +1,1 @@
+"""The page that compares any two chains, such as two runs of one task."""

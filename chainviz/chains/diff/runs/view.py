@@ -1,0 +1,161 @@
+"""The page that compares any two chains, such as two runs of one task: facts side by side, then the aligned differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from chainviz.accounts.permissions import requires
+from chainviz.chains.diff.address import SideLink, asked_of, query
+from chainviz.chains.diff.compared import Compared
+from chainviz.chains.diff.files.file_page import FILE, Window, file_view, unfolded
+from chainviz.chains.diff.folds import asks_to_unfold, fold_answer
+from chainviz.chains.diff.page import DiffView, diff_view
+from chainviz.chains.diff.runs.compare_runs import compare_runs
+from chainviz.chains.diff.runs.strip_svg import strip_of
+from chainviz.chains.diff.stored_rows import StoredRows
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.usage import models, recorded_times, recorded_usage
+from chainviz.chains.verdicts import verdicts_by_provider
+from chainviz.core.chain.paths import Path
+from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_of, tool_rows
+from chainviz.store.content.codec import unpack
+from chainviz.store.outline.measures import unpack_charts
+from chainviz.web.responses import see_other
+
+MOST_TOOLS = 12
+BESIDE = 350
+"""Elements of the strip, which a page has for its changes otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLinks:
+    """Where the page of two runs leads: nothing can be changed on it."""
+
+    page: str
+    one: Subject
+    other: Subject
+
+    def before(self, path: Path) -> str:
+        return _at(self.one, path)
+
+    def after(self, path: Path) -> str:
+        return _at(self.other, path)
+
+    def edit(self, path: Path) -> str:
+        return ""
+
+    def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
+        return ()
+
+    def restore(self, message: int, part: int | None = None) -> str:
+        return ""
+
+    def lines(self, change: int, text: int, row: int) -> str:
+        return self.page + query(change=change, text=text or "", row=row or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two chains."""
+
+    letter: str
+    subject: Subject
+    facts: RunFacts
+    answer_href: str
+    """The last answer; empty where there is none."""
+
+
+def _at(subject: Subject, path: Path) -> str:
+    return f"{subject.base_url}at/{path}#{path.node.dom_id}"
+
+
+@requires("compare")
+@require_safe
+def compare_two(request: HttpRequest, one: str, other: str) -> HttpResponse:
+    a, b = _subject(request, one), _subject(request, other)
+    links = RunLinks(reverse("chains:compare_two", args=[one, other]), a, b)
+    diff = compare_runs(a.stored, b.stored)
+    compared = Compared(diff, a.stored, b.stored, StoredRows(a.stored), StoredRows(b.stored), links)
+    asked, window = asked_of(request), Window.of(request)
+    if window is not None and window.lines:
+        return HttpResponse(unfolded(a.snapshot, b.snapshot, window, links.page))
+    if asks_to_unfold(request, asked):
+        return fold_answer(compared, asked)
+    sides = _side("A", a), _side("B", b)
+    tools = list(tool_rows(sides[0].facts, sides[1].facts))
+    most = max((max(a, b) for _, a, b in tools), default=1)
+    page = {
+        "sides": sides,
+        "facts": list(fact_rows(sides[0].facts, sides[1].facts)),
+        "tools": [(name, a, b, 100 * a // most, 100 * b // most) for name, a, b in tools[:MOST_TOOLS]],
+        "tools_left": max(0, len(tools) - MOST_TOOLS),
+        "first": diff.first,
+        "first_href": f"{query(layout=asked.layout)}#change-1" if diff.first else "",
+        "strip": strip_of(diff, a.stored, b.stored, asked.layout),
+        "diff": _diff(request, compared, links),
+        "swap_href": reverse("chains:compare_two", args=[other, one]),
+    }
+    return render(request, "chains/diff/runs.html", {"page": page})
+
+
+def _diff(request: HttpRequest, compared: Compared, links: RunLinks) -> DiffView:
+    window = Window.of(request)
+    if window is not None:
+        return file_view(links.one.snapshot, links.other.snapshot, window, links.page)
+    asked = asked_of(request)
+    room = asked.room - BESIDE if not compared.diff.is_empty else asked.room
+    return replace(diff_view(compared, replace(asked, room=room)), file_href=links.page + query(view=FILE))
+
+
+@requires("compare")
+@require_POST
+def compare_chosen(request: HttpRequest) -> HttpResponse:
+    """The two chains that were ticked in the library, in the order of its rows."""
+    chosen = [each for each in request.POST.getlist("chain") if each.isdecimal() and len(each) < 10]
+    if len(chosen) != 2:
+        messages.info(request, "Tick exactly two chains to compare them.")
+        return see_other("chains:library")
+    return see_other("chains:compare_two", *chosen)
+
+
+def _subject(request: HttpRequest, reference: str) -> Subject:
+    """`12` is the newest version of chain 12, `12.3` its version 3."""
+    numbers = reference.split(".")
+    if len(numbers) > 2 or not all(each.isascii() and each.isdecimal() and 0 < len(each) < 10 for each in numbers):
+        raise Http404("A chain is named by its number, or its number and a version, such as 12.3.")
+    return version_subject(request, *map(int, numbers))
+
+
+def _side(letter: str, subject: Subject) -> Side:
+    facts = _facts(subject)
+    place = facts.outcome and subject.stored.outline.path_at(facts.outcome.message)
+    return Side(letter, subject, facts, _at(subject, place.node) if place else "")
+
+
+def _facts(subject: Subject) -> RunFacts:
+    snapshot, outline = subject.snapshot, subject.outline
+    usage, tools = recorded_usage(outline), unpack_charts(outline.charts).tools
+    return RunFacts(
+        messages=snapshot.messages,
+        pairs=snapshot.pairs,
+        size=snapshot.size,
+        problems=outline.errors + outline.warnings,
+        verdicts={
+            provider.label: said.text for provider, said in verdicts_by_provider(unpack(outline.verdicts)).items()
+        },
+        usage=usage.total if usage.is_recorded else None,
+        model=usage.model,
+        cost=usage.cost(models()) if usage.is_recorded else None,
+        seconds=recorded_times(outline).seconds,
+        tools={name: counts[0] for name, counts in tools.items() if counts[0]},
+        tool_errors=sum(counts[4] for counts in tools.values()),
+        labels=tuple(label.text for label in subject.chain.labels.filter(path="").order_by("kind", "pk")),
+        outcome=outcome_of(subject.stored),
+    )

@@ -1,0 +1,1 @@
+"""What the explorer says and draws about the whole chain."""

@@ -1,0 +1,107 @@
+"""The folders that a person sees: those they named in local mode, or those that the server's settings name in team mode."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from django.conf import settings
+
+from chainviz.accounts.models import Membership
+from chainviz.chains.folders.models import Folder
+from chainviz.core.errors import DocumentError
+from chainviz.jobs.lease import storable
+
+KNOWN = (
+    "~/.claude/projects",
+    "~/.codex/sessions",
+    "~/.gemini/tmp",
+    "~/.pi/agent/sessions",
+    "~/.openclaw/agents",
+    "~/.openhands/sessions",
+    "~/.local/share/opencode/storage",
+    "~/.local/share/goose/sessions",
+    "~/.continue/sessions",
+)
+"""Where agents keep their sessions."""
+FEW = 20
+"""Files on the command line that are imported at once. Of more, their folders are listed."""
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    number: int
+    path: Path
+    pattern: str = ""
+
+    @property
+    def name(self) -> str:
+        """How the page calls it."""
+        home = Path.home()
+        path = f"~/{self.path.relative_to(home)}" if self.path != home and self.path.is_relative_to(home) else str(self.path)
+        return f"{path}/{self.pattern}" if self.pattern else path
+
+
+def may_choose() -> bool:
+    """Whether people name folders themselves: in team mode a page must not lead into the server's disk."""
+    return bool(settings.CHAINVIZ.mode == "local")
+
+
+def watched(member: Membership) -> list[Watched]:
+    if not may_choose():
+        return [Watched(number, path) for number, path in enumerate(settings.CHAINVIZ.folder_paths, 1)]
+    return [Watched(each.pk, Path(each.path), each.pattern) for each in Folder.objects.filter(team=member.team_id)]
+
+
+def watch(member: Membership, place: str) -> Watched:
+    """Raises DocumentError, in a sentence, where there is no such folder."""
+    if not may_choose():
+        raise DocumentError("In team mode the setting CHAINVIZ_FOLDERS of the server names the folders.")
+    path, pattern = _split(place)
+    if not path.is_dir():
+        what = "is a file, not a folder" if path.is_file() else "is no folder on this machine"
+        raise DocumentError(f"{path} {what}.")
+    if (named := str(path / pattern)) != storable(named):
+        raise DocumentError(f"The name of {storable(named)} is not valid UTF-8; rename it.")
+    row, _ = Folder.objects.get_or_create(team=member.team, path=str(path), pattern=pattern)
+    return Watched(row.pk, path, pattern)
+
+
+def forget(member: Membership, number: int) -> None:
+    """The folder is not listed any more; chains that came from it stay."""
+    Folder.objects.filter(team=member.team_id, pk=number).delete()
+
+
+def is_place(name: str) -> bool:
+    """Whether an argument of the command line names a folder or a pattern, and not a file."""
+    return Path(name).is_dir() or (not Path(name).exists() and _GLOB.search(name) is not None)
+
+
+def folders_of(files: Iterable[Path]) -> list[str]:
+    """The folders of very many files, each with a pattern that fits the usual ending."""
+    endings: dict[Path, Counter[str]] = {}
+    for file in files:
+        endings.setdefault(file.absolute().parent, Counter())[file.suffix] += 1
+    return [f"{folder}/*{found.most_common(1)[0][0]}" for folder, found in endings.items()]
+
+
+def suggestions(member: Membership) -> list[str]:
+    """Folders of known agents on this machine that are not listed yet."""
+    listed = {each.path for each in watched(member)}
+    return [each for each in KNOWN if (path := Path(each).expanduser()).is_dir() and path.absolute() not in listed]
+
+
+def _split(place: str) -> tuple[Path, str]:
+    """The folder, and the pattern behind it."""
+    parts = PurePosixPath(place.strip()).parts
+    plain = next((number for number, part in enumerate(parts) if _GLOB.search(part)), len(parts))
+    try:
+        path = Path(*parts[:plain]).expanduser().absolute() if plain else Path().absolute()
+        path.is_dir()
+    except (RuntimeError, ValueError, OSError):
+        raise DocumentError(f"{storable(place)} is no folder on this machine.") from None
+    return path, "/".join(parts[plain:])

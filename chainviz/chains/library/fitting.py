@@ -1,0 +1,70 @@
+"""The chains that fit a filter."""
+
+from __future__ import annotations
+
+import json
+
+from django.db.models import Q
+
+from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
+from chainviz.chains.library.search.search_text import Term
+from chainviz.chains.models import ChainQuerySet
+from chainviz.core.formats import FORMATS
+from chainviz.core.providers.verdict import verdict_from
+from chainviz.store.search.index import unindexed
+from chainviz.store.search.lookup import histories_with
+from chainviz.web.query_params import small_number
+
+
+def fitting(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:
+    chains = _with_facts(chains, wanted)
+    if wanted.label:
+        chains = _labelled(chains, wanted.label)
+    if wanted.verdict:
+        chains = _judged(chains, wanted.verdict)
+    terms = wanted.terms
+    behind = set(unindexed().values_list("pk", flat=True)) if terms else set()
+    for term in terms:
+        found = _names(term)
+        if term.is_indexed:
+            found |= Q(history__in=histories_with(term.phrase) - behind)
+        chains = chains.exclude(found) if term.is_excluded else chains.filter(found)
+    return chains
+
+
+def _names(term: Term) -> Q:
+    """In the title, the file's name or the name of the format."""
+    named = [each.name for each in FORMATS if term.text.lower() in each.label.lower()]
+    return Q(title__icontains=term.text) | Q(file_name__icontains=term.text) | Q(format__in=named)
+
+
+def _with_facts(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:
+    at_least, at_most = bytes_of(wanted.larger), bytes_of(wanted.smaller)
+    since, until = day_of(wanted.since), end_of(wanted.until)
+    conditions = (
+        (wanted.only_problems, Q(problems__gt=0) | Q(warnings__gt=0)),
+        (wanted.only_errors, Q(tool_errors__gt=0)),
+        (wanted.format, Q(format=wanted.format)),
+        (wanted.tool, Q(tools__contains=f"[{json.dumps(wanted.tool)}, ")),
+        (wanted.model, Q(model=wanted.model) | Q(usage__contains=f"{json.dumps(wanted.model)}: ")),
+        (wanted.problem, Q(rules_broken__contains=json.dumps(wanted.problem))),
+        (at_least is not None, Q(size__gte=at_least or 0)),
+        (at_most is not None, Q(size__lte=at_most or 0)),
+        (since, Q(changed_at__gte=since)),
+        (until, Q(changed_at__lt=until)),
+    )
+    return chains.filter(*(condition for is_asked, condition in conditions if is_asked))
+
+
+def _labelled(chains: ChainQuerySet, label: str) -> ChainQuerySet:
+    """Chains that have the label, themselves or on a node. The table of labels belongs to the review."""
+    kind, _, said = label.partition(":")
+    value = {"labels__name": said} if kind == "tag" else {"labels__value": small_number(said)}
+    return chains.filter(pk__in=chains.filter(labels__kind=kind, **value).values("pk"))
+
+
+def _judged(chains: ChainQuerySet, verdict: str) -> ChainQuerySet:
+    """A provider that is not in a chain's verdicts has no problem with it."""
+    provider, _, state = verdict.partition(":")
+    counted = chains.values_list("pk", "verdicts")
+    return chains.filter(pk__in=[pk for pk, said in counted if verdict_from(said.get(provider, ())).state == state])

@@ -1,0 +1,1 @@
+"""Search in the contents of all chains of the library."""

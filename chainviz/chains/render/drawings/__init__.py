@@ -1,0 +1,1 @@
+"""Charts, growth and minimap of a chain as SVG."""

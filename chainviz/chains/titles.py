@@ -1,0 +1,71 @@
+"""What a chain is called: what a person named it, else the title of its newest version's content, else its file.
+
+A title may quote the content: logs, mails and the audit name a chain by its number or its file. What leaves with one
+version is titled after that version (`title_in`), since a newer or an older one may say what it no longer does.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from chainviz.chains.models import Chain
+from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.core.chain.messages import HUMAN, text_of
+from chainviz.core.dialects.attachments import filled_in
+from chainviz.core.usage.recorded_title import recorded_title, request_title
+from chainviz.jobs.lease import storable
+from chainviz.store.content.message_reader import BodyReader, pieces_of, read_rows
+from chainviz.store.content.pieces import Places
+from chainviz.store.models import Snapshot
+from chainviz.store.transfer.document_context import context_of
+
+LENGTH = 120
+"""Characters of a title that is taken from the content."""
+LOOKED_AT = 60
+"""Messages among which the first request is looked for: agents begin with messages of their own."""
+BRANCH = " (branch)"
+
+
+def title_in(chain: Chain, snapshot: Snapshot) -> str:
+    """What the chain is called where this content of it leaves."""
+    return chain.title if chain.titled_by == Chain.TitledBy.PERSON else _derived(chain, snapshot)[0]
+
+
+def set_title(chain: Chain, snapshot: Snapshot) -> None:
+    """Titles a chain whose newest content this is, without saving it."""
+    if chain.titled_by != Chain.TitledBy.PERSON:
+        chain.title, chain.titled_by = _derived(chain, snapshot)
+
+
+def save_title(chain: Chain, snapshot: Snapshot) -> None:
+    """As `set_title`, saved; a name that a person gave meanwhile stays."""
+    set_title(chain, snapshot)
+    unnamed = Chain.objects.filter(pk=chain.pk).exclude(titled_by=Chain.TitledBy.PERSON)
+    unnamed.exclude(title=chain.title, titled_by=chain.titled_by).update(title=chain.title, titled_by=chain.titled_by)
+
+
+def branch_title(chain: Chain) -> str:
+    return f"{chain.title[: 200 - len(BRANCH)]}{BRANCH}"
+
+
+def _derived(chain: Chain, snapshot: Snapshot) -> tuple[str, str]:
+    """The title, and what it comes from."""
+    suffix = BRANCH if chain.is_branch else ""
+    words = recorded_title(context_of(snapshot)) or _first_request(snapshot)
+    if words:
+        return f"{storable(marks(one_line(words, LENGTH)))}{suffix}"[:200], Chain.TitledBy.CONTENT
+    return f"{file_title(chain.file_name, chain.part)[: 200 - len(suffix)]}{suffix}", Chain.TitledBy.FILE
+
+
+def file_title(file_name: str, part: str) -> str:
+    """What a chain without a title in its content is called. `part`: which chain of the file it is; "" where it is alone."""
+    stem = PurePath(file_name).stem or file_name
+    return storable(f"{stem}: {part}" if part else stem)[:200]
+
+
+def _first_request(snapshot: Snapshot) -> str:
+    first = read_rows(Places(pieces_of(snapshot)).at(range(min(LOOKED_AT, snapshot.messages))))
+    bodies = BodyReader()
+    human = (bodies.begun([row])[0] for row in first if row.shape.role == HUMAN)
+    titles = (request_title(text_of(message)) for message in filled_in(human, context_of(snapshot).texts))
+    return next(filter(None, titles), "")

@@ -1,0 +1,28 @@
+"""`chainviz recipe`: runs the steps of a recipe on each chain of the files; writes the result, then tells what it did."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from chainviz.commands.apply import add_output, apply_to_files
+from chainviz.commands.io.files import add_choice, add_files, add_format
+from chainviz.core.errors import DocumentError
+from chainviz.core.recipes import read_recipe
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("recipe", metavar="RECIPE", help="a recipe as JSON or TOML, such as the one a recipe's page downloads")
+    add_files(parser)
+    add_format(parser)
+    add_choice(parser)
+    add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        content = Path(arguments.recipe).read_bytes()
+    except OSError as error:
+        raise DocumentError(f"{arguments.recipe} cannot be read: {error.strerror or error}.") from None
+    recipe = read_recipe(content)
+    return apply_to_files(arguments, lambda chain: chain.apply_recipe(recipe))

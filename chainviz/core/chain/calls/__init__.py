@@ -1,0 +1,1 @@
+"""Tool calls: their ids and their arguments."""

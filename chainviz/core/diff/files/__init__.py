@@ -1,0 +1,1 @@
+"""Compares two whole files, line by line."""

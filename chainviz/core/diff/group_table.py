@@ -1,0 +1,148 @@
+"""The groups of a comparison as columns of numbers: a page of a long one builds only the groups that it shows."""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import get_args, overload
+
+from chainviz.core.chain.paths import Path
+from chainviz.core.diff.groups import Group, Kind, Side
+from chainviz.core.diff.rows import Measure
+
+_TYPE = "q"
+_KINDS: tuple[Kind, ...] = get_args(Kind)
+_SAME, _MOVED = _KINDS.index("same"), _KINDS.index("moved")
+_NO_NUMBER = -1
+_PATH = 4
+"""Numbers of a path: section, pair, message, part."""
+_SIDE = 5 + 2 * _PATH
+"""Numbers of a side: start, stop, its measure, first and last path."""
+_OLD, _NEW, _OTHER = 1, 1 + _SIDE, 1 + 2 * _SIDE
+_GROUP = _OTHER + _PATH
+"""Numbers of a group: its kind, both sides, the other path."""
+
+
+class GroupTable(Sequence[Group]):
+    def __init__(self, numbers: array[int]) -> None:
+        self._numbers = numbers
+
+    @classmethod
+    def of(cls, groups: Iterable[Group]) -> GroupTable:
+        if isinstance(groups, GroupTable):
+            return groups
+        numbers = array(_TYPE)
+        for each in groups:
+            numbers.extend((_KINDS.index(each.kind), *_side(each.old), *_side(each.new), *_path(each.other)))
+        return cls(numbers)
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> GroupTable:
+        return cls(array(_TYPE, zlib.decompress(packed)))
+
+    def pack(self) -> bytes:
+        return zlib.compress(self._numbers.tobytes(), 1)
+
+    def __len__(self) -> int:
+        return len(self._numbers) // _GROUP
+
+    @overload
+    def __getitem__(self, place: int) -> Group: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Group]: ...
+    def __getitem__(self, place: int | slice) -> Group | Sequence[Group]:
+        found = range(len(self))[place]
+        if isinstance(found, int):
+            return _group(self._numbers[found * _GROUP : (found + 1) * _GROUP])
+        return Picked(self, found)
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._all)
+
+    @cached_property
+    def _all(self) -> tuple[Group, ...]:
+        return tuple(map(_group, zip(*[iter(self._numbers)] * _GROUP, strict=True)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GroupTable) and self._numbers == other._numbers
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def changes(self) -> Picked:
+        """Those whose `is_change` is true."""
+        return Picked(self, [place for place, (kind, is_left, _) in enumerate(self._kinds()) if kind != _SAME and not is_left])
+
+    @cached_property
+    def shown(self) -> Picked:
+        """What moved once, where it is now. A row that stayed and lost a result to another one is among them."""
+        return Picked(self, [place for place, (_, is_left, is_gone) in enumerate(self._kinds()) if not (is_left and is_gone)])
+
+    @cached_property
+    def counts(self) -> dict[Kind, int]:
+        """How many changes of each kind."""
+        kinds = self._numbers[::_GROUP]
+        return {_KINDS[kind]: count for kind, count in Counter(kinds[place] for place in self.changes.places).items()}
+
+    def same_at(self, start: int) -> Group | None:
+        """The unchanged group whose first message is this one of the new chain."""
+        kinds, starts = self._numbers[::_GROUP], self._numbers[_NEW::_GROUP]
+        found = (place for place, (kind, at) in enumerate(zip(kinds, starts, strict=True)) if kind == _SAME and at == start)
+        return next((self[place] for place in found), None)
+
+    def _kinds(self) -> Iterator[tuple[int, bool, bool]]:
+        """Of each group: its kind, whether it is a departure, and whether its new side is empty."""
+        kinds, old, old_stop, new, new_stop = (
+            self._numbers[column::_GROUP] for column in (0, _OLD, _OLD + 1, _NEW, _NEW + 1)
+        )
+        for kind, start, stop, new_start, end in zip(kinds, old, old_stop, new, new_stop, strict=True):
+            yield kind, kind == _MOVED and start != stop, new_start == end
+
+
+class Picked(Sequence[Group]):
+    """Some groups of a table, in its order."""
+
+    def __init__(self, table: GroupTable, places: Sequence[int]) -> None:
+        self._table = table
+        self.places = places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, place: int) -> Group: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Group]: ...
+    def __getitem__(self, place: int | slice) -> Group | Sequence[Group]:
+        if isinstance(place, slice):
+            return Picked(self._table, self.places[place])
+        return self._table[self.places[place]]
+
+
+def _group(numbers: Sequence[int]) -> Group:
+    return Group(_KINDS[numbers[0]], _side_at(numbers, _OLD), _side_at(numbers, _NEW), _path_at(numbers, _OTHER))
+
+
+def _side(side: Side) -> tuple[int, ...]:
+    return (side.start, side.stop, *side.measure, *_path(side.first), *_path(side.last))
+
+
+def _path(path: Path | None) -> tuple[int, ...]:
+    numbers = (None,) * _PATH if path is None else (path.section, path.pair, path.message, path.part)
+    return tuple(_NO_NUMBER if number is None else number for number in numbers)
+
+
+def _side_at(numbers: Sequence[int], at: int) -> Side:
+    start, stop, messages, pairs, size = numbers[at : at + 5]
+    first, last = _path_at(numbers, at + 5), _path_at(numbers, at + 5 + _PATH)
+    return Side(start, stop, Measure(messages, pairs, size), first, last)
+
+
+def _path_at(numbers: Sequence[int], at: int) -> Path | None:
+    section, pair, message, part = numbers[at : at + _PATH]
+    if section == _NO_NUMBER:
+        return None
+    return Path(section, *(None if each == _NO_NUMBER else each for each in (pair, message, part)))

@@ -1,0 +1,1 @@
+"""Compares two chains that share nothing, such as two runs of one task."""

@@ -1,0 +1,72 @@
+"""Compares two runs of one task: aligned by what they ask, call and say, for their call ids have nothing in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import astuple, replace
+from hashlib import blake2b
+from itertools import groupby
+
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import Message, Part, ToolCall, ToolResult
+from chainviz.core.diff.chains import ChainDiff, diff_chains
+from chainviz.core.diff.group_table import GroupTable
+from chainviz.core.diff.groups import Group, Side
+from chainviz.core.diff.matching import RUN_RULES
+from chainviz.core.diff.rows import Rows, ShapeRows
+
+READ_TOGETHER = 500
+"""Messages that are read at once."""
+
+
+def are_runs(one: Chain, other: Chain) -> bool:
+    """Whether both chains make calls, and no call of one has the id of a call of the other; else they are taken for two
+    states of one chain."""
+    ids, others = ({call.id for shape in chain.shapes() for call in shape.calls} for chain in (one, other))
+    return bool(ids) and bool(others) and not ids & others
+
+
+def diff_runs(
+    one: Chain, other: Chain, *, rows: Callable[[Chain], Rows] = lambda chain: ShapeRows(chain.shapes())
+) -> ChainDiff:
+    """Neighbouring pairs of one side alone are one group."""
+    diff = diff_chains(one, other, rows=rows, keys=content_keys, rules=RUN_RULES)
+    return replace(diff, groups=GroupTable.of(_joined(diff.groups)))
+
+
+def content_keys(chain: Chain, start: int, stop: int) -> list[Hashable]:
+    """A key for each message: equal where they say and call the same, whatever the ids of the calls are."""
+    keys: list[Hashable] = []
+    for first in range(start, stop, READ_TOGETHER):
+        keys += [_key(message) for message in chain.slice(first, min(first + READ_TOGETHER, stop))]
+    return keys
+
+
+def _key(message: Message) -> bytes:
+    content = repr((message.role, [(type(part).__name__, astuple(_without_id(part))) for part in message.parts]))
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _without_id(part: Part) -> Part:
+    if isinstance(part, ToolCall):
+        return replace(part, id="", origin=-1)
+    if isinstance(part, ToolResult):
+        return replace(part, call_id="", origin=-1)
+    return replace(part, origin=-1)
+
+
+def _joined(groups: Sequence[Group]) -> Iterator[Group]:
+    for kind, run in groupby(groups, key=lambda group: group.kind):
+        if kind not in ("added", "removed"):
+            yield from run
+            continue
+        members = list(run)
+        yield Group(kind, _union([each.old for each in members]), _union([each.new for each in members]))
+
+
+def _union(sides: list[Side]) -> Side:
+    first, last = sides[0], sides[-1]
+    measure = first.measure
+    for side in sides[1:]:
+        measure += side.measure
+    return Side(first.start, last.stop, measure, first.first, last.last)

@@ -1,0 +1,239 @@
+"""Three-way merge: what two sides changed of one base becomes one list. Where both changed the same row, somebody chooses.
+
+Knows no messages: items are compared by keys, and the base says where its rows begin and end. Places are those of the base.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import Generic, Literal, Protocol, TypeVar, get_args
+
+from chainviz.core.diff.align import Gap, align
+from chainviz.core.diff.carry_over import Both, Contents, Keyed, carried_over
+
+Item = TypeVar("Item")
+Choice = Literal["mine", "theirs", "both"]
+CHOICES: tuple[Choice, ...] = get_args(Choice)
+SIDES = CHOICES[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Generic[Item]):
+    """`items` replace `start : start + removed` of the base. Changes come in order and do not overlap."""
+
+    start: int
+    removed: int
+    items: tuple[Item, ...] = ()
+
+
+class Base(Protocol[Item]):
+    """What both sides changed."""
+
+    def __len__(self) -> int: ...
+
+    def slice(self, start: int, stop: int) -> Sequence[Item]: ...
+
+    def span(self, place: int) -> tuple[int, int]:
+        """Start and stop of the row that holds this item."""
+
+    def continue_rows(self, items: Sequence[Item]) -> Sequence[bool]:
+        """Of each item whether it belongs to the row that it is put behind."""
+
+    def keys(self, items: Sequence[Item]) -> Sequence[Hashable]:
+        """Equal keys, equal items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region(Generic[Item]):
+    """Rows `start : stop` of the base, or the gap before `start`, with all that either side changes there."""
+
+    start: int
+    stop: int
+    mine: tuple[Change[Item], ...]
+    theirs: tuple[Change[Item], ...]
+
+    @property
+    def is_shared(self) -> bool:
+        return bool(self.mine and self.theirs)
+
+    @property
+    def may_move(self) -> bool:
+        """Whether rows may have left it or come to it: items were not just replaced one for one."""
+        return any(each.removed != len(each.items) for each in (*self.mine, *self.theirs))
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict(Generic[Item]):
+    """Rows that both sides changed. Of moved rows the place they left and the one they came to are chosen together."""
+
+    places: tuple[int, ...]
+    """Of its regions, in the merge."""
+    both: Both[Item] | None = None
+    """For each region; None where both cannot be kept."""
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        return CHOICES if self.both is not None else SIDES
+
+
+@dataclass(frozen=True)
+class Merge(Generic[Item]):
+    regions: tuple[Region[Item], ...]
+    conflicts: tuple[Conflict[Item], ...] = ()
+
+    def changes(self, choices: Sequence[Choice]) -> list[Change[Item]]:
+        """Returns what becomes of the base; `choices`: one a conflict. Raises ValueError where one of them is not offered."""
+        found = {}
+        for conflict, choice in zip(self.conflicts, choices, strict=True):
+            if choice not in conflict.choices:
+                raise ValueError(f"{choice} is not offered for this conflict")
+            for i, place in enumerate(conflict.places):
+                both = None if conflict.both is None else conflict.both.stretches[i]
+                found[place] = _chosen(self.regions[place], choice, both)
+        # outside of conflicts both sides changed the same rows only where they made the same of them
+        return [change for i, each in enumerate(self.regions) for change in found.get(i, each.theirs or each.mine)]
+
+
+def _chosen(region: Region[Item], choice: Choice, both: tuple[Item, ...] | None) -> tuple[Change[Item], ...]:
+    if choice == "both" and both is not None:
+        return (Change(region.start, region.stop - region.start, both),)
+    return region.mine if choice == "mine" else region.theirs
+
+
+def merge(base: Base[Item], mine: Iterable[Change[Item]], theirs: Iterable[Change[Item]]) -> Merge[Item]:
+    """Items are looked at only where both sides changed the same rows, and where rows may have been moved."""
+    regions = list(_regions(base, mine, theirs))
+    shared = [each for each in regions if each.is_shared]
+    if not shared:
+        return Merge(tuple(regions))
+    finer = _regions(base, *(_refined(base, [c for r in shared for c in getattr(r, side)]) for side in SIDES))
+    regions = sorted([*(each for each in regions if not each.is_shared), *finer], key=lambda each: (each.start, each.stop))
+    contents = _contents(base, {i: each for i, each in enumerate(regions) if each.is_shared or each.may_move})
+    disputed = [i for i, each in enumerate(regions) if each.is_shared and contents[i].is_disputed]
+    groups = _together(disputed, contents)
+    return Merge(tuple(regions), tuple(Conflict(each, carried_over([contents[i] for i in each])) for each in groups))
+
+
+# changes
+
+
+def _refined(base: Base[Item], changes: Sequence[Change[Item]]) -> Iterator[Change[Item]]:
+    """Yields the changes without what they leave as it is, and row by row where items were replaced one for one."""
+    sides = [side for each in changes for side in (base.slice(each.start, each.start + each.removed), each.items)]
+    keys = iter(base.keys([item for side in sides for item in side]))
+    for change in changes:
+        before, after = list(islice(keys, change.removed)), list(islice(keys, len(change.items)))
+        for gap in align(before, after).steps():
+            if isinstance(gap, Gap):
+                items = change.items[gap.new_start : gap.new_stop]
+                yield from _by_rows(base, Change(change.start + gap.old_start, gap.old_stop - gap.old_start, items))
+
+
+def _by_rows(base: Base[Item], change: Change[Item]) -> Iterator[Change[Item]]:
+    count = change.removed
+    begins = [i for i in range(1, count) if base.span(change.start + i)[0] == change.start + i]
+    if count != len(change.items) or not begins:
+        yield change
+        return
+    continues = base.continue_rows(change.items)
+    if begins != [i for i in range(1, count) if not continues[i]]:
+        yield change
+        return
+    for first, stop in pairwise((0, *begins, count)):
+        yield Change(change.start + first, stop - first, change.items[first:stop])
+
+
+# regions
+
+
+def _regions(base: Base[Item], mine: Iterable[Change[Item]], theirs: Iterable[Change[Item]]) -> Iterator[Region[Item]]:
+    """Yields the changes of both sides, those together that touch the same rows."""
+    extents = [(*_extent(base, each), True, each) for each in mine]
+    extents += [(*_extent(base, each), False, each) for each in theirs]
+    extents.sort(key=lambda each: each[:2])
+    held: list[tuple[bool, Change[Item]]] = []
+    low = high = -1
+    for first, last, is_mine, change in extents:
+        if held and first > high:
+            yield _region(low, high, held)
+            held = []
+        low, high = (min(low, first), max(high, last)) if held else (first, last)
+        held.append((is_mine, change))
+    if held:
+        yield _region(low, high, held)
+
+
+def _region(low: int, high: int, held: list[tuple[bool, Change[Item]]]) -> Region[Item]:
+    mine, theirs = (tuple(change for is_mine, change in held if is_mine is side) for side in (True, False))
+    return Region(low // 2, (high + 1) // 2, mine, theirs)
+
+
+def _extent(base: Base[Item], change: Change[Item]) -> tuple[int, int]:
+    """What the change touches, counted in halves: the gap before item n is 2n, the item itself 2n + 1."""
+    start, stop = change.start, change.start + change.removed
+    if change.removed:
+        return 2 * base.span(start)[0] + 1, 2 * base.span(stop - 1)[1] - 1
+    if start < len(base) and (row := base.span(start))[0] < start:
+        return 2 * row[0] + 1, 2 * row[1] - 1
+    if start and change.items and base.continue_rows(change.items[:1])[0]:
+        return 2 * base.span(start - 1)[0] + 1, 2 * start
+    return 2 * start, 2 * start
+
+
+# conflicts
+
+
+def _contents(base: Base[Item], regions: Mapping[int, Region[Item]]) -> dict[int, Contents[Item]]:
+    sides: list[list[Item]] = []
+    for region in regions.values():
+        items = base.slice(region.start, region.stop)
+        sides += (list(_changed(items, region.start, changes)) for changes in ((), region.mine, region.theirs))
+    keys = iter(base.keys([item for side in sides for item in side]))
+    keyed = [Keyed(tuple(side), tuple(islice(keys, len(side)))) for side in sides]
+    return {place: Contents(*keyed[3 * i : 3 * i + 3]) for i, place in enumerate(regions)}
+
+
+def _changed(items: Sequence[Item], start: int, changes: Iterable[Change[Item]]) -> Iterator[Item]:
+    """Yields what the changes make of the items, the first of which is at `start`."""
+    place = 0
+    for change in changes:
+        yield from items[place : change.start - start]
+        yield from change.items
+        place = change.start - start + change.removed
+    yield from items[place:]
+
+
+def _together(disputed: Sequence[int], contents: Mapping[int, Contents[Item]]) -> Iterator[tuple[int, ...]]:
+    """Yields the disputed regions, each with those that a side moved rows to or from."""
+    moves = _moves(contents) if disputed else {}
+    seen: set[int] = set()
+    for first in disputed:
+        if first in seen:
+            continue
+        group, waiting = {first}, [first]
+        while waiting:
+            found = moves.get(waiting.pop(), set()) - group
+            group |= found
+            waiting += found
+        seen |= group
+        yield tuple(sorted(group))
+
+
+def _moves(contents: Mapping[int, Contents[Item]]) -> dict[int, set[int]]:
+    """For each region those that hold now what it held before, and those that held before what it holds now."""
+    linked: dict[int, set[int]] = defaultdict(set)
+    for side in SIDES:
+        came: dict[Hashable, int] = {}
+        gone: list[tuple[int, Hashable]] = []
+        for i, each in contents.items():
+            before, after = Counter(each.base.keys), Counter(getattr(each, side).keys)
+            came |= dict.fromkeys(after - before, i)
+            gone += ((i, key) for key in before - after)
+        for i, key in gone:
+            if came.get(key, i) != i:
+                linked[i].add(came[key])
+                linked[came[key]].add(i)
+    return linked

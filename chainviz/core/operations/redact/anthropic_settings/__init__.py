@@ -1,0 +1,1 @@
+"""Anthropic's context editing settings as our options, and back."""

@@ -1,0 +1,119 @@
+"""Requests that a model's context window can hold: one that is too large is split, and the summaries of its parts are joined.
+
+Tokens are estimated from bytes, so a part of the window stays free. Messages are kept whole where they fit; a longer one is
+cut inside its texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from chainviz.core.chain.messages import Message, Part, Text, ToolCall, ToolResult, byte_size
+from chainviz.core.operations.summarize.writers.contract import SummaryRequest
+from chainviz.core.operations.summarize.writers.prompt import instructions, prompt_body
+from chainviz.core.usage.estimate import BYTES_PER_TOKEN
+
+FILLED = 0.8
+"""Of the window: the rest is for errors of the estimate."""
+LEAST_TARGET = 200
+"""Bytes of the summary of a part."""
+CONTEXT = 4
+"""The requests that a part answers may take a quarter of its prompt."""
+BETWEEN = "\n\n"
+
+
+def prompt_room(window: int, target: int) -> int:
+    """Bytes of a prompt beside which an answer of `target` bytes fits into a window of so many tokens."""
+    answer = min(2 * target, window)  # of what is split, each answer is a part of it
+    return int(window * FILLED) * BYTES_PER_TOKEN - answer
+
+
+def split_request(request: SummaryRequest, window: int) -> tuple[SummaryRequest, ...]:
+    """Returns the request alone where it fits, or where `window` is 0."""
+    room = prompt_room(window, request.target_bytes) if window else 0
+    if not room or byte_size(request.prompt) <= room:
+        return (request,)
+    humans = () if request.case == 3 else _last_that_fit(request.humans, room // CONTEXT, request.exact)
+    folded = request.humans if request.case == 3 else request.messages
+    beside = byte_size(instructions(request.case, request.target_bytes)) + byte_size(request.hint)
+    beside += byte_size(prompt_body(humans, (), exact=request.exact)) + 500
+    groups = list(_groups(folded, max(1_000, room - beside), request.exact))
+    if not groups:
+        return (request,)
+    target = max(LEAST_TARGET, request.target_bytes // len(groups))
+    return tuple(_part(request, humans, group, (number, len(groups)), target) for number, group in enumerate(groups, 1))
+
+
+def _part(
+    request: SummaryRequest, humans: Sequence[Message], group: Sequence[Message], place: tuple[int, int], target: int
+) -> SummaryRequest:
+    said = f"\nThis is part {place[0]:,} of {place[1]:,}; the summaries of all parts are put together in this order.\n"
+    asked, told = (tuple(group), ()) if request.case == 3 else (tuple(humans), tuple(group))
+    case = 2 if request.case == 1 and not asked else request.case
+    return replace(
+        request,
+        case=case,
+        instructions=instructions(case, target) + said,
+        prompt_body=prompt_body(asked, told, exact=request.exact),
+        humans=asked,
+        messages=told,
+        target_bytes=target,
+    )
+
+
+def _last_that_fit(humans: Sequence[Message], room: int, exact: bool) -> tuple[Message, ...]:
+    found: list[Message] = []
+    for message in reversed(humans):
+        size = _size(message, exact)
+        if size > room:
+            found += [] if found else list(_slices(message, room))[:1]
+            break
+        room -= size
+        found.append(message)
+    return tuple(reversed(found))
+
+
+def _groups(messages: Sequence[Message], room: int, exact: bool) -> Iterator[list[Message]]:
+    group: list[Message] = []
+    filled = 0
+    for message in messages:
+        size = _size(message, exact)
+        pieces = [message] if size <= room else list(_slices(message, room))
+        for piece in pieces:
+            size = size if piece is message else _size(piece, exact)
+            if group and filled + size > room:
+                yield group
+                group, filled = [], 0
+            group.append(piece)
+            filled += size
+    if group:
+        yield group
+
+
+def _size(message: Message, exact: bool) -> int:
+    return byte_size(prompt_body((message,), (), exact=exact) if message.role == "human" else prompt_body((), (message,), exact=exact))
+
+
+def _slices(message: Message, room: int) -> Iterator[Message]:
+    """The message as several, its long texts cut."""
+    characters = max(200, room // 2)  # most texts take a byte a character; what is escaped takes more
+    for part in message.parts:
+        for piece in _cut(part, characters):
+            yield replace(message, parts=(piece,))
+
+
+def _cut(part: Part, characters: int) -> Iterator[Part]:
+    match part:
+        case Text(text=text):
+            yield from (replace(part, text=each) for each in _stretches(text, characters))
+        case ToolResult(content=text):
+            yield from (replace(part, content=each) for each in _stretches(text, characters))
+        case ToolCall(arguments=text):
+            yield from (replace(part, arguments=each) for each in _stretches(text, characters))
+        case _:
+            yield part
+
+
+def _stretches(text: str, characters: int) -> list[str]:
+    return [text[start : start + characters] for start in range(0, len(text), characters)] or [text]

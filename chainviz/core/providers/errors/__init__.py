@@ -1,0 +1,1 @@
+"""Error messages of APIs: what class of error one is, and where in a chain it lies."""

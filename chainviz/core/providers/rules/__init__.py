@@ -1,0 +1,1 @@
+"""What the rules of all providers are made of."""

@@ -1,0 +1,151 @@
+"""What providers judge in the contents of messages, found once for all of them; each has its own rule for a finding.
+
+Where a provider has no rule for a finding, it takes what was found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from chainviz.core.chain.calls.arguments import is_json, is_json_object
+from chainviz.core.chain.message_paths import section_paths
+from chainviz.core.chain.messages import (
+    AI,
+    FREE_FORM,
+    HUMAN,
+    TOOL,
+    Binary,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    is_blank,
+)
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem, place_in_words
+from chainviz.core.chain.reasoning import is_emptied, is_unsigned
+from chainviz.core.chain.tree import Section
+from chainviz.core.dialects.blocks.server_tools import lone_results
+from chainviz.core.pictures import LONGEST_OF_MANY, bytes_and_sides, is_too_large, pictures_in
+from chainviz.core.providers.contract import IMAGE_ADDRESS, OPAQUE
+
+_WORD = re.compile(r"[a-zA-Z0-9_-]+")
+SCHEMES = frozenset(("http", "https", "gs", "s3"))
+"""Of addresses that the APIs fetch themselves, each some of them."""
+SAFE_ID, LONGEST_ID, LONGEST_NAME = 40, 64, 64
+
+Found = tuple[str, int | None, str]
+"""A finding's name, the part, and what the message does."""
+
+
+def content_findings(section: Section[Message], number: int, first_message: int, before: Role) -> Iterator[Problem]:
+    """`before`: the role of the message right before the section, "" where it begins the chain."""
+    paths = section_paths(section, number)
+    for path, (index, message) in zip(paths, enumerate(section.messages, first_message), strict=True):
+        for name, part, what in _found_in(message, before):
+            at = Path(path.section, path.pair, path.message, part)
+            yield Problem(name, "info", at, index, part, f"{place_in_words(path, index)} {what}.")
+        before = message.role
+
+
+def _found_in(message: Message, before: Role) -> Iterator[Found]:
+    role = message.role
+    if not message.parts and role in (HUMAN, AI):
+        yield "no-parts", None, "has no content"
+    if role == AI:
+        yield from _found_in_answer(message, before)
+    elif role == HUMAN == before:
+        yield "human-after-human", None, "is a human message directly after another human message"
+    text_before = False
+    for part, each in enumerate(message.parts):
+        for name, what in _found_in_part(each, role):
+            yield name, part, what
+        if isinstance(each, Text):
+            text_before = text_before or bool(each.text.strip()) or is_blank(each)
+        elif text_before and role == TOOL and isinstance(each, ToolResult):
+            yield "text-before-result", part, "has text before a tool result"
+
+
+def _found_in_answer(message: Message, before: Role) -> Iterator[Found]:
+    if all(isinstance(part, Thinking) for part in message.parts):
+        yield "says-nothing", None, "has neither text nor tool calls"
+    elif isinstance(message.parts[-1], Thinking):
+        yield "thinking-last", len(message.parts) - 1, "ends with thinking"
+    if before == AI:
+        yield "double-ai", None, "is an AI message directly after another AI message"
+        return
+    for part, result in lone_results(message):
+        yield "server-result-alone", part, f"holds a {result.kind} without its call before it"
+
+
+def _found_in_part(part: Part, role: Role) -> Iterator[tuple[str, str]]:
+    if isinstance(part, Text):
+        if is_blank(part) and part.text:
+            yield "blank-text", "has a text of white space only"
+        elif is_blank(part):
+            yield "empty-text", "has an empty text"
+    elif isinstance(part, ToolCall):
+        if part.has_function:
+            yield from _found_in_call(part, role)
+    elif isinstance(part, Thinking):
+        if role == AI and is_unsigned(part):
+            yield "unsigned-thinking", "has thinking without a signature"
+        elif role == AI and is_emptied(part):
+            yield "emptied-thinking", "has signed thinking without text"
+    elif isinstance(part, Opaque):
+        yield OPAQUE, f"holds a part of the kind “{part.kind[:40]}”, which is not checked"
+    else:
+        yield from _found_in_media(part, role)
+
+
+def _found_in_call(call: ToolCall, role: Role) -> Iterator[tuple[str, str]]:
+    if role != AI:
+        yield "call-by-other", f"is of the role {role} and calls a tool"
+    else:
+        yield from _found_in_words(call)
+    if not call.arguments.strip() or is_json_object(call.arguments):
+        return
+    is_other = is_json(call.arguments)
+    name = (
+        "free-form-arguments" if call.type == FREE_FORM else "no-object-arguments" if is_other else "no-json-arguments"
+    )
+    yield name, f"calls {call.name or 'a tool'} with arguments that are {'no object' if is_other else 'no JSON'}"
+
+
+def _found_in_words(call: ToolCall) -> Iterator[tuple[str, str]]:
+    """What some API does not take in an id or a name."""
+    id, name = call.id, call.name
+    if id in ("", "null"):
+        yield "no-id", f"has the call id “{id}”, which is none"
+    elif not _WORD.fullmatch(id):
+        yield "odd-id", f"has the call id “{id[:80]}”, which is not allowed"
+    if len(id) > SAFE_ID:
+        yield "very-long-id" if len(id) > LONGEST_ID else "long-id", f"has a call id of {len(id)} characters"
+    if not _WORD.fullmatch(name):
+        yield "odd-name", f"calls the tool “{name[:80]}”, whose name is not allowed"
+    elif len(name) > LONGEST_NAME:
+        what = "very-long-name" if len(name) > 2 * LONGEST_NAME else "long-name"
+        yield what, f"calls the tool “{name[:80]}”, whose name has {len(name)} characters"
+
+
+def _found_in_media(part: Image | Binary | ToolResult, role: Role) -> Iterator[tuple[str, str]]:
+    if isinstance(part, ToolResult) and role == HUMAN:
+        yield "call-by-other", "is of the role human and holds the result of a tool"
+    if isinstance(part, ToolResult) and part.media:
+        yield "result-media", "has an image or a file in a tool result"
+    for picture in pictures_in(part):
+        scheme, found, _ = picture.url.partition("://") if isinstance(picture, Image) else ("", "", "")
+        if found and scheme.lower() not in SCHEMES:
+            yield IMAGE_ADDRESS, f"has an image at {scheme}://, an address that only the program that wrote it can open"
+        _, width, height = bytes_and_sides(picture)
+        size = f"has a picture of {width:,} × {height:,} pixels"
+        if is_too_large(picture):
+            yield "huge-image", size
+        elif max(width, height) > LONGEST_OF_MANY:
+            yield "large-image", size

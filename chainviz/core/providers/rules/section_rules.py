@@ -1,0 +1,80 @@
+"""Rules that a message breaks only beside others: reasoning that the rest of its section has, signatures of the current turn,
+ids of a form that is judged once a chain. A message is marked once; a provider's rule says which mark breaks it, and where."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntFlag
+
+from chainviz.core.chain.messages import AI, Message
+from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks, thinks_signed
+from chainviz.core.providers.rules.rule import Rule
+
+_NINE = re.compile(r"[a-zA-Z0-9]{9}")
+
+
+class Mark(IntFlag):
+    """What a section's rules want to know of an AI message."""
+
+    THINKS = 1
+    UNTHINKING = 2
+    """Calls tools, and reasons nowhere."""
+    NOT_FIRST = 4
+    """Calls tools, and does not begin with reasoning."""
+    UNSIGNED = 8
+    """Calls tools, and neither its first call nor a thought before it is signed."""
+    ODD_ID = 16
+    """Calls a tool with an id that is not nine letters and digits."""
+    SIGNED = 32
+    """Holds reasoning that its provider signed."""
+
+
+NO_MARK = Mark(0)
+
+
+def marks_of(message: Message) -> Mark:
+    if message.role != AI:
+        return NO_MARK
+    found = Mark.THINKS if thinks(message) else NO_MARK
+    found |= Mark.SIGNED if found and thinks_signed(message) else NO_MARK
+    if message.calls:
+        found |= NO_MARK if found & Mark.THINKS else Mark.UNTHINKING
+        found |= Mark.NOT_FIRST if acts_unthinking(message) else NO_MARK
+        found |= Mark.UNSIGNED if acts_unsigned(message) else NO_MARK
+        found |= NO_MARK if all(_NINE.fullmatch(call.id) for call in message.calls) else Mark.ODD_ID
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRule:
+    rule: Rule
+    mark: Mark
+    what: str
+    """What a marked message does."""
+    where_thinking: bool = False
+    """Only in sections where a message reasons."""
+    in_last: bool = False
+    """Only in the chain's last section."""
+    at_end: bool = False
+    """Only in the chain's last pair."""
+    of_call: bool = False
+    """It is about the first call of the message."""
+    once: bool = False
+    """Only the first marked message of the chain."""
+    in_own_form: bool = False
+    """Only in the API's own JSON: programs that write it from another form add what is wanted."""
+
+    def applies(self, *, thinking: bool, is_last: bool) -> bool:
+        """Whether messages of such a section can break it."""
+        return (thinking or not self.where_thinking) and (is_last or not (self.in_last or self.at_end))
+
+    def most(self, seen: Mark) -> int | None:
+        """How many messages of a section behind messages with these marks can break it; None: any number."""
+        return None if not self.once else 0 if seen & self.mark else 1
+
+
+def reasoning_missing(rule: Rule) -> SectionRule:
+    """The rule of servers that want the reasoning of every turn back."""
+    what = "calls tools without reasoning, which another message of its section has"
+    return SectionRule(rule, Mark.UNTHINKING, what, where_thinking=True)

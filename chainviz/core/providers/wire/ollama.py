@@ -1,0 +1,49 @@
+"""The JSON of Ollama's chat messages (api/types.go): texts as content, objects as arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainviz.core.chain.messages import Message
+from chainviz.core.providers.contract import WireFault
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.wire.message import Fault, kind_name, sent_value, unknown_members
+
+REFERENCE = "docs.ollama.com/api/chat"
+CONTENT = Rule(
+    "content-type",
+    "error",
+    "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string",
+    REFERENCE,
+)
+ARGUMENTS = Rule(
+    "arguments-type", "error",
+    "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments", REFERENCE,
+)  # fmt: skip
+NO_NAME = Rule(
+    "result-without-name", "info", "accepted; the template may want tool_name to tell which tool answered", REFERENCE
+)
+_FIELDS = ("role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id")
+
+
+def check_wire(message: Message) -> Iterator[WireFault]:
+    value = sent_value(message)
+    if isinstance(value, dict):
+        for rule, _, what in _faults(value):
+            yield WireFault("", None, what, rule=rule)
+
+
+def _faults(value: dict[str, Any]) -> Iterator[Fault]:
+    yield from unknown_members(value, _FIELDS)
+    content = value.get("content")
+    if content is not None and not isinstance(content, str):
+        yield CONTENT, ("content",), f"has {kind_name(content)} as content"
+    calls = value.get("tool_calls")
+    for index, call in enumerate(calls if isinstance(calls, list) else ()):
+        function = call.get("function") if isinstance(call, dict) else None
+        arguments = function.get("arguments", {}) if isinstance(function, dict) else None
+        if not isinstance(arguments, dict):
+            yield ARGUMENTS, ("tool_calls", index), f"has a tool call with {kind_name(arguments)} as arguments"
+    if value.get("role") == "tool" and not isinstance(value.get("tool_name"), str):
+        yield NO_NAME, (), "is a tool message without tool_name"

@@ -1,0 +1,136 @@
+"""The JSON of Responses items (openai/types/responses/response_input_item_param.py): ids, members, and what reasoning precedes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import dropwhile
+from typing import Any
+
+from chainviz.core.chain.messages import SLOT, Message
+from chainviz.core.documents.json.edit import parse
+from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
+from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.wire.message import kind_name
+
+REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
+ID_PREFIX = Rule(
+    "item-id", "error", "Invalid 'input.id'. Expected an ID that begins with 'fc', 'rs' or 'msg', as its type says.",
+    "github.com/continuedev/continue/pull/11785", ("respell-item",),
+)  # fmt: skip
+NO_SUMMARY = Rule(
+    "member-missing",
+    "error",
+    "Missing required parameter: 'input.summary'.",
+    "github.com/continuedev/continue/pull/11785",
+    ("respell-item",),
+)
+MEMBER = Rule("member-missing", "error", "Missing required parameter", REFERENCE)
+ROLE = Rule(
+    "role-unknown", "error", "Invalid value. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
+    ("respell-item",),
+)  # fmt: skip
+TYPE = Rule("part-type", "error", "Invalid value for 'input.type'", REFERENCE)
+LONELY_REASONING = Rule(
+    "reasoning-without-item", "warning", "Item of type 'reasoning' was provided without its required following item.",
+    "github.com/vercel/ai/issues/7099", ("drop-thinking",),
+)  # fmt: skip
+LONELY_ITEM = Rule(
+    "item-without-reasoning", "info", "accepted; some models refuse an item with its id that was provided without its 'reasoning' item",
+    "github.com/continuedev/continue/issues/12620", ("respell-item",),
+)  # fmt: skip
+
+TEXT_BETWEEN = "text-between"
+"""The name of a fault that only some servers of this API refuse."""
+_ROLES = frozenset(("user", "assistant", "system", "developer"))
+_PREFIXES = {"function_call": "fc", "reasoning": "rs"}
+_MEMBERS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "function_call": {"call_id": str, "name": str, "arguments": str},
+    "function_call_output": {"call_id": str, "output": (str, list)},
+    "custom_tool_call": {"call_id": str, "name": str, "input": str},
+    "custom_tool_call_output": {"call_id": str, "output": (str, list)},
+    "reasoning": {"summary": list},
+    "message": {"role": str, "content": (str, list)},
+}
+_OTHERS = frozenset(
+    ("file_search_call", "computer_call", "computer_call_output", "web_search_call", "tool_search_call", "tool_search_output",
+     "additional_tools", "configuration_update", "compaction", "compaction_trigger", "image_generation_call",
+     "code_interpreter_call", "local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output",
+     "apply_patch_call", "apply_patch_call_output", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
+     "mcp_call", "item_reference", "program", "program_output", "compaction_summary")
+)  # fmt: skip
+KINDS = _OTHERS | {"input_file", "input_audio", "refusal", "output_refusal"}
+
+
+def check_wire(message: Message) -> Iterator[WireFault]:
+    items = [parse(fragment.text) for fragment in message.source if fragment.ordinal != SLOT]
+    part = 0
+    for place, item in enumerate(items):
+        found = (*_faults(item), *_reasoning_faults(items[:place], item, items[place + 1 :]))
+        at = part if part < len(message.parts) else None
+        for rule, what in found:
+            yield WireFault("", at, what, rule=rule)
+        if _calls(item) and _has_text_and_call(items[place + 1 :]):
+            yield WireFault(TEXT_BETWEEN, at, "calls a tool, and a text of the model is between the call and the next one")
+        part += _parts_of(item)
+
+
+def _calls(item: Any) -> bool:
+    return isinstance(item, dict) and _kind(item) in ("function_call", "custom_tool_call")
+
+
+def _has_text_and_call(items: Sequence[Any]) -> bool:
+    """Whether a text of the model comes, and a call behind it."""
+    behind = dropwhile(lambda item: not isinstance(item, dict) or _kind(item) != "message", items)
+    return any(map(_calls, behind))
+
+
+def _parts_of(item: Any) -> int:
+    content = item.get("content") if isinstance(item, dict) and _kind(item) == "message" else ""
+    return len(content) if isinstance(content, list) else 1
+
+
+def _kind(item: dict[str, Any]) -> Any:
+    return item.get("type") or ("message" if "role" in item else "item_reference")
+
+
+def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
+    kind = _kind(item) if isinstance(item, dict) else None
+    if not isinstance(kind, str):
+        yield TYPE, f"has {kind_name(item)} as an item"
+        return
+    if kind not in _MEMBERS and kind not in _OTHERS:
+        yield NOT_UNDERSTOOD, f"is an item of the type “{kind[:40]}”, which is not checked"
+    for key, types in _MEMBERS.get(kind, {}).items():
+        if not isinstance(item.get(key), types):
+            rule = NO_SUMMARY if key == "summary" else MEMBER
+            yield rule, f"is a {kind} item without a proper “{key}”"
+    if kind == "message" and item.get("role") not in _ROLES:
+        yield ROLE, f"is an item of the role “{str(item.get('role'))[:40]}”"
+    if _has_wrong_id(item, kind):
+        yield ID_PREFIX, f"is a {kind} item with the id “{item['id'][:80]}”"
+
+
+def _has_wrong_id(item: dict[str, Any], kind: str) -> bool:
+    prefix, id = _PREFIXES.get(kind), item.get("id")
+    return prefix is not None and isinstance(id, str) and not id.startswith(prefix)
+
+
+def refused_members(item: dict[str, Any], *, is_first: bool) -> tuple[str, ...]:
+    """Members that are spelled wrong or missing; `is_first`: of its message, so that no reasoning comes before it."""
+    kind = _kind(item)
+    found = ("id",) if _has_wrong_id(item, str(kind)) or (is_first and _needs_reasoning(item)) else ()
+    return (*found, "summary") if kind == "reasoning" and not isinstance(item.get("summary"), list) else found
+
+
+def _needs_reasoning(item: dict[str, Any]) -> bool:
+    return str(item.get("id")).startswith(("fc_", "msg_"))
+
+
+def _reasoning_faults(before: Sequence[Any], item: Any, after: Sequence[Any]) -> Iterator[tuple[Rule, str]]:
+    """Reasoning belongs to the items of the model behind it."""
+    if not isinstance(item, dict):
+        return
+    if _kind(item) == "reasoning" and not after:
+        yield LONELY_REASONING, "is reasoning that nothing of the model follows"
+    elif _needs_reasoning(item) and not before:
+        yield LONELY_ITEM, "has its id, and no reasoning before it"

@@ -1,0 +1,96 @@
+"""A recipe: named steps, each an operation with its options, and the word lists that they use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chainviz.core.errors import OptionsError
+from chainviz.core.operations import OPERATIONS
+from chainviz.core.operations.compact import NO_LIMIT, CompactOptions
+from chainviz.core.operations.contract import Operation, Options
+from chainviz.core.operations.execute import get_operation, read_options
+from chainviz.core.operations.mask import MaskOptions
+from chainviz.core.secrets.word_lists import WordList, chosen_lists, rules_of
+
+ALLOWED: tuple[Operation[Any], ...] = tuple(each for each in OPERATIONS if each.name != "edit")
+"""An edit is about one node of one chain."""
+OF_ONE_CHAIN = {"since", "enabled"}
+"""Options that mean a place of one chain, or the environment; hidden options are filled in by a page."""
+MOST_STEPS = 20
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    operation: Operation[Any]
+    options: Options
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The options that differ from their defaults, as JSON values."""
+        said: dict[str, Any] = self.options.model_dump(mode="json", exclude_defaults=True)
+        return said
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """Names of the word lists it uses."""
+        return self.options.word_lists if isinstance(self.options, MaskOptions) else ()
+
+    @property
+    def missing(self) -> str:
+        """What has to be chosen before it can run, in a sentence; "" where nothing has."""
+        return NO_LIMIT if isinstance(self.options, CompactOptions) and self.options.compactor is None else ""
+
+    def words(self) -> Iterator[tuple[str, str]]:
+        """Title and value of each option that differs from its default."""
+        for name, value in self.said.items():
+            yield type(self.options).model_fields[name].title or name, _text(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    name: str
+    steps: tuple[Step, ...]
+    word_lists: tuple[WordList, ...] = ()
+    """Those that its steps name."""
+
+    @property
+    def lists(self) -> Mapping[str, WordList]:
+        return {each.name: each for each in self.word_lists}
+
+    def checked(self) -> Recipe:
+        """Raises OptionsError where it has no step, too many, one that cannot run, or names a word list that it does not bring."""
+        if not self.steps:
+            raise OptionsError("A recipe needs at least one step.")
+        if len(self.steps) > MOST_STEPS:
+            raise OptionsError(f"A recipe has at most {MOST_STEPS} steps; this one has {len(self.steps)}.")
+        for number, step in enumerate(self.steps, start=1):
+            if step.missing:
+                raise OptionsError(f"Step {number}, {step.operation.label}: {step.missing}")
+            chosen_lists(step.lists, self.lists)
+        rules_of(self.word_lists)
+        return self
+
+
+def make_step(operation: str, options: Mapping[str, Any]) -> Step:
+    """Raises OptionsError for an operation that no recipe takes, and for options that it cannot take."""
+    chosen = get_operation(operation)
+    if chosen not in ALLOWED:
+        raise OptionsError(f"“{chosen.label}” is about one node of one chain and cannot be part of a recipe.")
+    return Step(chosen, read_options(chosen, {name: value for name, value in options.items() if not is_of_one_chain(chosen, name)}))
+
+
+def is_of_one_chain(operation: Operation[Any], name: str) -> bool:
+    """Whether an option makes no sense on another chain."""
+    field = operation.Options.model_fields.get(name)
+    extra = field.json_schema_extra if field is not None else None
+    return name in OF_ONE_CHAIN or (isinstance(extra, dict) and bool(extra.get("hidden")))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return ", ".join(map(str, value)) if isinstance(value, list) else json.dumps(value)

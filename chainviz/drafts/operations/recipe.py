@@ -1,0 +1,92 @@
+"""A recipe on one chain: each step that changes something becomes a step of the person's draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chainviz.core.errors import ChainError, Refused
+from chainviz.core.formats import read_only
+from chainviz.core.operations.contract import Outcome
+from chainviz.core.progress import Progress, ignore_progress
+from chainviz.core.recipes import Recipe, Step, follow
+from chainviz.drafts import services
+from chainviz.drafts.garbage import delete_drafts
+from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.context import context_for
+from chainviz.drafts.operations.proposal import NothingToDo, proposal_of
+from chainviz.drafts.target import Target, target_of_draft, target_of_job
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import Cancelled, JobContext, start_job
+from chainviz.recipes import services as recipes
+from chainviz.recipes.models import Recipe as KeptRecipe
+from chainviz.store.content.chain import StoredChain
+
+FUNCTION = "run-recipe"
+
+
+def run_recipe(
+    target: Target, recipe: Recipe, progress: Progress = ignore_progress, taken: Callable[[Draft], None] = lambda draft: None
+) -> Target:
+    """Returns the draft with the new steps; the target itself where no step changes anything. `taken` is called in the
+    transaction of each step. Raises Refused, naming the step; then none of its steps stays in the draft."""
+    sentence = read_only(target.stored.format)
+    if sentence and recipe.steps[0].operation.name != "convert":
+        raise Refused(sentence)
+    now = [target]
+
+    def take(step: Step, outcome: Outcome) -> StoredChain:
+        proposal = proposal_of(now[-1], step.operation, step.options, outcome)
+        with services.taking(now[-1], proposal) as draft:
+            taken(draft)
+        now.append(target_of_draft(draft))
+        return now[-1].stored
+
+    try:
+        follow(recipe, target.stored, lambda chain: context_for(chain, progress), take)
+    except (ChainError, Cancelled):
+        _take_back(now)
+        raise
+    return now[-1]
+
+
+def _take_back(made: Sequence[Target]) -> None:
+    """`made`: the target, then the draft after each step."""
+    draft = made[-1].draft
+    if made[0].draft is None and draft is not None:
+        services.discard(draft)
+        delete_drafts(Draft.objects.filter(pk=draft.pk))
+    elif draft is not None:
+        for _ in made[1:]:
+            services.undo(draft)
+
+
+def start(target: Target, recipe: KeptRecipe) -> Job:
+    return start_job(FUNCTION, owner=target.person, max_attempts=1, **target.job_args, recipe=recipe.pk)
+
+
+def job_of(target: Target, number: int) -> Job | None:
+    """The person's job of that number."""
+    jobs = Job.objects.about(target.chain).visible_to(target.person).filter(function=FUNCTION, pk=number)
+    return jobs.first()
+
+
+def run_by_job(context: JobContext, **args: Any) -> dict[str, Any]:
+    """Returns the key of the draft."""
+    target = target_of_job(context.job)
+    row = KeptRecipe.objects.filter(pk=args["recipe"], team=target.chain.team_id).first()
+    if row is None:
+        raise Refused("The recipe was deleted meanwhile.")
+
+    def taken(draft: Draft) -> None:
+        if context.is_cancelled():
+            raise Cancelled
+
+    made = run_recipe(target, recipes.value_of(row), context.report, taken)
+    if made.draft is None or made is target:
+        raise NothingToDo(nothing(row))
+    return {"draft": made.draft.pk}
+
+
+def nothing(row: KeptRecipe) -> str:
+    return f"No step of “{row.name}” changes anything here."

@@ -1,0 +1,58 @@
+"""What an address of the redact page asks for: the parts that somebody selected in the chart of where the bytes go.
+
+`policy`, `parts`, `roles` and `paths` are options; `only` names the one tool whose results are meant, `from` and `to` the
+nodes between which they lie.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import QueryDict
+from pydantic import ValidationError
+
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.errors import PathError
+from chainviz.core.operations.redact import RedactOptions
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Outline
+from chainviz.store.outline.build import outline_of
+from chainviz.store.outline.measures import unpack_charts
+
+SELECTION = ("policy", "parts", "roles", "paths", "only", "from", "to")
+
+
+def has_selection(query: QueryDict) -> bool:
+    return "parts" in query
+
+
+def selected_options(query: QueryDict, chain: StoredChain) -> RedactOptions | None:
+    """None where the address says nothing that this chain has."""
+    try:
+        return RedactOptions.model_validate({**_said(query), **_tools(query, chain), **_between(query, chain)})
+    except (PathError, ValidationError):
+        return None
+
+
+def _said(query: QueryDict) -> dict[str, Any]:
+    lists = {"parts": "parts", "roles": "roles", "paths": "redact_paths"}
+    said: dict[str, Any] = {option: tuple(query.get(word, "").split(",")) for word, option in lists.items() if query.get(word)}
+    return {**said, "policy": query["policy"]} if query.get("policy") else said
+
+
+def _tools(query: QueryDict, chain: StoredChain) -> dict[str, Any]:
+    """All other tools are left out, as the boxes of the page say it."""
+    if "only" not in query:
+        return {}
+    outline: Outline = outline_of(chain.snapshot)
+    return {"exclude_tools": tuple(name for name in unpack_charts(outline.charts).tools if name and name != query["only"])}
+
+
+def _between(query: QueryDict, chain: StoredChain) -> dict[str, int]:
+    """The messages before and behind are protected."""
+    if not query.get("from"):
+        return {}
+    at = query.get("from", "")
+    first, last = chain.span(parse_path(at).node), chain.span(parse_path(query.get("to") or at).node)
+    return {"protect_first": min(first.start, last.start), "protect_last": len(chain) - max(first.stop, last.stop)}
+

@@ -1,0 +1,160 @@
+"""The nodes that a draft and a newer version both changed, as cards: what each side did, and what can be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from django.utils.safestring import SafeString
+
+from chainviz.chains.diff import diff_html
+from chainviz.chains.diff.compared import Compared
+from chainviz.chains.diff.diff_html import Group, More, Row, Said
+from chainviz.chains.diff.groups import build_group
+from chainviz.chains.diff.part_rows import in_lines
+from chainviz.chains.render.numbers import count_text
+from chainviz.core.diff import chains as core
+from chainviz.core.diff.lines import DiffRow
+from chainviz.core.diff.messages import compare_texts
+from chainviz.core.diff.three_way import Choice
+from chainviz.core.formats import get_format
+from chainviz.drafts.preview.conflict_form import FIELD
+from chainviz.store.history.merge import Conflict, SnapshotMerge
+from chainviz.store.models import Snapshot
+from chainviz.store.transfer.document_context import context_of
+from chainviz.web.formatting.byte_text import byte_text
+
+ROOM = 700
+"""Elements of the cards of one page."""
+OF_A_SIDE = 200
+MOST_LINES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceField:
+    value: Choice
+    label: str
+    hint: str
+    is_chosen: bool
+    html: SafeString
+    """What this side changed; empty for both."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictCard:
+    number: int
+    """From 1, counted over all of them."""
+    name: str
+    """Of its fields."""
+    title: str
+    choices: tuple[ChoiceField, ...]
+    is_missing: bool
+    """No choice was sent for it."""
+
+    @property
+    def sides(self) -> tuple[ChoiceField, ...]:
+        return self.choices[:2]
+
+    @property
+    def both(self) -> ChoiceField | None:
+        return self.choices[2] if len(self.choices) > 2 else None
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both comparisons with the base; None where a side moved to another format, and nothing is compared."""
+
+    merge: SnapshotMerge
+    mine: Compared | None
+    theirs: Compared | None
+    head_number: int
+    choices: Mapping[str, Choice]
+    asks: bool
+    """The form was sent with choices missing."""
+
+
+def cards(sides: Sides, first: int) -> Iterator[ConflictCard]:
+    """Yields cards from number `first` on, as many as fit on a page."""
+    room = ROOM
+    for number, conflict in enumerate(sides.merge.conflicts[first - 1 :], first):
+        made = {side: list(_changes(sides, side, number, conflict)) for side in ("mine", "theirs")}
+        room -= 20 + sum(diff_html.count_elements(each) for found in made.values() for each in found)
+        if room < 0 and number > first:
+            return
+        chosen = sides.choices.get(conflict.key)
+        title = _title(sides, conflict, made)
+        labels = {"mine": "Mine", "theirs": f"Theirs, version {sides.head_number}", "both": "Both"}
+        hints = {"mine": _hint(made["mine"]), "theirs": _hint(made["theirs"]), "both": _both_hint(conflict)}
+        fields = tuple(
+            ChoiceField(each, labels[each], hints[each], chosen == each, diff_html.render(made.get(each, [])))
+            for each in conflict.choices
+        )
+        yield ConflictCard(number, FIELD + conflict.key, title, fields, sides.asks and chosen is None)
+
+
+def _title(sides: Sides, conflict: Conflict, made: Mapping[str, list[Group]]) -> str:
+    if sides.merge.is_whole:
+        return "The whole chain"
+    if not conflict.spans:
+        return "The document around the messages"
+    start, stop = conflict.spans[0]
+    if conflict.path is None or (start == stop == 0 and len(conflict.spans) == 1):
+        return "Before the first message"
+    place = conflict.path.number
+    if start == stop and len(conflict.spans) == 1:
+        return f"After {place}"
+    if len(conflict.spans) > 1:
+        return f"{place} and where it was moved"
+    name = next((each.title for found in made.values() for each in found), "")
+    return f"{place} {name}".rstrip()
+
+
+def _hint(groups: list[Group]) -> str:
+    return ", ".join(dict.fromkeys(each.word for each in groups)) or "changed"
+
+
+def _both_hint(conflict: Conflict) -> str:
+    return "Keeps the changes of both sides in one node." if conflict.is_joined else "Mine, then theirs: both stay."
+
+
+def _changes(sides: Sides, side: str, number: int, conflict: Conflict) -> Iterator[Group]:
+    compared = sides.mine if side == "mine" else sides.theirs
+    snapshot = sides.merge.mine if side == "mine" else sides.merge.theirs
+    if compared is None or not conflict.spans:
+        rows = (Said("file", _whole_text(snapshot)),) if sides.merge.is_whole else _around(sides.merge.base, snapshot)
+        yield Group(1, "", "", "system", "Document", False, "changed", "changed", "changed", "", tuple(rows), scope=f"{side}-{number}-")
+        return
+    for place, group in enumerate(compared.diff.changes, 1):
+        if any(_touches(group.old, *span) for span in conflict.spans):
+            yield replace(_short(build_group(compared, place, group)), scope=f"{side}-{number}-", edit_href="", restore="")
+
+
+def _touches(side: core.Side, start: int, stop: int) -> bool:
+    if start == stop or side.is_empty:
+        return start <= side.start <= stop if side.is_empty else side.start < start < side.stop
+    return side.start < stop and start < side.stop
+
+
+def _short(group: Group) -> Group:
+    """The first rows of a change; all of it is behind its number."""
+    elements = 0
+    rows: list[Row] = []
+    for row in group.rows:
+        elements += diff_html.count_elements(replace(group, rows=(row,)))
+        if rows and elements > OF_A_SIDE:
+            return replace(group, rows=(*rows, More("Show the rest of this change", group.href)))
+        rows.append(row)
+    return group
+
+
+def _whole_text(side: Snapshot) -> str:
+    return f"{get_format(side.format).label}: {count_text(side.messages, 'message')}, {byte_text(side.size)}"
+
+
+def _around(base: Snapshot, side: Snapshot) -> tuple[Row, ...]:
+    """What a side changed beside the messages: the first lines."""
+    before, after = ("\n".join(context_of(each).texts()) for each in (base, side))
+    found = [row for row in compare_texts(before, after, json=True).rows() if isinstance(row, DiffRow)]
+    lines: tuple[Row, ...] = tuple(in_lines(found[:MOST_LINES]))
+    more = len(found) - MOST_LINES
+    return (*lines, Said("info", f"and {count_text(more, 'line')} more")) if more > 0 else lines

@@ -1,0 +1,105 @@
+"""A team's recipes and word lists. Both are content: purge, scan, fsck and backup reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from chainviz.accounts.models import Membership, Team
+from chainviz.core import recipes as core
+from chainviz.core.errors import OptionsError
+from chainviz.core.secrets import word_lists as core_lists
+from chainviz.jobs.models import AsciiJSONField
+from chainviz.store.checksums import Checked, CheckedQuerySet
+
+
+class Shelf(Checked):
+    """All recipes and word lists of a team: fsck misses one that is gone, and writers wait for each other here."""
+
+    team = models.OneToOneField(Team, on_delete=models.PROTECT, primary_key=True, related_name="shelf")
+
+    def __str__(self) -> str:
+        return f"recipes of team {self.team_id}"
+
+    def covered(self) -> Iterable[object]:
+        for rows in ("word_lists", "recipes"):
+            yield list(getattr(self.team, rows).order_by("pk").values_list("pk", flat=True))
+
+
+class OfTeam(Checked):
+    """Changed by editors in turn: a form names the edition that it was made for."""
+
+    changed_at = models.DateTimeField()
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    edition = models.PositiveIntegerField(default=1)
+
+    class Meta(Checked.Meta):
+        abstract = True
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return str(getattr(self, "name", ""))
+
+
+class WordListQuerySet(CheckedQuerySet["WordList"]):
+    def visible_to(self, member: Membership) -> WordListQuerySet:
+        return self.filter(team=member.team_id)
+
+
+class WordList(OfTeam):
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="word_lists")
+    name = models.CharField(max_length=core_lists.LONGEST_NAME)
+    words = models.TextField(default="", blank=True)
+    """One a line."""
+    patterns = models.TextField(default="", blank=True)
+    """One a line, in the syntax of RE2."""
+
+    objects = WordListQuerySet.as_manager()  # type: ignore[misc]
+
+    class Meta(OfTeam.Meta):
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="word_list_named_once")]
+
+    def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
+        """Its columns without purged values: lines that hold one go, as a blank is no word."""
+        kept = {name: "\n".join(line for line in getattr(self, name).split("\n") if blank(line) == line) for name in ("words", "patterns")}
+        return {"name": blank(self.name), **kept}
+
+    @property
+    def value(self) -> core_lists.WordList:
+        return core_lists.WordList(self.name, self.words, self.patterns)
+
+
+class RecipeQuerySet(CheckedQuerySet["Recipe"]):
+    def visible_to(self, member: Membership) -> RecipeQuerySet:
+        return self.filter(team=member.team_id)
+
+
+class Recipe(OfTeam):
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="recipes")
+    name = models.CharField(max_length=core.recipe.LONGEST_NAME)
+    steps = AsciiJSONField(default=list)
+    """`[operation, options that differ from the defaults]` of each."""
+
+    objects = RecipeQuerySet.as_manager()  # type: ignore[misc]
+
+    class Meta(OfTeam.Meta):
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="recipe_named_once")]
+
+    def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
+        """Its columns without purged values. An option that its operation cannot take blanked is the default again."""
+        return {"name": blank(self.name), "steps": [[name, _purged(name, options, blank)] for name, options in self.steps]}
+
+
+def _purged(operation: str, options: dict[str, Any], blank: Callable[[Any], Any]) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for name, value in options.items():
+        new = blank(value)
+        try:
+            core.make_step(operation, {**kept, name: new})
+        except OptionsError:
+            continue
+        kept[name] = new
+    return kept

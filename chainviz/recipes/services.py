@@ -1,0 +1,164 @@
+"""What people do with recipes and word lists. All writes of this app start here; each raises a ChainError in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from chainviz.accounts.models import Membership, Team
+from chainviz.core import recipes as core
+from chainviz.core.errors import OptionsError, Refused
+from chainviz.core.recipes.recipe import MOST_STEPS
+from chainviz.core.secrets import word_lists as core_lists
+from chainviz.jobs.lease import storable
+from chainviz.recipes.models import OfTeam, Recipe, Shelf, WordList
+from chainviz.store.checksums import renew_checksums
+
+MOST = 500
+"""Recipes, and word lists, of a team."""
+LONGEST_LIST = 200_000
+"""Characters."""
+MOVED_ON = "Somebody saved it after this form was opened. What you typed is still here; compare it, then save again."
+Row = TypeVar("Row", bound=OfTeam)
+
+
+class MovedOn(Refused):
+    """Saved by somebody else since the form was made."""
+
+    def __init__(self) -> None:
+        super().__init__(MOVED_ON)
+
+
+def lists_of(team: Team | int) -> dict[str, core_lists.WordList]:
+    return {each.name: each.value for each in WordList.objects.filter(team=team)}
+
+
+def value_of(recipe: Recipe) -> core.Recipe:
+    """As core runs it, with the word lists that it names. Raises OptionsError where one of them is gone."""
+    steps = steps_of(recipe)
+    known = lists_of(recipe.team_id)
+    named = dict.fromkeys(name for step in steps for name in step.lists)
+    return core.Recipe(recipe.name, steps, core_lists.chosen_lists(named, known)).checked()
+
+
+def steps_of(recipe: Recipe) -> tuple[core.Step, ...]:
+    return tuple(core.make_step(name, options) for name, options in recipe.steps)
+
+
+def save_list(row: WordList, typed: core_lists.WordList, *, by: Membership, seen: int) -> WordList:
+    """A new list, or the next edition of one. Raises MovedOn where somebody was faster."""
+    row.name = _name(typed.name, core_lists.LONGEST_NAME)
+    row.words, row.patterns = (storable(text.replace("\r\n", "\n")).strip("\n") for text in (typed.words, typed.patterns))
+    if len(row.words) + len(row.patterns) > LONGEST_LIST:
+        raise Refused(f"A word list has at most {LONGEST_LIST:,} characters.")
+    if not row.value.rules():
+        raise Refused("Enter a word or a pattern.")
+    return _saved(row, by, seen)
+
+
+def create(name: str, steps: Sequence[core.Step], *, by: Membership) -> Recipe:
+    row = Recipe(team=by.team, name=_name(name, core.recipe.LONGEST_NAME), steps=_packed(steps))
+    return _saved(row, by, 0)
+
+
+def create_numbered(name: str, steps: Sequence[core.Step], *, by: Membership) -> Recipe:
+    """The same under a name that is still free."""
+    taken = set(Recipe.objects.filter(team=by.team).values_list("name", flat=True))
+    wanted = _name(name, core.recipe.LONGEST_NAME - 5)
+    free = next(name for name in (wanted, *(f"{wanted} {n}" for n in range(2, MOST + 3))) if name not in taken)
+    return create(free, steps, by=by)
+
+
+@transaction.atomic
+def import_recipe(recipe: core.Recipe, *, by: Membership) -> Recipe:
+    """With its word lists. One that the team has under the same name must be equal."""
+    known = lists_of(by.team_id)
+    for each in recipe.word_lists:
+        if each.name not in known:
+            save_list(WordList(team=by.team), each, by=by, seen=0)
+        elif known[each.name] != each:
+            raise Refused(f"The team has another word list “{each.name}”. Rename one of them first.")
+    return create_numbered(recipe.name, recipe.steps, by=by)
+
+
+def change(row: Recipe, name: str, steps: Sequence[core.Step], *, by: Membership, seen: int) -> Recipe:
+    """The next edition. Raises MovedOn where somebody was faster."""
+    if not steps:
+        raise Refused("A recipe needs at least one step; delete the recipe instead.")
+    if len(steps) > MOST_STEPS:
+        raise Refused(f"A recipe has at most {MOST_STEPS} steps.")
+    known = lists_of(row.team_id)
+    for step in steps:
+        core_lists.chosen_lists(step.lists, known)
+    row.name, row.steps = _name(name, core.recipe.LONGEST_NAME), _packed(steps)
+    return _saved(row, by, seen)
+
+
+@transaction.atomic
+def delete(row: Recipe | WordList) -> None:
+    """Raises Refused for a word list that a recipe names."""
+    team = row.team_id
+    if isinstance(row, WordList):
+        for recipe in Recipe.objects.filter(team=team):
+            if any(row.name in step.lists for step in steps_of(recipe)):
+                raise Refused(f"The recipe “{recipe.name}” uses this word list. Change the recipe first.")
+    shelf = _shelf(team)
+    row.delete()
+    renew_checksums(Shelf, (shelf.pk,))
+
+
+def _shelf(team: int) -> Shelf:
+    """Nobody else changes recipes or word lists of the team until the transaction ends."""
+    Shelf.objects.get_or_create(team_id=team)
+    return Shelf.objects.select_for_update().get(pk=team)
+
+
+def _saved(row: Row, by: Membership, seen: int) -> Row:
+    """`seen`: the edition that a person changed; 0 for a new row."""
+    row.changed_at, row.changed_by, row.edition = timezone.now(), by.user, seen + 1
+    model = type(row)
+    try:
+        with transaction.atomic():
+            shelf = _shelf(by.team_id)
+            if row.pk is None and model.objects.filter(**{"team": by.team_id}).count() >= MOST:
+                raise Refused(f"A team keeps at most {MOST} of them. Delete some first.")
+            if row.pk is not None and not model.objects.filter(pk=row.pk, edition=seen).exists():
+                raise MovedOn
+            if isinstance(row, WordList) and row.pk is not None:
+                _rename_in_recipes(row)
+            row.save()
+            renew_checksums(Shelf, (shelf.pk,))
+    except IntegrityError:
+        raise Refused(f"The name “{row}” is taken.") from None
+    return row
+
+
+def _rename_in_recipes(row: WordList) -> None:
+    """Recipes name a list; they follow when it is renamed."""
+    before = WordList.objects.values_list("name", flat=True).get(pk=row.pk)
+    for recipe in Recipe.objects.filter(team=row.team) if before != row.name else ():
+        renamed = [[name, _renamed(options, before, row.name)] for name, options in recipe.steps]
+        if renamed != recipe.steps:
+            recipe.steps, recipe.edition = renamed, recipe.edition + 1
+            recipe.save()
+
+
+def _renamed(options: Mapping[str, object], old: str, new: str) -> dict[str, object]:
+    names = options.get("word_lists")
+    if not isinstance(names, list):
+        return dict(options)
+    return {**options, "word_lists": [new if name == old else name for name in names]}
+
+
+def _packed(steps: Sequence[core.Step]) -> list[list[object]]:
+    return [[step.operation.name, step.said] for step in steps]
+
+
+def _name(text: str, longest: int) -> str:
+    name = " ".join(storable(text).split())
+    if not name or len(name) > longest:
+        raise OptionsError(f"A name has 1 to {longest} characters.")
+    return name

@@ -1,0 +1,132 @@
+"""The page that asks who receives an export, and the certificate as a page or as JSON."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.exports.choices import Export
+from chainviz.chains.exports.lock import locked_reason
+from chainviz.chains.models import Chain
+from chainviz.core.errors import ChainError, Refused
+from chainviz.core.formats import format_label
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.review.certificates import services
+from chainviz.review.models import SignOff
+from chainviz.store.models import History
+from chainviz.web.htmx import wants_fragment
+from chainviz.web.query_params import small_number
+from chainviz.web.responses import see_other
+
+STOPPED = "It was stopped, and no certificate was made."
+
+
+@requires("export")
+@require_http_methods(["GET", "HEAD", "POST"])
+def certify(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
+    """`?to=anthropic` chooses the format; `?job=7` is how far it is."""
+    subject, member = version_subject(request, chain_id, number), member_of(request)
+    asked = small_number(request.GET.get("job", ""))
+    job = services.job_of(subject.chain, member, asked) if asked else None
+    if asked and job is None:
+        raise Http404
+    if job is not None and (request.method != "POST" or request.POST.get("act") == "stop"):
+        return _of_job(request, subject, job)
+    if request.method != "POST":
+        return _page(request, subject)
+    given = {"recipient": request.POST.get("recipient", ""), "to": request.POST.get("to", "")}
+    try:
+        return _of_job(request, subject, services.begin(subject.chain, number, **given, by=member))
+    except ChainError as refused:
+        return _page(request, subject, str(refused))
+
+
+def _of_job(request: HttpRequest, subject: Subject, job: Job) -> HttpResponse:
+    address = f"{_address(subject)}?{urlencode({'job': job.pk})}"
+    if request.method == "POST" and request.POST.get("act") == "stop":
+        lease.cancel(job)
+        return see_other(address)
+    if not job.is_finished:
+        if request.method == "POST":
+            return see_other(address)
+        page = {"operation": {"doing": "Making the certificate"}, "job": job, "job_href": address}
+        name = "drafts/operations/_waiting.html" if wants_fragment(request) else "review/certify_job.html"
+        return render(request, name, {"page": page, "subject": subject})
+    if wants_fragment(request):
+        return HttpResponse(status=204, headers={"HX-Redirect": address})
+    if job.state == Job.State.DONE:
+        return see_other("review:certificate", job.result["number"])
+    return _page(request, subject, STOPPED if job.state == Job.State.CANCELLED else job.message, job.args["recipient"])
+
+
+def _address(subject: Subject) -> str:
+    return reverse("review:certify", args=[subject.chain.pk, subject.version])
+
+
+def _page(request: HttpRequest, subject: Subject, error: str = "", recipient: str = "") -> HttpResponse:
+    """The form, and the certificates of the chain that were made before."""
+    asked = request.POST.get("to", request.GET.get("to", ""))
+    try:
+        export = Export.to(subject, asked)
+    except Refused as refused:
+        export, error = Export.to(subject, ""), error or str(refused)
+    before = SignOff.objects.certificates().filter(team=member_of(request).team, chain_key=subject.chain.pk)
+    context = {
+        "subject": subject,
+        "export": export,
+        "error": error,
+        "recipient": request.POST.get("recipient", recipient),
+        "here": _address(subject),
+        "locked": locked_reason(subject.chain, subject.version),
+        "before": before.order_by("-number")[:20],
+    }
+    return render(request, "review/certify.html", context, status=422 if error and request.method == "POST" else 200)
+
+
+@requires("read")
+@require_safe
+def certificate(request: HttpRequest, certificate: int) -> HttpResponse:
+    """It outlives its chain; `?as=json` has the same facts."""
+    member = member_of(request)
+    row = get_object_or_404(SignOff.objects.certificates(), team=member.team, number=certificate)
+    if request.GET.get("as") == "json":
+        headers = {"Content-Disposition": f'attachment; filename="certificate {row.number}.json"'}
+        return HttpResponse(json.dumps(_fields(row), indent=1), content_type="application/json", headers=headers)
+    chain = Chain.objects.visible_to(member).in_library().filter(pk=row.chain_key).first()
+    is_valid = chain is not None and History.objects.filter(pk=chain.history, edition=row.edition).exists()
+    facts = row.record
+    context = {
+        "row": row,
+        "facts": facts,
+        "chain": chain,
+        "format": format_label(row.format),
+        "is_valid": is_valid,
+        "places": sum(each[3] for each in facts["removed"]),
+        "saved": sum(each[4] for each in facts["removed"]),
+    }
+    return render(request, "review/certificate.html", context)
+
+
+def _fields(row: SignOff) -> dict[str, object]:
+    return {
+        "certificate": row.number,
+        "recipient": row.recipient,
+        "chain": row.chain_key,
+        "version": row.version,
+        "who": row.who_name,
+        "at": row.at.isoformat(),
+        "format": row.format,
+        "sha256": row.sha256,
+        "bytes": row.size,
+        **row.record,
+    }

@@ -1,0 +1,107 @@
+"""The labels, and the comments, of a team as rows of a file, for evaluation work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache, partial
+
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+
+from chainviz.accounts.models import Membership, member_of
+from chainviz.chains.exports.lock import require_unlocked
+from chainviz.chains.models import Chain, ChainQuerySet
+from chainviz.review.export_lock import locked_reason
+from chainviz.review.labels.places import label_places
+from chainviz.review.models import Comment, Label, LabelPlace, Place, Thread
+from chainviz.review.threads.places import place_threads
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Version
+from chainviz.web.formatting import csv_lines as csv
+from chainviz.web.query_params import small_number
+
+OF_CHAIN = ("chain", "title", "version", "path", "now", "place")
+"""`version` and `path` are those it was written on; `now` is its path in the newest version, and `place` says whether that is
+carried, outdated, removed or folded into a summary."""
+LABEL_FIELDS = (*OF_CHAIN, "kind", "label", "value", "who", "at")
+COMMENT_FIELDS = (*OF_CHAIN, "thread", "quote", "text", "state", "who", "at")
+Row = Mapping[str, object]
+
+
+def export_chains(member: Membership, only: int | None) -> ChainQuerySet:
+    """Without those whose content may not leave: comments quote it, and titles are taken from it. Raises ExportLocked where
+    that is the one chain asked for."""
+    chains = Chain.objects.visible_to(member).in_library()
+    if only is not None:
+        chains = chains.filter(pk=only)
+        for chain in chains:
+            require_unlocked(chain, chain.version)
+    return chains.filter(pk__in=[chain.pk for chain in chains if not locked_reason(chain, chain.version)])
+
+
+def label_rows(chains: ChainQuerySet) -> Iterator[Row]:
+    """Chain by chain, oldest first."""
+    for chain in chains.filter(labels__isnull=False).distinct().order_by("pk"):
+        places = label_places(chain, _newest(chain))
+        for label in Label.objects.filter(chain=chain).order_by("pk"):
+            said = {"kind": label.kind, "label": label.name or label.kind, "value": label.value}
+            yield {**_place(chain, label, places.get(label.pk)), **said, "who": label.person_name, "at": _utc(label.at)}
+
+
+def comment_rows(chains: ChainQuerySet) -> Iterator[Row]:
+    """Chain by chain, oldest first. Pending comments are their authors' only; those on a version whose content may not leave
+    stay, for they quote it."""
+    for chain in chains.filter(threads__isnull=False).distinct().order_by("pk"):
+        stored = _newest(chain)
+        place_threads(chain, stored)
+        places = {each.thread_id: each for each in Place.objects.filter(snapshot_key=stored.snapshot.pk, thread__chain=chain)}
+        sent = Comment.objects.filter(thread__chain=chain, deleted_at=None).exclude(sent_at=None)
+        locked = cache(partial(locked_reason, chain))
+        for comment in sent.select_related("thread").order_by("pk"):
+            if not locked(comment.thread.version):
+                yield _comment(chain, comment, places.get(comment.thread_id))
+
+
+def _comment(chain: Chain, comment: Comment, place: Place | None) -> Row:
+    thread = comment.thread
+    said = {"thread": thread.number, "quote": thread.quote, "text": comment.body}
+    state = {"state": "resolved" if thread.is_resolved else "open"}
+    return {**_place(chain, thread, place), **said, **state, "who": comment.author_name, "at": _utc(comment.created_at)}
+
+
+def _place(chain: Chain, written: Label | Thread, place: LabelPlace | Place | None) -> Row:
+    here = {"now": place.path, "place": place.state} if place is not None else {"now": "", "place": "carried"}
+    return {"chain": chain.pk, "title": chain.title, "version": written.version, "path": written.path, **here}
+
+
+def _newest(chain: Chain) -> StoredChain:
+    version = Version.objects.select_related("snapshot__history").get(history=chain.history, number=chain.version)
+    return StoredChain(version.snapshot)
+
+
+def _utc(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()
+
+
+def csv_lines(fields: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    return csv.csv_lines(fields, ([row[name] for name in fields] for row in rows))
+
+
+def json_lines(fields: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    return (json.dumps(dict(row)) + "\n" for row in rows)
+
+
+FILES = {"csv": (csv_lines, "text/csv; charset=utf-8"), "jsonl": (json_lines, "application/x-ndjson")}
+
+
+def exported(request: HttpRequest, name: str, kind: str) -> StreamingHttpResponse:
+    """`name`: labels or comments; of the whole library, or of one chain: `?chain=4`."""
+    if kind not in FILES:
+        raise Http404
+    rows_of, fields = (label_rows, LABEL_FIELDS) if name == "labels" else (comment_rows, COMMENT_FIELDS)
+    lines, content_type = FILES[kind]
+    chains = export_chains(member_of(request), small_number(request.GET.get("chain", "")))
+    response = StreamingHttpResponse(lines(fields, rows_of(chains)), content_type=content_type)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
+    return response

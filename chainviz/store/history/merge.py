@@ -1,0 +1,169 @@
+"""Two snapshots made from one base: what only one of them changed is taken, and what both changed is a conflict to choose in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM
+from chainviz.core.chain.paths import Path
+from chainviz.core.diff import three_way
+from chainviz.core.diff.three_way import SIDES, Change, Choice, Merge, Region
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import StoredMessage, pieces_of, read_rows
+from chainviz.store.content.pieces import Piece, PieceSplice, Places, differences, join, splice, total
+from chainviz.store.history.merge_surroundings import SurroundingsMerge, merge_surroundings
+from chainviz.store.history.state_length import differ_in_length_only
+from chainviz.store.models import Snapshot
+from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.outline.row_begins import RowBegins
+from chainviz.store.transfer.document_context import context_of
+
+Choices = Mapping[str, Choice]
+"""By the keys of conflicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    key: str
+    """Names it as long as both sides stay as they are there."""
+    choices: tuple[Choice, ...]
+    is_joined: bool = False
+    """Both changes fit into one node; else both leaves it twice: mine, then theirs."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """Messages of the base; none where it is about the document around them. Empty ones are gaps."""
+    path: Path | None = None
+    """Of its first row in the base, or of the row before a gap; None where it is about the whole document."""
+
+
+class SnapshotMerge:
+    def __init__(self, base: Snapshot, mine: Snapshot, theirs: Snapshot) -> None:
+        self.base, self.mine, self.theirs = base, mine, theirs
+
+    @cached_property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        regions = self._merge.regions
+        found = []
+        for each in self._merge.conflicts:
+            own = [regions[place] for place in each.places]
+            spans = tuple((region.start, region.stop) for region in own)
+            is_joined = each.both is not None and each.both.is_joined
+            first = next((span for span in spans if span[1] > span[0]), spans[0])
+            path = None if self.is_whole else self._path(first)
+            found.append(Conflict(_key(own), each.choices, is_joined, spans, path))
+        if self._differ_around:
+            found.append(Conflict(_key([self.mine.template_id, self.theirs.template_id]), SIDES))
+        return tuple(found)
+
+    @property
+    def merged(self) -> int:
+        """Places that only one side changed, or both in the same way."""
+        return len(self._merge.regions) - sum(len(each.places) for each in self._merge.conflicts)
+
+    def pieces(self, choices: Choices | None = None) -> list[Piece]:
+        """`choices`: one for each conflict; None: mine for all."""
+        chosen = [choices[each.key] if choices is not None else "mine" for each in self._of_messages]
+        changes = self._merge.changes(chosen)
+        return splice(self._old, [PieceSplice(each.start, each.removed, each.items) for each in changes])
+
+    def takes_surroundings(self, choices: Choices) -> bool:
+        """Whether what surrounds the messages of `theirs` was chosen."""
+        around = self.conflicts if self.is_whole else self.conflicts[len(self._of_messages) :]
+        return any(choices[each.key] == "theirs" for each in around)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """A side moved to another format, so one of the documents is chosen as a whole."""
+        is_converted = {self.mine.format, self.theirs.format} != {self.base.format}
+        return is_converted and all(map(self._changes, (self.mine, self.theirs))) and self.mine.digest != self.theirs.digest
+
+    @cached_property
+    def surroundings(self) -> SurroundingsMerge | None:
+        """None where at most one side changed the document around the messages, or it is chosen as a whole."""
+        if self.is_whole or not all(map(self._changes_around, (self.mine, self.theirs))):
+            return None
+        return merge_surroundings(self.base, self.mine, self.theirs)
+
+    @property
+    def _of_messages(self) -> Sequence[Conflict]:
+        return self.conflicts[: len(self._merge.conflicts)]
+
+    @cached_property
+    def _merge(self) -> Merge[Piece]:
+        mine, theirs = (_changes(self._old, side) for side in (self.mine, self.theirs))
+        if self.is_whole:
+            whole = Region(0, total(self._old), tuple(mine), tuple(theirs))
+            return Merge((whole,), (three_way.Conflict((0,)),))
+        return three_way.merge(_Base(self.base, self._outline), mine, theirs)
+
+    @cached_property
+    def _outline(self) -> OutlineReader:
+        return StoredChain(self.base).outline
+
+    @cached_property
+    def _old(self) -> tuple[Piece, ...]:
+        return pieces_of(self.base)
+
+    def _changes(self, side: Snapshot) -> bool:
+        return side.digest != self.base.digest or self._changes_around(side)
+
+    @property
+    def _differ_around(self) -> bool:
+        around = self.surroundings
+        return around is not None and around.has_conflicts and not _same_around(self.mine, self.theirs)
+
+    def _changes_around(self, side: Snapshot) -> bool:
+        return side.template_id != self.base.template_id and not _same_around(self.base, side)
+
+    def _path(self, span: tuple[int, int]) -> Path | None:
+        start, stop = span
+        place = start if stop > start else max(0, start - 1)
+        return self._outline.path_at(place).node if self.base.messages else None
+
+
+def _same_around(one: Snapshot, other: Snapshot) -> bool:
+    return context_of(one).texts() == context_of(other).texts() or differ_in_length_only(one, other)
+
+
+def _key(facts: Sequence[object]) -> str:
+    return blake2b(repr(facts).encode(), digest_size=8).hexdigest()
+
+
+def _changes(base: Sequence[Piece], side: Snapshot) -> list[Change[Piece]]:
+    return [Change(each.start, each.removed, tuple(_single(each.pieces))) for each in differences(base, pieces_of(side))]
+
+
+def _single(pieces: Sequence[Piece]) -> list[Piece]:
+    return [Piece(run, start + i, 1) for run, start, length in pieces for i in range(length)]
+
+
+class _Base:
+    """A snapshot as core's merge asks for it; its items are pieces of one message."""
+
+    def __init__(self, snapshot: Snapshot, outline: OutlineReader) -> None:
+        self._length = snapshot.messages
+        self._begins = RowBegins(outline)
+        self._places = Places(pieces_of(snapshot))
+        self._held: dict[Piece, StoredMessage] = {}
+
+    def __len__(self) -> int:
+        return self._length
+
+    def slice(self, start: int, stop: int) -> Sequence[Piece]:
+        return self._places.at(range(start, stop))
+
+    def span(self, place: int) -> tuple[int, int]:
+        return self._begins.span(place)
+
+    def continue_rows(self, items: Sequence[Piece]) -> Sequence[bool]:
+        return [row.shape.role not in (SYSTEM, HUMAN, AI) for row in self._rows(items)]
+
+    def keys(self, items: Sequence[Piece]) -> Sequence[bytes]:
+        return [row.digest for row in self._rows(items)]
+
+    def _rows(self, items: Sequence[Piece]) -> list[StoredMessage]:
+        missing = [piece for piece in dict.fromkeys(items) if piece not in self._held]
+        self._held |= zip(missing, read_rows(join(missing)), strict=True)
+        return [self._held[piece] for piece in items]

@@ -1,0 +1,1 @@
+"""What rows break, told from the outline alone."""

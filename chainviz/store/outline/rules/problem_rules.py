@@ -1,0 +1,231 @@
+"""The problems of some rows, found by looking at these rows, the row before them and the message behind them only.
+
+The rules of core and of the providers are applied to small trees made of these rows, so that an edited outline has the
+same problems as a new one. Providers check each row as a section of its own, and the rows up to the first AI message
+together; rules about a message and the rest of its section use marks (section_rules.py). Indexes in the small trees are not those
+of the chain unless the rows begin it, so packed problems keep none (rows.py).
+
+No part of a chain can tell alone which calls repeat an earlier id. An edit that keeps the calls of its rows, as nearly all
+do, takes the answers from the old rows. Any other edit reads the ids of the whole chain once (FirstUses), and the rows far
+away whose call gained or lost the first use of its id are checked again too.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from chainviz.core.chain.messages import AI, CallRef, Message, Role, Shape
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem, section_problems, tree_problems
+from chainviz.core.chain.tree import BodyPair, ChainAST, Section
+from chainviz.core.providers import PROVIDERS
+from chainviz.core.providers.check import answered_in, excerpt_of, excerpts
+from chainviz.core.providers.contract import Called, Excerpt
+from chainviz.store.content.message_reader import read_calls
+from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, Places, spliced
+from chainviz.store.outline.folding import LISTED, fold
+from chainviz.store.outline.measures import OPENING
+from chainviz.store.outline.rows import Row, RowMessages, pack_problem
+
+OPENING_RULE = "missing-human"
+Repeated = Callable[[int, CallRef], bool]
+"""Whether an earlier call of the chain has the id of this call of the given row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """What is before, after and around some rows."""
+
+    before: RowMessages[Any] | None = None
+    """The row before; None where the rows begin the chain."""
+    after: Shape | None = None
+    """The message behind the rows, if there is one."""
+    format: str = ""
+    """The format in which the chain is written."""
+    late: Sequence[str] = ()
+    """Ids of calls that have a result outside their row."""
+
+
+def check_rows(rows: Sequence[RowMessages[Message]], neighbours: Neighbours, repeated: Repeated) -> list[Row]:
+    """Returns the rows with their problems."""
+    return _Check(rows, neighbours).check(repeated)
+
+
+class _Check:
+    def __init__(self, rows: Sequence[RowMessages[Message]], neighbours: Neighbours) -> None:
+        self.rows = rows
+        self.neighbours = neighbours
+        self.begins = neighbours.before is None
+        context = [neighbours.before] if neighbours.before is not None else []
+        self.seen: list[RowMessages[Any]] = [*context, *rows]
+        self.context = len(context)
+        # index 0 is special: only a message that begins the chain may have it
+        first = 0 if self.begins else 1
+        self.starts = [first, *accumulate((len(row.messages) for row in self.seen), initial=first)][1:]
+
+    def check(self, repeated: Repeated) -> list[Row]:
+        found: list[list[list[Any]]] = [[] for _ in self.seen]
+        tree = fold(self._tree())
+        suspects = {self._row_of(problem) for problem in tree}
+        said = fold(self._providers(suspects, repeated))
+        for problem in sorted([*tree, *said], key=lambda problem: problem.message):
+            row = self._row_of(problem)
+            key = OPENING if problem.rule == OPENING_RULE and not problem.provider else problem.provider
+            found[row].append(pack_problem(problem, problem.message - self.starts[row], key))
+        return [row.row(problems) for row, problems in zip(self.rows, found[self.context :], strict=True)]
+
+    def _row_of(self, problem: Problem) -> int:
+        return bisect_right(self.starts, problem.message, hi=len(self.seen)) - 1
+
+    def _tree(self) -> Iterator[Problem]:
+        tree = ChainAST(tuple(_sections(self.seen)))
+        follows = self.neighbours.after is not None
+        number = 1 if self.begins else 2
+        for problem in tree_problems(tree, first_section=number, first_message=self.starts[0], follows=follows):
+            if problem.rule != OPENING_RULE:
+                yield problem
+        if self.begins and tree.sections:
+            yield from _opening(tree.sections[0])
+
+    def _providers(self, suspects: Container[int], repeated: Repeated) -> Iterator[Problem]:
+        single = 0
+        if self.begins:
+            single = next((i for i, row in enumerate(self.rows) if row.messages[0].role == AI), len(self.rows) - 1) + 1
+            yield from self._together(self.rows[:single])
+        for i in range(single, len(self.rows)):
+            yield from self._alone(i, i + self.context in suspects)
+        for i, row in enumerate(self.rows):
+            here: set[str] = set()
+            for call in row.messages[0].calls:
+                if repeated(i, call):
+                    yield from _repeats(call, self.starts[i + self.context], call.id in here)
+                here.add(call.id)
+
+    def _together(self, rows: Sequence[RowMessages[Message]]) -> Iterator[Problem]:
+        after = self._role_at(len(rows))
+        for excerpt in excerpts(ChainAST(tuple(_sections(rows))), self.neighbours.format, after=after):
+            yield from self._said_of(excerpt)
+
+    def _alone(self, i: int, is_suspect: bool) -> Iterator[Problem]:
+        """Checks a row that does not begin the chain. `is_suspect`: the tree found a problem of it in its context; it has
+        none otherwise."""
+        row = self.rows[i]
+        index = self.starts[i + self.context]
+        section = Section(row.messages) if row.is_header else Section((), (row.pair,))
+        before = self.seen[i + self.context - 1].messages[-1].role
+        after = self._role_at(i + 1)
+        problems = tuple(section_problems(section, 2, index, after is not None)) if is_suspect else ()
+        yield from self._said_of(excerpt_of(section, (2, index), (before, after), self.neighbours.format, problems))
+
+    def _said_of(self, excerpt: Excerpt) -> Iterator[Problem]:
+        few = fold(excerpt.problems) if len(excerpt.problems) > LISTED else excerpt.problems
+        paired = answered_in(excerpt.section.body).union(self.neighbours.late) if few else frozenset()
+        seen = replace(excerpt, problems=few, paired=paired)
+        for provider in PROVIDERS:
+            yield from provider.check_rows(seen)
+
+    def _role_at(self, row: int) -> Role | None:
+        """The role of the first message of a row, or of the one behind the rows; None behind the chain's end."""
+        following = self.rows[row].messages[0] if row < len(self.rows) else self.neighbours.after
+        return None if following is None else following.role
+
+
+def _opening(section: Section[Any]) -> Iterator[Problem]:
+    """Checks the opening as if another section followed: whether one does is known only when the chain is read."""
+    first = next((p for p, pair in enumerate(section.body) if pair.ai is not None), -1) + 1
+    for problem in section_problems(Section(section.header, section.body[:first]), 1, 0, True):
+        if problem.rule == OPENING_RULE:
+            yield problem
+
+
+def _repeats(call: CallRef, index: int, is_in_message: bool) -> Iterator[Problem]:
+    path = Path(2, 1, 0)
+    before = Called(call.id, path, index if is_in_message else index - 1, call.part)
+    for provider in PROVIDERS:
+        yield from provider.check_ids((before, Called(call.id, path, index, call.part)))
+
+
+ID_RULES = frozenset(problem.rule for problem in _repeats(CallRef("", "", 0), 1, True))
+
+
+def _sections(rows: Sequence[RowMessages[Any]]) -> Iterator[Section[Any]]:
+    header: list[Any] = []
+    body: list[BodyPair[Any]] = []
+    for row in rows:
+        if row.is_header:
+            if body:
+                yield Section(tuple(header), tuple(body))
+                header, body = [], []
+            header.append(row.messages[0])
+        else:
+            body.append(row.pair)
+    if header or body:
+        yield Section(tuple(header), tuple(body))
+
+
+class CallPlace(NamedTuple):
+    run: int
+    position: int
+    part: int
+
+
+class IdUse(NamedTuple):
+    id: str
+    place: CallPlace
+
+
+def knows_repeats(row: Row) -> bool:
+    """Whether its problems name every call that repeats an id."""
+    return not any(problem[0] in ID_RULES and problem[9:] for problem in row.problems)
+
+
+def was_repeated(row: Row, call: CallRef) -> bool:
+    return any(problem[0] in ID_RULES and problem[3] == call.part for problem in row.problems)
+
+
+def uses_in(piece: Piece, calls: Iterable[CallRef]) -> Iterator[IdUse]:
+    for call in calls:
+        yield IdUse(call.id, CallPlace(piece.run, piece.start, call.part))
+
+
+class FirstUses:
+    """The first use of each id in a chain, before an edit and after it."""
+
+    def __init__(self, pieces: Sequence[Piece], changes: Sequence[PlacedSplice]) -> None:
+        self._places = Places(pieces)
+        self.before = self._first(self._in(pieces))
+        self.after = self._first(self._changed(pieces, changes))
+
+    def _first(self, uses: Iterable[IdUse]) -> dict[str, CallPlace]:
+        first: dict[str, CallPlace] = {}
+        for use in uses:
+            first.setdefault(use.id, use.place)
+        return first
+
+    def _in(self, pieces: Iterable[Piece]) -> Iterator[IdUse]:
+        for run, position, calls in read_calls(pieces):
+            yield from uses_in(Piece(run, position, 1), calls)
+
+    def _changed(self, old: Sequence[Piece], changes: Sequence[PlacedSplice]) -> Iterator[IdUse]:
+        for part in spliced(old, changes):
+            if isinstance(part, PlacedMessage):
+                yield from uses_in(part.piece, part.message.calls)
+            else:
+                yield from self._in(part)
+
+    def moved(self) -> set[int]:
+        """Returns the messages of the old chain that gained or lost the first use of an id."""
+        places = set()
+        for id in self.before.keys() | self.after.keys():
+            old, new = self.before.get(id), self.after.get(id)
+            if old != new:
+                places |= {place[:2] for place in (old, new) if place is not None}
+        found = (self._places.index(run, position) for run, position in places)
+        return {index for index in found if index >= 0}
+
+    def is_repeated(self, use: IdUse) -> bool:
+        return self.after.get(use.id) != use.place

@@ -1,0 +1,132 @@
+"""What rows break of the providers' section rules: told from their marks and the sums of their section, which an edit in
+another row of the section may change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import SEVERITIES, Problem
+from chainviz.core.providers import PROVIDERS
+from chainviz.core.providers.contract import Provider
+from chainviz.core.providers.rules.section_rules import Mark, SectionRule
+from chainviz.store.outline.measures import Counts, add_counts
+from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
+from chainviz.store.outline.rows import Row
+
+_ALL = (1 << len(Mark)) - 1
+
+
+class SectionRules:
+    """`format`: in which the chain is written."""
+
+    def __init__(self, outline: OutlineReader, format: str) -> None:
+        self._outline = outline
+        every = [(each, rule) for each in PROVIDERS for rule in each.rules_of_sections(format)]
+        self._rules = [each for each in every if not each[1].once]
+        self._once = [each for each in every if each[1].once]
+        self._rows = outline.listing.total.rows
+        self._first_rows: dict[Mark, int] = {}
+        self._sections = outline.listing.section_count
+
+    def total(self) -> Counts:
+        """How many problems the whole chain has, by provider. Reads the sections only where they can have any."""
+        found: Counts = {}
+        first = 1 if self._thinking else self._sections
+        for section in self._outline.sections(max(1, first), self._sections + 1):
+            found = add_counts(found, self._in_section(section))
+        for provider, rule in self._once:
+            if self._outline.listing.total.marked(rule.mark):
+                found = add_counts(found, _count(provider, rule, 1))
+        return found
+
+    def counts(self, section: SectionPlace) -> Counts:
+        """The same of one section."""
+        found = self._in_section(section)
+        for provider, rule in self._once:
+            if section.measure.marked(rule.mark) and not section.before.marked(rule.mark):
+                found = add_counts(found, _count(provider, rule, 1))
+        return found
+
+    def _in_section(self, section: SectionPlace) -> Counts:
+        """Without the rules that only one message of a chain breaks."""
+        found: Counts = {}
+        for provider, rule in self._applying(section):
+            number = section.measure.marked(rule.mark)
+            if rule.at_end:
+                number = int(bool(number and self._last_row.marks & rule.mark))
+            if number:
+                found = add_counts(found, _count(provider, rule, number))
+        return found
+
+    def of_row(self, section: SectionPlace, number: int, place: RowPlace) -> Iterator[Problem]:
+        """The problems of one row, given by its number in the chain."""
+        marks, part = place.row.marks & _ALL, place.row.marks >> len(Mark)
+        if not marks:
+            return
+        path = section.path_of(number)
+        once = ((provider, rule) for provider, rule in self._once if number == self.first_row(rule.mark))
+        for provider, rule in (*self._applying(section), *once):
+            if marks & rule.mark and (not rule.at_end or number == self._rows - 1):
+                yield provider.marked(
+                    rule, Path(path.section, path.pair, 0), place.start, part if rule.of_call else None
+                )
+
+    def first_row(self, mark: Mark) -> int:
+        """The first row of the chain with the mark; -1 where it has none."""
+        if mark not in self._first_rows:
+            self._first_rows[mark] = self._find(mark)
+        return self._first_rows[mark]
+
+    def _find(self, mark: Mark) -> int:
+        listing = self._outline.listing
+        for index, entry in enumerate(listing.rows):
+            if entry.measure.marked(mark):
+                rows = self._outline.row_block(index).rows
+                return listing.rows_before(index).rows + next(i for i, row in enumerate(rows) if row.marks & mark)
+        return -1
+
+    def rows_once(self, provider: str | None) -> frozenset[int]:
+        """The rows that break a rule of the provider (None: of any) which only one message of a chain breaks."""
+        return frozenset(self.first_row(rule.mark) for each, rule in self._once if provider in (None, each.name))
+
+    def marks_from(self, provider: str | None) -> tuple[Mark, Mark]:
+        """The marks that may break a rule of the provider (None: of any) anywhere, and those in the last section only."""
+        anywhere = last = Mark(0)
+        for each, rule in self._rules:
+            if provider not in (None, each.name) or (rule.where_thinking and not self._thinking):
+                continue
+            if rule.applies(thinking=True, is_last=False):
+                anywhere |= rule.mark
+            else:
+                last |= rule.mark
+        return anywhere, anywhere | last
+
+    @cached_property
+    def last_start(self) -> int:
+        """The first row of the last section."""
+        return self._outline.section(self._sections).before.rows if self._sections else 0
+
+    @property
+    def _thinking(self) -> bool:
+        return bool(self._outline.listing.total.marked(Mark.THINKS))
+
+    def _applying(self, section: SectionPlace) -> Iterator[tuple[Provider, SectionRule]]:
+        thinking, is_last = bool(section.measure.marked(Mark.THINKS)), section.number == self._sections
+        return ((each, rule) for each, rule in self._rules if rule.applies(thinking=thinking, is_last=is_last))
+
+    @property
+    def _last_row(self) -> Row:
+        return self._outline.row(self._rows - 1).row
+
+
+def _count(provider: Provider, rule: SectionRule, number: int) -> Counts:
+    return {provider.name: [number * (each == rule.rule.severity) for each in SEVERITIES]}
+
+
+def counted(problems: Iterable[Problem]) -> Counts:
+    found: Counts = {}
+    for problem in problems:
+        found.setdefault(problem.provider, [0] * len(SEVERITIES))[SEVERITIES.index(problem.severity)] += 1
+    return found

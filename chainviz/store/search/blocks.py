@@ -1,0 +1,105 @@
+"""The messages of a chain cut into blocks of words, small enough that a phrase is looked up and a hit is read quickly."""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from django.conf import settings
+
+from chainviz.core.chain.messages import Image, Message, Part, ToolCall
+from chainviz.store.content.message_reader import read_placed
+from chainviz.store.content.pieces import Piece, PlacedMessage
+from chainviz.store.query.find import part_texts
+from chainviz.store.search.words import LONGEST_PHRASE, words_as_written, words_of_long
+
+MOST_WORDS = 2_000
+MOST_TIMES = 250
+"""PostgreSQL keeps at most 256 places of a word in a row."""
+BREAK = "\ue000"
+"""Between two texts: no phrase goes beyond it. A letter for private use, which `words` never yields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    piece: Piece
+    words: tuple[str, ...]
+
+    @property
+    def digest(self) -> bytes:
+        return digest_of(self.words)
+
+
+def digest_of(words: Iterable[str]) -> bytes:
+    """Keyed: who reads the table cannot guess words."""
+    return hmac.new(settings.SECRET_KEY.encode(), b"search " + " ".join(words).encode(), sha256).digest()[:16]
+
+
+def texts_of(message: Message) -> Iterator[str]:
+    """What can be found: all that the search inside a chain finds, except the bytes of pictures."""
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            # not the strings inside the arguments once more: their escapes are read here
+            yield from (part.name, part.arguments, part.id)
+            yield from (part.reasoning.content,) if part.reasoning else ()
+        elif not _is_embedded(part):
+            yield from part_texts(part)
+
+
+def _is_embedded(part: Part) -> bool:
+    return isinstance(part, Image) and part.url.startswith("data:")
+
+
+def blocks_of(pieces: Iterable[Piece]) -> Iterator[list[Block]]:
+    """Yields groups of blocks that hold whole messages. A long message has many blocks, some short ones share one."""
+    waiting: list[PlacedMessage] = []
+    held: list[str] = []
+    for placed in read_placed(pieces):
+        new = _message_words(placed.message)
+        follows = waiting and _follows(waiting[-1].piece, placed.piece)
+        if waiting and (not follows or len(held) + len(new) > MOST_WORDS):
+            yield list(_cut(_joined(waiting), held))
+            waiting, held = [], []
+        waiting.append(placed)
+        held += new
+    if waiting:
+        yield list(_cut(_joined(waiting), held))
+
+
+def _follows(one: Piece, other: Piece) -> bool:
+    return one.run == other.run and one.start + one.length == other.start
+
+
+def _joined(placed: list[PlacedMessage]) -> Piece:
+    first = placed[0].piece
+    return Piece(first.run, first.start, len(placed))
+
+
+def _message_words(message: Message) -> list[str]:
+    found: list[str] = []
+    for text in texts_of(message):
+        for some in words_of_long(text):
+            found += some
+        found += (BREAK, *words_as_written(text), BREAK) if "\\" in text else (BREAK,)
+    return found
+
+
+def _cut(piece: Piece, words: list[str]) -> Iterator[Block]:
+    """Blocks that overlap by a phrase, so that none is torn apart. Without words there is one all the same: it says that
+    the messages were read."""
+    start = 0
+    while True:
+        end = min(start + MOST_WORDS, len(words))
+        while _is_crowded(words[start:end]):
+            end = start + (end - start) // 2
+        yield Block(piece, tuple(words[start:end]))
+        if end == len(words):
+            return
+        start = end - LONGEST_PHRASE + 1
+
+
+def _is_crowded(words: list[str]) -> bool:
+    return len(words) > MOST_TIMES and max(Counter(words).values()) > MOST_TIMES

@@ -1,0 +1,72 @@
+"""Where phrases stand in a text, and the words around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from chainviz.store.search.lookup import Phrase
+from chainviz.store.search.words import LONGEST_WORD, SPELLED, folded, meant
+
+BEFORE, AFTER = 50, 110
+"""Characters around the first place."""
+AT_ONCE, OVERLAP = 8_000, 1_500
+"""Characters looked through together; how many of them the next ones have too."""
+
+Excerpt = tuple[tuple[str, bool], ...]
+"""Pieces of a text, each with whether it is one of the phrases."""
+
+
+def pattern_of(phrases: Sequence[Phrase]) -> re.Pattern[str]:
+    """Finds any of the phrases in a folded text, as the index does."""
+    return re.compile("|".join(f"(?:{_pattern(phrase)})" for phrase in phrases))
+
+
+def _pattern(phrase: Phrase) -> str:
+    found = ""
+    for place, word in enumerate(phrase.words):
+        is_spelled = bool(SPELLED.match(word))
+        begin = rf"(?<!{SPELLED.pattern})" if is_spelled and not place else ""
+        if place:
+            begin = r"[\W_]+" if is_spelled and SPELLED.fullmatch(phrase.words[place - 1][-1:]) else r"[\W_]*"
+        is_open = len(word) == LONGEST_WORD or (phrase.is_prefix and place == len(phrase.words) - 1)
+        end = f"{SPELLED.pattern}*" if is_open else f"(?!{SPELLED.pattern})" if is_spelled else ""
+        found += begin + re.escape(word) + end
+    return found
+
+
+def excerpt(text: str, pattern: re.Pattern[str]) -> Excerpt | None:
+    """The first place of a phrase with what is around it; None where there is none. Escapes of JSON are shown as meant."""
+    for source in dict.fromkeys((meant(text), text)):
+        for start in range(0, max(1, len(source)), AT_ONCE - OVERLAP):
+            some = source[start : start + AT_ONCE]
+            if pattern.search(folded(some)):
+                return _around(source[max(0, start - BEFORE) : start + AT_ONCE + AFTER], pattern)
+            if start + AT_ONCE >= len(source):
+                break
+    return None
+
+
+def _around(text: str, pattern: re.Pattern[str]) -> Excerpt | None:
+    plain, places = _with_places(text)
+    spans = [(places[found.start()], places[found.end()]) for found in pattern.finditer(plain) if found.group()]
+    if not spans:
+        return None
+    at, end = max(0, spans[0][0] - BEFORE), min(len(text), spans[0][1] + AFTER)
+    pieces: list[tuple[str, bool]] = []
+    for begin, stop in spans:
+        if stop > end:
+            break
+        pieces += [(text[at:begin], False), (text[begin:stop], True)]
+        at = stop
+    return tuple(piece for piece in (*pieces, (text[at:end], False)) if piece[0])
+
+
+def _with_places(text: str) -> tuple[str, list[int]]:
+    """The folded text, and which letter of the text each of its letters comes from."""
+    plain = folded(text)
+    if len(plain) == len(text):
+        return plain, list(range(len(text) + 1))
+    letters = [folded(letter) for letter in text]
+    places = [place for place, letter in enumerate(letters) for _ in letter]
+    return "".join(letters), [*places, len(text)]

@@ -1,0 +1,112 @@
+"""Brings the index of a chain to its newest version, and takes chains out. What two versions share stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from django.db import connection, router, transaction
+from django.db.models import F, Q, QuerySet
+
+from chainviz.store.content.message_reader import pieces_of
+from chainviz.store.content.pieces import Piece, Places, join
+from chainviz.store.models import History, SearchBlock, SearchState
+from chainviz.store.search import word_tables
+from chainviz.store.search.blocks import Block, blocks_of
+from chainviz.store.search.words import RULES
+
+WRITTEN = 200
+"""Blocks that are written in one transaction."""
+
+Report = Callable[[float], None]
+
+
+def unindexed() -> QuerySet[History]:
+    """Chains whose newest version is not, or not yet, in the index."""
+    current = Q(search_state__snapshot=F("head__snapshot"), search_state__rules=RULES)
+    return History.objects.filter(head__isnull=False).exclude(current)
+
+
+def index_chain(number: int, report: Report = lambda done: None) -> bool:
+    """Returns False where the chain was purged, deleted or saved meanwhile. What is written by then stays and is not
+    written again. One writer at a time."""
+    history = History.objects.select_related("head__snapshot").filter(pk=number, head__isnull=False).first()
+    if history is None or history.head is None:
+        return False
+    snapshot = history.head.snapshot
+    if SearchState.objects.filter(history=number).exclude(rules=RULES).exists():
+        with transaction.atomic():
+            remove({number})
+        return False
+    pieces = pieces_of(snapshot)
+    missing, length = _missing(number, Places(pieces)), 0
+    wanted = sum(piece.length for piece in missing)
+    for batch in _batches(blocks_of(missing)):
+        with transaction.atomic():
+            if not _is_same(history):
+                return False
+            word_tables.write(number, batch)
+        length += sum(piece.length for piece in {block.piece for block in batch})
+        report(length / wanted)
+    with transaction.atomic():
+        if not _is_same(history):
+            return False
+        SearchState.objects.update_or_create(history=history, defaults={"snapshot": snapshot, "rules": RULES})
+    return True
+
+
+def remove(histories: Collection[int]) -> None:
+    """Takes chains out of the index, words included. On SQLite the other chains of their tables go too, and are indexed
+    again by whoever calls `index_chain` for the `unindexed`."""
+    rows = Q(history__in=histories)
+    if connection.vendor == "sqlite":
+        shards = {number % word_tables.SHARDS for number in histories}
+        rows = Q(history__in=[pk for pk in _known() if pk % word_tables.SHARDS in shards])
+        for shard in sorted(shards):
+            word_tables.empty(word_tables.TABLES[shard])
+    for model in (SearchState, SearchBlock):
+        found = model._default_manager.filter(rows)
+        found._raw_delete(router.db_for_write(model))
+
+
+def rebuild_index() -> int:
+    """Builds the whole index again. Returns the number of chains."""
+    with transaction.atomic():
+        remove(_known())
+    return sum(index_chain(key) for key in list(unindexed().values_list("pk", flat=True)))
+
+
+def _known() -> set[int]:
+    blocks = SearchBlock.objects.values_list("history", flat=True).distinct()
+    return {*blocks, *SearchState.objects.values_list("history", flat=True)}
+
+
+def _is_same(history: History) -> bool:
+    """Holds the chain until the transaction ends, if it is as it was when it was read."""
+    same = History.objects.select_for_update().filter(pk=history.pk, edition=history.edition, head=history.head)
+    return same.exists()
+
+
+def _missing(number: int, places: Places) -> list[Piece]:
+    """The messages of the newest version without words in the index. Blocks that it no longer has are dropped."""
+    kept, gone = [], []
+    for block in SearchBlock.objects.filter(history=number).only("run", "start", "length"):
+        piece = Piece(block.run_id, block.start, block.length)
+        whole = [index >= 0 for index, _ in places.segments(piece)] == [True]
+        kept += [piece] if whole else []
+        gone += [] if whole else [block.pk]
+    SearchBlock.objects.filter(pk__in=gone).delete()
+    covered = Places(join(sorted(set(kept))))
+    missing = (part for piece in places.pieces for index, part in covered.segments(piece) if index < 0)
+    return join(missing)
+
+
+def _batches(groups: Iterable[list[Block]]) -> Iterator[list[Block]]:
+    """Whole groups, so that a message is in the index with all its words or not at all."""
+    batch: list[Block] = []
+    for group in groups:
+        batch += group
+        if len(batch) >= WRITTEN:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,70 @@
+"""Looks phrases up in the index."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.db import connection
+
+from chainviz.store.content.pieces import Piece
+from chainviz.store.search import word_tables
+from chainviz.store.search.words import LONGEST_PHRASE, words
+
+SHORTEST_PREFIX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words in a row; the last one may be the beginning of a word."""
+
+    words: tuple[str, ...]
+    is_prefix: bool = False
+
+    @classmethod
+    def of(cls, text: str, *, is_prefix: bool = False) -> Phrase:
+        return cls(tuple(words(text)[:LONGEST_PHRASE]), is_prefix)
+
+
+class FoundBlock(NamedTuple):
+    history: int
+    piece: Piece
+
+
+def histories_with(phrase: Phrase) -> set[int]:
+    """Chains of all teams."""
+    asked = word_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            each = "SELECT b.history_id FROM {0} f JOIN store_searchblock b ON b.id = f.rowid WHERE f.words MATCH %s"
+            statement = " UNION ".join(each.format(table) for table in word_tables.TABLES)
+            cursor.execute(statement, [asked] * word_tables.SHARDS)
+        else:
+            statement = "SELECT DISTINCT history_id FROM store_searchblock WHERE words @@ %s::tsquery"
+            cursor.execute(statement, [asked])
+        return {history for (history,) in cursor.fetchall()}
+
+
+def blocks_with(phrase: Phrase, histories: Collection[int]) -> set[FoundBlock]:
+    """Blocks of these chains that have it."""
+    found: set[FoundBlock] = set()
+    asked = word_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
+    by_table: dict[str, list[int]] = {}
+    for history in histories:
+        by_table.setdefault(word_tables.table_of(history), []).append(history)
+    with connection.cursor() as cursor:
+        if connection.vendor != "sqlite":
+            columns = "SELECT history_id, run_id, start, length FROM store_searchblock"
+            where = "WHERE words @@ %s::tsquery AND history_id = ANY(%s)"
+            cursor.execute(f"{columns} {where}", [asked, list(histories)])
+            return {FoundBlock(history, Piece(*piece)) for history, *piece in cursor.fetchall()}
+        for table, mine in by_table.items():
+            numbers = ",".join(map(str, mine))
+            cursor.execute(
+                f"SELECT b.history_id, b.run_id, b.start, b.length FROM {table} f"
+                f" CROSS JOIN store_searchblock b ON b.id = f.rowid WHERE f.words MATCH %s AND b.history_id IN ({numbers})",
+                [asked],
+            )
+            found.update(FoundBlock(history, Piece(*piece)) for history, *piece in cursor.fetchall())
+    return found

@@ -1,0 +1,70 @@
+/** The tray of uploads: its head counts its lines, the end of a batch is announced once, and focus stays in it when a line
+    goes. Switched on by [data-tray]. */
+import { onKey } from "./keys.js";
+import { announce } from "./status.js";
+
+const OUTCOMES = ["to choose", "failed", "uploading", "importing", "added", "already uploaded"];
+const UNDER_WAY = ["uploading", "importing"];
+const FEW = 6;
+const PHONE = 832;
+
+const tray = document.querySelector("[data-tray]");
+const details = tray?.querySelector("details");
+const lines = () => [...tray.querySelectorAll(".tray-line")];
+let isUnderWay = false;
+let left = -1;
+
+export const sending = tray?.querySelector("[data-sending]");
+
+/** Files are about to be sent: the tray opens, unless there are too many lines or too little room. */
+export function open() {
+  if (lines().length <= FEW && innerWidth > PHONE) details.open = true;
+}
+
+function count() {
+  const counts = new Map();
+  for (const { dataset } of lines()) counts.set(dataset.outcome, (counts.get(dataset.outcome) ?? 0) + Number(dataset.times));
+  const all = [...counts.values()].reduce((sum, each) => sum + each, 0);
+  const title = `${all.toLocaleString("en")} ${all === 1 ? "file" : "files"}`;
+  const summary = OUTCOMES.filter((each) => counts.has(each)).map((each) => `${counts.get(each)} ${each}`).join(", ");
+  tray.querySelector("[data-tray-title]").textContent = title;
+  tray.querySelector("[data-tray-summary]").textContent = summary;
+  const was = isUnderWay;
+  isUnderWay = UNDER_WAY.some((each) => counts.has(each));
+  if (was && !isUnderWay && all) announce(all === 1 ? told(lines()[0]) : `${title}: ${summary}.`);
+  if (left >= 0) keepFocus();
+}
+
+const told = (line) => `${line.querySelector("b").textContent}: ${line.querySelector(".tray-text").textContent.trim()}`;
+
+function keepFocus() {
+  const next = lines()[Math.min(left, lines().length - 1)];
+  left = -1;
+  if (document.activeElement && document.activeElement !== document.body) return;
+  if (next) next.querySelector("[data-dismiss], [data-cancel]").focus();
+  else document.querySelector("main").focus();
+}
+
+if (tray) {
+  if (innerWidth <= PHONE) details.open = false;
+  tray.dataset.ready = "";
+  isUnderWay = lines().some((line) => UNDER_WAY.includes(line.dataset.outcome));
+  new MutationObserver(count).observe(tray.querySelector(".tray-scroll"), { childList: true, subtree: true });
+  tray.addEventListener("click", (event) => {
+    const line = event.target.closest("[data-dismiss]")?.closest(".tray-line");
+    if (line) left = lines().indexOf(line);
+  }, true);
+  tray.addEventListener("submit", (event) => {
+    if (event.target.matches("[data-dismiss-all]")) {
+      left = 0;
+      for (const line of sending.querySelectorAll("[data-outcome=failed]")) line.remove();
+    }
+    if (event.target.matches("[data-retry-failed]")) for (const button of sending.querySelectorAll("[data-retry]")) button.click();
+  });
+  onKey("t", () => {
+    if (!lines().length) return false;
+    details.open = !details.open;
+    tray.querySelector("summary").focus();
+    return true;
+  });
+}

@@ -1,0 +1,80 @@
+"""The page of folders in a browser: a session grows in its row and in its chain, and nothing else moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from chainviz.accounts.models import local_member
+from chainviz.chains.folders import opening, scan
+from chainviz.chains.folders.watched import watch
+from tests.browser.test_page import PHONE, axe_violations_in_both_themes
+from tests.store.test_growth import session
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WATCH_SHIFTS = """() => {
+  window.shifted = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach((each) => (window.shifted += each.value))).observe({type: "layout-shift"});
+}"""
+
+
+@pytest.fixture
+def root(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch, live_server: Any) -> Path:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path / "data"})
+    monkeypatch.setattr(scan, "SECONDS", 0.0)
+    monkeypatch.setattr(scan, "REST", 0)
+    monkeypatch.setattr(opening, "PAUSE", opening.PAUSE * 0)
+    monkeypatch.setattr(opening, "REST", 0)
+    folder = tmp_path / "sessions"
+    for number in range(30):
+        path = folder / f"project-{number % 3}" / f"run-{number}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(session(2, f"task {number}"))
+    watch(local_member(), str(folder))
+    return folder
+
+
+def test_a_running_session_grows_where_it_is(page: Any, live_server: Any, root: Path) -> None:
+    file = root / "project-1" / "run-4.jsonl"
+    page.goto(f"{live_server.url}/folders/")
+    row = page.locator("[data-file='project-1/run-4.jsonl']")
+    row.get_by_role("button").click()
+    expect(page.locator(".chain-title")).to_have_text("task 4 0")
+    page.goto(f"{live_server.url}/folders/")
+    row.get_by_role("link", name="task 4 0", exact=True).focus()
+    before = page.evaluate("[scrollY, document.activeElement.id]")
+    page.evaluate(WATCH_SHIFTS)
+    file.write_bytes(session(5, "task 4") + b'{"type": "user", "mess')
+    (root / "project-1" / "new.jsonl").write_bytes(session(2))
+
+    expect(row).to_contain_text("v2")
+    expect(row).to_contain_text("5 messages")
+    expect(page.get_by_role("status").filter(has_text="1 new file")).to_be_visible()
+    assert page.evaluate("[scrollY, document.activeElement.id]") == before
+    assert page.evaluate("shifted") <= 0.02
+    assert axe_violations_in_both_themes(page) == []
+
+    row.get_by_role("link", name="task 4 0", exact=True).click()
+    page.locator("[data-following]").wait_for()
+    page.evaluate(WATCH_SHIFTS)
+    file.write_bytes(session(8, "task 4"))
+    expect(page.get_by_role("link", name="version 3 was read from the file")).to_be_visible()
+    assert page.evaluate("shifted") <= 0.02
+    page.get_by_role("link", name="version 3 was read from the file").click()
+    expect(page.locator(".chain-total")).to_contain_text("8 messages")
+
+
+def test_without_a_script_and_on_a_phone(plain_page: Any, live_server: Any, root: Path) -> None:
+    plain_page.set_viewport_size(PHONE)
+    plain_page.goto(f"{live_server.url}/folders/?q=run-7.")
+    assert plain_page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    plain_page.get_by_role("button", name="task 7").click()
+    expect(plain_page.locator(".chain-title")).to_have_text("task 7 0")
+    (root / "project-1" / "run-7.jsonl").write_bytes(session(4, "task 7"))
+    plain_page.reload()
+    plain_page.get_by_role("button", name="Read what is new in the file").click()
+    expect(plain_page.locator(".chain-total")).to_contain_text("4 messages")

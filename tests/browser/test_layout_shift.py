@@ -1,0 +1,78 @@
+"""Nothing on a page moves when its fragments come late, as on a slow machine or a phone (issue 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from chainviz.chains.models import Chain
+from tests.browser.test_every_page import addresses, chain  # noqa: F401
+from tests.browser.test_page import PHONE, WIDE
+from tests.chains.making import long_story, make_chain
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MOST = 0.02
+ROUNDS = 5
+"""Fragments ask for further ones."""
+WATCH = (
+    "window.shifts = 0; window.moved = []; new PerformanceObserver(list => { for (const each of list.getEntries()) {"
+    " window.shifts += each.value; for (const one of each.sources) window.moved.push(one.node?.outerHTML?.slice(0, 150)) } })"
+    ".observe({type: 'layout-shift', buffered: true})"
+)
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+PAGES = (
+    "/c/{chain}/v/1/at/s20.p5", "/c/{chain}/v/1/at/s40.p1", "/c/{chain}/repair/",
+    *(f"/c/{{chain}}/do/{name}/" for name in ("redact", "summarize", "mask", "convert", "compact")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_late_fragments_move_nothing(page: Any, live_server: Any, size: Any) -> None:
+    """When a page of a long chain opens, and when somebody chooses something on it."""
+    story = make_chain(long_story(40, 30))
+    faults, late = moved(page, live_server.url, size, [address.format(chain=story.pk) for address in PAGES])
+    assert faults == [] and late > len(PAGES)
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_late_fragments_move_nothing_on_any_page(page: Any, live_server: Any, chain: Chain, size: Any) -> None:  # noqa: F811
+    faults, _ = moved(page, live_server.url, size, addresses(chain))
+    assert faults == []
+
+
+def moved(page: Any, site: str, size: Any, where: Iterable[str]) -> tuple[list[Any], int]:
+    """The addresses whose pages move too much, by how much and what moves, and how many fragments came late."""
+    held: list[Any] = []
+    page.add_init_script(WATCH)
+    page.route("**/*", lambda route: held.append(route) if "hx-request" in route.request.headers else route.continue_())
+    page.set_viewport_size(size)
+    faults, late = [], 0
+    for address in where:
+        answer = page.goto(site + address)
+        assert answer.ok, address
+        late += let_through(page, held)
+        shifts = page.evaluate("window.shifts")
+        choice = page.locator("main form :is(input[type=radio], input[type=checkbox]):not(:checked):visible").first
+        if choice.count():
+            choice.check(force=True)
+            page.evaluate("window.shifts = 0")
+            late += let_through(page, held)
+        shifts = max(shifts, page.evaluate("window.shifts"))
+        if shifts > MOST:
+            faults.append((address, shifts, page.evaluate("window.moved")))
+    return faults, late
+
+
+def let_through(page: Any, held: list[Any]) -> int:
+    """Answers what was asked for, and what the answers ask for, once the page is drawn. Returns how many there were."""
+    count = 0
+    for _ in range(ROUNDS):
+        page.evaluate(DRAWN)
+        late, held[:] = list(held), []
+        for route in late:
+            route.fulfill(response=route.fetch())
+        count += len(late)
+    page.evaluate(DRAWN)
+    return count

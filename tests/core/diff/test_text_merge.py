@@ -1,0 +1,53 @@
+"""JSON text that two sides changed: different values merge, the same one is chosen, and the result is JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chainviz.core.diff.text_merge import merge_texts
+
+BASE = r'{"a":"one \"two\"","b":4,"c":["x","y"]}'
+VALUES = st.recursive(
+    st.integers(0, 3) | st.sampled_from(("x", 'y "z"', None, True)),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "merged"),
+    [
+        ((r"one \"two\"", "1"), ("4", '"[CARD]"'), r'{"a":"1","b":"[CARD]","c":["x","y"]}'),
+        (("4", "5"), ("4", "5"), BASE.replace("4", "5")),
+        (('"x",', ""), ("", ""), BASE.replace('"x",', "")),
+    ],
+)
+def test_different_values_merge(mine: tuple[str, str], theirs: tuple[str, str], merged: str) -> None:
+    found = merge_texts(BASE, BASE.replace(*mine), BASE.replace(*theirs))
+    assert not found.has_conflicts and found.text("mine") == found.text("theirs") == merged
+
+
+def test_the_same_value_is_chosen_and_the_rest_merges() -> None:
+    mine, theirs = BASE.replace("one", "ONE").replace("4", "5"), BASE.replace("two", "TWO").replace('"x"', '"X"')
+    found = merge_texts(BASE, mine, theirs)
+    assert found.has_conflicts
+    assert found.text("mine") == r'{"a":"ONE \"two\"","b":5,"c":["X","y"]}'
+    assert found.text("theirs") == r'{"a":"one \"TWO\"","b":5,"c":["X","y"]}'
+
+
+def test_members_that_went_are_one_conflict() -> None:
+    mine, theirs = BASE.replace('"x",', ""), BASE.replace("4", "5")
+    found = merge_texts(BASE, mine, theirs)
+    assert (found.has_conflicts, found.text("mine"), found.text("theirs")) == (True, mine, theirs)
+
+
+@given(VALUES, VALUES, VALUES)
+def test_what_was_merged_is_json(base: Any, mine: Any, theirs: Any) -> None:
+    found = merge_texts(*map(json.dumps, (base, mine, theirs)))
+    for choice in ("mine", "theirs"):
+        json.loads(found.text(choice))  # type: ignore[arg-type]

@@ -1,0 +1,110 @@
+"""One noun, one count: problems, fixes and changes are the same numbers on every page and in the terminal (issue 12)."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+import chainviz
+from chainviz.chains.models import Chain
+from chainviz.chains.samples import SAMPLES
+from tests.chains.making import make_chain_of
+from tests.drafts.pages import fields_of, send_form
+from tests.shared_folder import FOLDER
+from tests.shared_folder import SAMPLES as FILES
+
+pytestmark = pytest.mark.django_db
+LARGEST = 150_000
+"""Bytes of a file that is tried here."""
+MOST = 30
+"""Real transcripts."""
+
+
+def text_of(page: str) -> str:
+    """What a person reads in the main part of a page."""
+    main = re.sub(r"<(svg|script)\b.*?</\1>", " ", page[page.index("<main") :], flags=re.S)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", main))).replace(",", "")
+
+
+def number(pattern: str, text: str) -> int:
+    """The number that a pattern finds, 0 where it finds none."""
+    found = re.search(pattern, text)
+    return int(found[1]) if found else 0
+
+
+def look(client: Client, content: bytes, name: str) -> dict[str, list[int]]:
+    """By noun: the numbers that the pages, the API and the terminal give."""
+    chain = make_chain_of(content, name)
+    home = f"/c/{chain.pk}/"
+    explorer, problems, repair = (text_of(client.get(home + each).content.decode()) for each in ("v/1/", "v/1/problems", "repair/?v=1"))
+    row = text_of(client.get("/").content.decode())
+    answer = client.get(f"/api/v1/chains/{chain.pk}").json()
+    counted = [
+        number(r"(\d+) problems?\b", explorer),
+        number(r"Structure (\d+) problems?", problems),
+        number(r"(\d+) problems?\b", row),
+        answer["errors"] + answer["warnings"],
+    ]
+    if "Repair" in explorer:
+        counted.append(number(r"\bRepair (\d+)", explorer))
+    page = client.get(f"{home}repair/?v=1").content.decode()
+    if "Nothing to repair" in repair or 'class="fix"' not in page:
+        return {"problems": counted}
+    kinds = [int(each) for each in re.findall(r"· ([\d,]+) places?</label>", page.replace(",", ""))]
+    offered = sum(kinds) or page.count('<li class="fix">')
+    found = {"problems": [*counted, number(r"(\d+) problems? \d+ fix", repair)]}
+    found["fixes"] = [number(r"problems? (\d+) fix(?:es)?\.", repair), offered]
+    ticked = fields_of(page).get("fix", [])
+    if ticked and not kinds:
+        preview = client.get(send_form(client, f"{home}repair/?v=1")["Location"]).content.decode()
+        read = text_of(preview)
+        found["problems"] += map(int, re.findall(r"Problems (\d+)", read))
+        found["steps"] = [number(r"(\d+) fixes", read) or 1, len(ticked)]
+        found["changes"] = [number(r"(\d+) changes?\b", read), len(re.findall('class="diff-group"', preview))]
+    return found
+
+
+def differing(counts: dict[str, list[int]]) -> dict[str, list[int]]:
+    return {noun: numbers for noun, numbers in counts.items() if len(set(numbers)) > 1}
+
+
+def broken_files() -> list[Path]:
+    real = sorted((FOLDER / "transcripts").rglob("*.json*")) if (FOLDER / "transcripts").exists() else []
+    files = [*sorted(FILES.rglob("broken*.json*")), *real]
+    found: list[Path] = []
+    for path in files:
+        if path.stat().st_size > LARGEST or len(found) >= MOST:
+            continue
+        try:
+            chain = chainviz.load(path)[0]
+        except Exception:  # some are no transcripts; other tests are about those
+            continue
+        if any(problem.is_counted for problem in chain.problems()):
+            found.append(path)
+    return found
+
+
+def test_the_broken_sample(client: Client) -> None:
+    sample = SAMPLES[0]
+    found = look(client, sample.build(), sample.file_name)
+    assert {noun: numbers[0] for noun, numbers in found.items()} == {"problems": 6, "fixes": 5, "steps": 5, "changes": 6}
+    assert differing(found) == {}
+
+
+def test_files_with_problems(client: Client) -> None:
+    files = broken_files()
+    assert len(files) >= 3
+    wrong = {}
+    for path in files:
+        found = look(client, path.read_bytes(), path.name)
+        in_python = sum(problem.is_counted for problem in chainviz.load(path)[0].problems())
+        found["problems"].append(in_python)
+        Chain.objects.all().update(trashed_at=timezone.now())  # the library shows one chain at a time
+        if differing(found):
+            wrong[path.name] = differing(found)
+    assert wrong == {}

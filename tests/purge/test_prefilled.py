@@ -1,0 +1,56 @@
+"""After masking the purge page begins with what was masked; no value is ever part of an address."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.models import Chain
+from chainviz.drafts.models import Draft
+from tests.chains.making import ai, human, make_chain
+from tests.drafts.pages import fields_of, send_form
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+MAIL, KEY = "anna.meier@example.org", "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+PEM = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n-----END PRIVATE KEY-----"
+
+
+@pytest.fixture
+def masked(client: Client) -> Chain:
+    """Version 2 is masked, version 3 masks a word besides."""
+    chain = make_chain([human(f"Write to {MAIL} with {KEY}."), ai(f"Your key:\n{PEM}\nand abc.")])
+    for version, own in ((1, ""), (2, "abc")):
+        send_form(client, f"/c/{chain.pk}/do/mask/?v={version}", own_patterns=own, act="apply")
+        client.post(f"/c/{chain.pk}/d/{Draft.objects.latest('pk').pk}/save", {"note": ""})
+    chain.refresh_from_db()
+    assert chain.version == 3
+    return chain
+
+
+def values_on(client: Client, address: str) -> list[str]:
+    return fields_of(client.get(address).content.decode())["values"][0].split("\r\n")
+
+
+@pytest.mark.django_db(transaction=True)  # a purge cleans the files of the database
+def test_it_is_filled_with_what_was_masked_and_purges_it(client: Client, masked: Chain) -> None:
+    address = f"/c/{masked.pk}/purge/?masked=3"
+    assert address in client.get(f"/c/{masked.pk}/versions/").content.decode()
+    assert f"/c/{masked.pk}/purge/?masked=2" in client.get(f"/c/{masked.pk}/versions/2/report/").content.decode()
+    values = values_on(client, address)
+    assert {MAIL, KEY} < set(values)
+    assert not any(value.startswith("-----") or "\n" in value or len(value) < 4 for value in values)
+    assert "1 value shorter than 4 characters left out." in client.get(address).content.decode()
+    answer: Any = send_form(client, address, act="purge", title=masked.title)
+    assert answer.status_code == 303 and MAIL not in answer["Location"]
+    old = client.get(f"/c/{masked.pk}/v/1/export?scope=chain").getvalue().decode()
+    assert not any(value in old for value in (MAIL, KEY, "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"))
+
+
+def test_a_version_without_a_mask_and_an_unknown_one(client: Client, masked: Chain) -> None:
+    page = client.get(f"/c/{masked.pk}/purge/?masked=1").content.decode()
+    assert "No step of this version masked a value." in html.unescape(page)
+    assert client.get(f"/c/{masked.pk}/purge/?masked=9").status_code == 404
+    assert client.get(f"/c/{masked.pk}/purge/?masked=x").status_code == 200
