@@ -7,11 +7,13 @@ const OUTCOMES = ["to choose", "failed", "uploading", "importing", "added", "alr
 const UNDER_WAY = ["uploading", "importing"];
 const FEW = 6;
 const PHONE = 832;
+const SETTLED_MS = 400;
 
 const tray = document.querySelector("[data-tray]");
 const details = tray?.querySelector("details");
 const lines = () => [...tray.querySelectorAll(".tray-line")];
 let isUnderWay = false;
+let ending = 0;
 let left = -1;
 
 export const sending = tray?.querySelector("[data-sending]");
@@ -29,10 +31,17 @@ function count() {
   const summary = OUTCOMES.filter((each) => counts.has(each)).map((each) => `${counts.get(each)} ${each}`).join(", ");
   tray.querySelector("[data-tray-title]").textContent = title;
   tray.querySelector("[data-tray-summary]").textContent = summary;
-  const was = isUnderWay;
+  const was = isUnderWay || ending;
   isUnderWay = UNDER_WAY.some((each) => counts.has(each));
-  if (was && !isUnderWay && all) announce(all === 1 ? told(lines()[0]) : `${title}: ${summary}.`);
+  clearTimeout(ending);
+  ending = was && !isUnderWay && all ? setTimeout(() => tellEnd(all === 1 ? told(lines()[0]) : `${title}: ${summary}.`), SETTLED_MS) : 0;
   if (left >= 0) keepFocus();
+}
+
+/** Lines that are replaced one after the other do not end a batch. */
+function tellEnd(said) {
+  ending = 0;
+  announce(said);
 }
 
 const told = (line) => `${line.querySelector("b").textContent}: ${line.querySelector(".tray-text").textContent.trim()}`;

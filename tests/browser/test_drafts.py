@@ -116,7 +116,7 @@ def test_a_run_unfolds_without_leaving_the_page(page: Any, at: Any) -> None:
     begin(page, at)
     page.evaluate("window.same = true")
     page.get_by_text("… 1 unchanged pair").first.click()
-    expect(page.get_by_text("Why is it red?")).to_be_visible()
+    expect(page.get_by_text("Human Why is it red?")).to_be_visible()
     assert page.evaluate("window.same")
 
 

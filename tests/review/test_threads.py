@@ -156,15 +156,19 @@ def test_suggestions_become_steps_of_one_draft(client: Client) -> None:
     chain = make_chain(TALK)
     sure = thread_on(chain, "s2.p1.m0.c0", "quite sure")
     whole = thread_on(chain, "s1.p2.m0.c0")
+    pair, several = thread_on(chain, "s3.p1"), thread_on(chain, "s1.p1")
     picks = []
-    for thread, text in ((sure, "nearly sure"), (whole, "It is noon in London.")):
+    suggested = ((sure, "nearly sure"), (whole, "It is noon in London."), (pair, "The only text."), (several, "Which?"))
+    for thread, text in suggested:
         client.post(f"/c/{chain.pk}/threads/{thread.number}/", {"act": "reply", "body": f"Better:\n```suggestion\n{text}\n```"})
         picks.append(f"{Comment.objects.latest('pk').pk}.0")
-    answer = client.post(f"/c/{chain.pk}/threads/suggestions/", {"pick": picks})
+    answer = client.post(f"/c/{chain.pk}/threads/suggestions/", {"pick": picks}, follow=True)
     draft = Draft.objects.get()
-    assert answer["Location"] == f"/c/{chain.pk}/d/{draft.pk}/"
+    assert answer.redirect_chain[0][0] == f"/c/{chain.pk}/d/{draft.pk}/"
+    assert "Thread 4: s1.p1 does not hold exactly one text" in answer.content.decode()
     texts = [message.parts[0] for message in target_of_draft(draft).stored.slice(0, 8)]
     assert "One o'clock. I am nearly sure." in str(texts[5]) and "It is noon in London." in str(texts[3])
+    assert "The only text." in str(texts[7]), "the only text of a node is meant where the node is"
     again = client.post(f"/c/{chain.pk}/threads/suggestions/", {"pick": picks[1:]}, follow=True)
     assert "no longer applies" in again.content.decode()
 

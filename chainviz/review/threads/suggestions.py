@@ -76,11 +76,11 @@ def take_all(chain: Chain, person: User, picks: Sequence[str]) -> tuple[int, lis
 def _take(chain: Chain, person: User, thread: Thread, text: str) -> None:
     target = _target(chain, person)
     place = next(places_of(chain, target.stored, [thread]))
-    if thread.kind not in (Thread.Kind.PART, Thread.Kind.TEXT):
-        raise Refused("It is about a whole node; only the text of a part can be replaced.")
+    if thread.kind == Thread.Kind.CHAIN:
+        raise Refused("It is about the whole chain; only one text can be replaced.")
     if place.state != Place.State.CARRIED:
         raise Refused(NO_LONGER)
-    path = parse_path(place.path)
+    path = _text_under(target.stored, parse_path(place.path))
     part = _part(target.stored, path)
     if place.start is not None:
         whole = part_text(part)
@@ -94,6 +94,19 @@ def _take(chain: Chain, person: User, thread: Thread, text: str) -> None:
 def _target(chain: Chain, person: User) -> Target:
     draft = open_draft(chain, person, chain.version)
     return target_of_draft(draft) if draft is not None else target_of_version(chain, chain.version, person)
+
+
+def _text_under(chain: StoredChain, path: Path) -> Path:
+    """Returns the only part of a node whose text can be replaced; Refused where there are several or none."""
+    if path.part is not None:
+        return path
+    span = chain.span(path)
+    parts = chain.at(path)[0].parts if len(span) == 1 else ()
+    found = [number for number, part in enumerate(parts) if isinstance(part, Text | ToolCall | ToolResult)]
+    if len(found) != 1:
+        raise Refused(f"{path} does not hold exactly one text. Begin a thread on the text that the suggestion replaces.")
+    message = chain.outline.path_at(span.start)
+    return Path(message.section, message.pair, message.message, found[0])
 
 
 def _part(chain: StoredChain, path: Path) -> Part:
