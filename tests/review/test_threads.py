@@ -15,6 +15,7 @@ from chainviz.drafts.target import target_of_draft
 from chainviz.review.fsck import fsck_review
 from chainviz.review.models import Comment, Thread
 from chainviz.review.threads.mentions import mentioned
+from chainviz.review.threads.thread_view import title_of
 from chainviz.review.threads.writing import NewThread, begin, send_pending
 from tests.accounts.people import make_member, make_team
 from tests.chains.making import STORY, make_chain
@@ -99,6 +100,11 @@ def test_rows_and_outline_show_threads_without_a_script(client: Client) -> None:
     assert "threads/2/" in page(client, f"/c/{chain.pk}/v/2/inspect/s2"), "a section shows its threads beside the chain"
     thread_on(chain, "s2.p1", version=2)
     assert "threads/3/" in page(client, f"/c/{chain.pk}/v/2/at/s2.p1"), "also where its section has a thread"
+
+
+def test_a_folded_thread_shows_its_words_without_their_markdown() -> None:
+    assert title_of("**Sure?** See `f(x) < 2` in [the docs](https://example.org)") == "Sure? See f(x) < 2 in the docs (example.org)"
+    assert title_of("Better:\n```suggestion\nno_snake_case\n```") == "Better: → no_snake_case"
 
 
 def test_both_sides_of_a_difference_can_be_commented_on(client: Client) -> None:

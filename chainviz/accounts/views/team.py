@@ -73,7 +73,8 @@ def change_member(request: HttpRequest, member_id: int) -> HttpResponse:
     try:
         if request.POST.get("act") == "remove":
             members.remove(member)
-            text = f"{member.user.display_name} is no longer a member. Their chains and versions stay."
+            name = member.user.display_name
+            text = f"{name} is no longer a member. Their chains and versions stay; open drafts wait until {name} is invited again."
         elif role in Role.values:
             members.change_role(member, Role(role))
             text = f"{member.user.display_name} is now {'an' if role[0] in 'aeiou' else 'a'} {role}."

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from django.urls import reverse
+from django.utils.html import strip_tags
 from django.utils.safestring import SafeString
 
 from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
+from chainviz.chains.render.markdown import prose
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.paths import parse_path
 from chainviz.review.models import Comment, Place, Thread
@@ -26,9 +29,9 @@ FIRST_WORDS = 100
 
 
 def title_of(body: str) -> str:
-    """The beginning of a thread's first comment; a suggestion in it is announced by an arrow."""
+    """The beginning of a thread's first comment without its Markdown; a suggestion in it is announced by an arrow."""
     words = re.sub(r"```suggestion\b(.*?)(?:```|$)", r"→\1", body[: 4 * FIRST_WORDS], flags=re.DOTALL)
-    return marks(one_line(words, FIRST_WORDS)) or "Deleted comment"
+    return marks(one_line(unescape(strip_tags(prose(words))), FIRST_WORDS)) or "Deleted comment"
 
 
 @dataclass(frozen=True, slots=True)
