@@ -54,6 +54,8 @@ class ExplorerPage:
     number: int | None
     """Of the version; None for a draft."""
     draft_id: int | None
+    open_version: int | None
+    """The version itself, or the one that a draft changes."""
     heading: str
     chain_title: str
     title: str
@@ -105,6 +107,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         chain=subject.chain,
         number=subject.version,
         draft_id=subject.draft_id,
+        open_version=subject.version or subject.base,
         heading=f"{subject.chain.title} · {subject.title}",
         chain_title=subject.chain.title,
         title=subject.title,

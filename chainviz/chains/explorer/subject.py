@@ -30,6 +30,8 @@ class Subject:
     is_head: bool = True
     version: int | None = None
     draft_id: int | None = None
+    base: int | None = None
+    """The version that a draft changes."""
     permissions: frozenset[Permission] = OWNER
     """Of the person who looks at it: no page is offered that their role does not allow."""
     person: User | None = None

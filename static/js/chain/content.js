@@ -27,7 +27,9 @@ export class Content {
   #around(page) {
     for (const selector of [".chain-head", ".chart-box", ".minimap-pane"]) {
       const [old, fresh] = [document.querySelector(selector), page.querySelector(selector)];
-      if (old && fresh && !old.open) old.replaceWith(fresh);
+      if (!old || !fresh || old.open) continue;
+      old.replaceWith(fresh);
+      window.htmx.process(fresh);
     }
     const strip = document.querySelector("[data-draft-strip]");
     const fresh = page.querySelector("[data-draft-strip]");

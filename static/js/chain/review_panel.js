@@ -20,7 +20,7 @@ export class ReviewPanel {
       event.preventDefault();
       this.#mark(event.target).then(() => panel.querySelector("[data-viewed-form] button")?.focus());
     });
-    document.body.addEventListener("tick", () => this.#isSeen && !this.#state?.contains(document.activeElement) && this.refresh());
+    document.body.addEventListener("tick", () => this.panel && this.#isSeen && !this.#state?.contains(document.activeElement) && this.refresh());
   }
 
   get #state() {

@@ -145,7 +145,7 @@ def check_arguments(text: str, options: EditOptions) -> None:
         where = f" at line {error.lineno}, column {error.colno}: {error.msg}"
     except (ValueError, RecursionError) as error:
         where = f": {error}"
-    raise Refused(f"The arguments are not JSON{where}. Correct them, or allow what is no JSON.")
+    raise Refused(f"The arguments are not JSON{where}. Correct them, or allow invalid JSON.")
 
 
 def set_result(place: Place, options: EditOptions) -> Change:
