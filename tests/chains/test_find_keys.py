@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -57,6 +58,22 @@ def test_the_message_that_says_it_is_found() -> None:
     messages += long_story(3, 20)
     found = [hit.message for hit in find(stored(make_chain(messages)), "content").hits]
     assert found == [123, 124]
+
+
+def test_nothing_is_missed_where_messages_cross_the_chunks_of_an_upload(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arguments as an object are shown with their keys; some begin in one chunk and have the key in the next one."""
+    chance = Random(7)
+    messages: list[dict[str, Any]] = []
+    for number in range(120):
+        said = ai("x" * chance.randrange(30_000), (f"c{number}", "write", {}))
+        if chance.random() < 0.3:
+            said["tool_calls"][0]["function"]["arguments"] = {"note": "x" * chance.randrange(60_000), "content": number}
+        messages += [human("Go on"), said, result(f"c{number}", "done")]
+    chain = stored(make_chain(messages))
+    hits = find(chain, "content", limit=1000).hits
+    monkeypatch.setattr(Needle, "is_structure", lambda *place: False)
+    assert hits == find(chain, "content", limit=1000).hits
+    assert 20 < len(hits) < 60
 
 
 def test_nothing_is_missed_in_any_format(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -224,17 +224,22 @@ def _scan(upload: UploadReader, needle: Needle, fragments: Fragments, first: int
     """Positions of the messages that may say the text, in the order of the upload."""
     tail = b""
     resume = first
+    structure_from = -1  # up to here, all of the upload from this byte on is structure
     for index, content in upload.chunks(first // CHUNK):
         hay = tail + needle.prepared(content)
         base, end = index * CHUNK - len(tail), index * CHUNK + len(content)
         start = max(0, resume - base)
         place = needle.place_in(hay, start)
-        if place >= 0 and needle.is_structure(hay, start, len(hay)):
-            # what begins before this chunk may be JSON that is shown
+        is_structure = place >= 0 and needle.is_structure(hay, start, len(hay))
+        if is_structure:
             begun = fragments.at(base)
-            yield from fragments.of(begun)
+            if structure_from < 0 or fragments.starts[begun.start] < structure_from:
+                yield from fragments.of(begun)  # what begins before may be JSON that is shown
+            else:
+                yield from fragments.unknown(begun)
             yield from fragments.unknown(range(begun.stop, fragments.at(end - 1).stop))
             place = -1
+        structure_from = (structure_from if structure_from >= 0 else base + start) if is_structure else -1
         while place >= 0:
             unit = fragments.at(base + place)
             resume = fragments.end(unit) or end
