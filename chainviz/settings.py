@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from chainviz.core.errors import OptionsError
-from chainviz.core.usage.model_figures import read_overrides
+from chainviz.core.usage.prices_and_windows import read_overrides
 from chainviz.core.value_errors import value_error
 from chainviz.locations import ASSETS, database, default_data_folder, secret_key
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from chainviz.core.usage.model_figures import Models, read_overrides
+from chainviz.core.usage.prices_and_windows import Models, read_overrides
 
 
 @lru_cache(maxsize=1)

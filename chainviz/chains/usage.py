@@ -14,7 +14,7 @@ from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
 from chainviz.core.usage.duration_text import duration_text
 from chainviz.core.usage.estimate import estimated_tokens
-from chainviz.core.usage.model_figures import Models, read_overrides
+from chainviz.core.usage.prices_and_windows import Models, read_overrides
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.core.usage.recorded_times import Times
 from chainviz.store.models import Outline

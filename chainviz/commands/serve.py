@@ -68,7 +68,7 @@ def take_in(names: Sequence[str], format: str, url: str) -> int:
     Returns 2 where something could not be read, else 0.
     """
     from chainviz.accounts.models import local_member
-    from chainviz.chains.folders.watched import FEW, folders_of, is_place, watch
+    from chainviz.chains.folders.choose_folders import FEW, folders_of, is_place, watch
     from chainviz.chains.uploads.local_files import take_file
 
     code, member = 0, local_member()

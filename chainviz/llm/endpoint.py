@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from chainviz.core.usage.model_figures import Models, read_overrides
+from chainviz.core.usage.prices_and_windows import Models, read_overrides
 from chainviz.core.usage.recorded import TokenUsage
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from chainviz.accounts.models import local_member
 from chainviz.chains.folders import opening, scan
-from chainviz.chains.folders.watched import watch
+from chainviz.chains.folders.choose_folders import watch
 from tests.browser.test_page import PHONE, axe_violations_in_both_themes
 from tests.store.test_growth import session
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from django.conf import settings
 from django.urls import reverse
 
+from chainviz.chains.folders.choose_folders import may_choose
 from chainviz.chains.folders.listing import RUNNING
 from chainviz.chains.folders.scan import is_inside
-from chainviz.chains.folders.watched import may_choose
 from chainviz.chains.models import Chain, LocalFile
 from chainviz.chains.uploads.local_files import state_of
 

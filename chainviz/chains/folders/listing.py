@@ -16,9 +16,9 @@ from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
 from chainviz.accounts.models import Membership
+from chainviz.chains.folders.choose_folders import Watched
 from chainviz.chains.folders.glance import Glance, glance
 from chainviz.chains.folders.scan import FoundFile, Scan, scan
-from chainviz.chains.folders.watched import Watched
 from chainviz.chains.models import Chain
 from chainviz.core.formats import format_label
 from chainviz.web.query_params import typed_words

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 
-from chainviz.chains.folders.watched import Watched
+from chainviz.chains.folders.choose_folders import Watched
 from chainviz.core.errors import DocumentError
 
 MOST_FILES, MOST_DEPTH = 20_000, 24

@@ -13,11 +13,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.folders import watched as folders
+from chainviz.chains.folders import choose_folders as folders
+from chainviz.chains.folders.choose_folders import Watched
 from chainviz.chains.folders.listing import Filter, Listing, listing, named, new_since, read_filter, rows_of
 from chainviz.chains.folders.opening import Opened, open_file, read_grown
 from chainviz.chains.folders.scan import MOST_FILES, path_in
-from chainviz.chains.folders.watched import Watched
 from chainviz.chains.models import Chain
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.errors import DocumentError

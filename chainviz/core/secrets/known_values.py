@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.secrets.decoded import DecodedText, hides_ascii
+from chainviz.core.secrets.decode_escapes import DecodedText, hides_ascii
 from chainviz.core.secrets.masking import Span, mask_text, with_spans
 from chainviz.core.secrets.scan import is_free
 from chainviz.core.secrets.spellings import spelled

@@ -19,7 +19,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats import get_format
 from chainviz.core.progress import Progress, ignore_progress
-from chainviz.core.secrets.decoded import DecodedText, hides_ascii
+from chainviz.core.secrets.decode_escapes import DecodedText, hides_ascii
 from chainviz.core.secrets.part_texts import texts_of
 from chainviz.core.secrets.rules import RULES
 from chainviz.core.secrets.rules.rule import Rule

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
 
-from chainviz.core.usage.model_figures import Models
+from chainviz.core.usage.prices_and_windows import Models
 from chainviz.core.usage.recorded import Recorded, TokenUsage
 
 

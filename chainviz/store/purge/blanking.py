@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from chainviz.core.secrets.decoded import Decoded, rounds
+from chainviz.core.secrets.decode_escapes import Decoded, rounds
 from chainviz.core.secrets.spellings import base64_of
 from chainviz.core.secrets.word_search import Words
 

@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 
 from chainviz.accounts.models import Team, local_member
 from chainviz.accounts.permissions import Role
-from chainviz.chains.folders import opening, scan, watched
-from chainviz.chains.folders.watched import watch
+from chainviz.chains.folders import choose_folders, opening, scan
+from chainviz.chains.folders.choose_folders import watch
 from chainviz.chains.models import Arrival, Chain, Folder, LocalFile
 from chainviz.chains.uploads import arrivals
 from chainviz.core.errors import DocumentError
@@ -239,7 +239,7 @@ def test_patterns_choose_files(client: Client, root: Path) -> None:
 
 
 def test_folders_are_added_and_no_longer_listed(client: Client, root: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(watched, "KNOWN", (str(root),))
+    monkeypatch.setattr(choose_folders, "KNOWN", (str(root),))
     assert f'value="{root}"' in page(client)
     answer = client.post("/folders/add/", {"path": f" {root} "})
     folder = Folder.objects.get()
@@ -256,10 +256,10 @@ def test_folders_are_added_and_no_longer_listed(client: Client, root: Path, monk
 
 
 def test_the_command_line_takes_folders_and_very_many_files(root: Path, tmp_path: Path) -> None:
-    assert watched.is_place(str(root)) and watched.is_place(f"{root}/*.jsonl")
-    assert not watched.is_place(str(root / "tide" / "one.jsonl")) and not watched.is_place("none.json")
+    assert choose_folders.is_place(str(root)) and choose_folders.is_place(f"{root}/*.jsonl")
+    assert not choose_folders.is_place(str(root / "tide" / "one.jsonl")) and not choose_folders.is_place("none.json")
     files = [tmp_path / "a" / "1.jsonl", tmp_path / "a" / "2.jsonl", tmp_path / "a" / "x.txt", tmp_path / "b" / "3.json"]
-    assert watched.folders_of(files) == [f"{tmp_path}/a/*.jsonl", f"{tmp_path}/b/*.json"]
+    assert choose_folders.folders_of(files) == [f"{tmp_path}/a/*.jsonl", f"{tmp_path}/b/*.json"]
     with pytest.raises(DocumentError):
         watch(local_member(), f"{tmp_path}/none/*.jsonl")
 
