@@ -313,6 +313,7 @@ CHORES = [
     "chainviz.drafts.garbage.collect_discarded",
     "chainviz.chains.uploads.arrivals.clear_orphans",
     "chainviz.bulk.services.forget_unstarted",
+    "chainviz.chains.secrets.scans.forget_patterns",
     "chainviz.accounts.idempotency.forget_old",
 ]
 

@@ -19,6 +19,7 @@ from chainviz.drafts.operations.job import run_operation
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job
+from chainviz.jobs.worker import do_chores
 from chainviz.store.models import Draft as StoredDraft
 from chainviz.store.models import History
 from tests.chains.making import ai, human, make_chain_of, result
@@ -410,9 +411,15 @@ def test_looking_for_own_patterns_can_be_stopped_or_fail(
     page = client.post(scan, {"own_patterns": "she pays", "act": "look"}).content.decode()
     stopped = client.post(scan, fields_of(page) | {"act": ["stop_own"]})
     assert "she pays" in stopped.content.decode() and f"<mark>{MAIL}</mark>" in stopped.content.decode()
-    assert Job.objects.latest("pk").state == Job.State.CANCELLED
+    job = Job.objects.latest("pk")
+    assert job.state == Job.State.CANCELLED and "she pays" not in json.dumps(job.args)
     monkeypatch.setattr("chainviz.chains.secrets.findings.MOST", 10)
     client.post(scan, {"own_patterns": ".", "act": "look"})
     run_job(Job.objects.latest("pk").pk)
     refused = client.post(scan, {"own_patterns": ".", "act": "look"})
     assert refused.status_code == 422 and "narrower" in refused.content.decode()
+    client.post(scan, {"own_patterns": "she pays", "act": "look"})
+    given_up = Job.objects.filter(pk=Job.objects.latest("pk").pk)
+    given_up.update(state=Job.State.INTERRUPTED)
+    do_chores()
+    assert "she pays" not in json.dumps(given_up.get().args)

@@ -53,6 +53,13 @@ def start_own_scan(snapshot: Snapshot, patterns: str, owner: User) -> Job:
     return start_job(OWN, owner=owner, **scan_args(snapshot), mark=mark_of(patterns), patterns=patterns)
 
 
+def forget_patterns() -> None:
+    """Of searches that ended without running to their end: stopped while they waited, or interrupted too often."""
+    ended = (Job.State.CANCELLED, Job.State.INTERRUPTED)
+    for job in Job.objects.filter(function=OWN, state__in=ended).exclude(args__contains='"patterns": ""'):
+        Job.objects.filter(pk=job.pk).update(args={**job.args, "patterns": ""})
+
+
 def own_scan_of(snapshot: Snapshot, patterns: str, user: User) -> Job | None:
     """The person's newest look for these patterns in this content."""
     wanted = {**scan_args(snapshot), "mark": mark_of(patterns)}
@@ -92,6 +99,7 @@ def stop_own_scan(snapshot: Snapshot, patterns: str, user: User) -> None:
     job = own_scan_of(snapshot, patterns, user)
     if job is not None and not job.is_finished:
         lease.cancel(job)
+        forget_patterns()
 
 
 def scan_library(context: JobContext, team: int) -> list[Any]:
