@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from operator import attrgetter
 
 from chainviz.chains.render.rows import Flag, Row
 from chainviz.core.chain.messages import HUMAN
@@ -80,8 +81,8 @@ def _pair_words(row: WindowRow) -> tuple[str, str, str]:
         if preview.startswith(SUMMARY_MARK):
             return "summary", "Summary", preview.removeprefix(SUMMARY_MARK).lstrip()
         return "ai", "Answer", preview
-    names = Counter(call.name or "no name" for call in first.calls)
-    name = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in names.items())
+    names = Counter(map(attrgetter("name"), first.calls))
+    name = ", ".join(f"{name or 'no name'}{f' ×{count}' if count > 1 else ''}" for name, count in names.items())
     return "tool", name, first_argument(preview, first.calls[0].name)
 
 
