@@ -1,4 +1,4 @@
-"""A chain as a tree for notebooks: one piece of HTML whose nodes expand and collapse without scripts, styles or addresses.
+"""A chain as a tree for notebooks: one piece of HTML whose nodes expand and collapse without scripts, style sheets or addresses.
 
 Everything that comes from the transcript is escaped text; images are named with their sizes and never loaded (issue 12).
 """
@@ -14,6 +14,8 @@ from chainviz.core.terminal import excerpt, visible, visible_lines
 
 MOST_MESSAGES = 500
 MOST_CHARACTERS = 4000
+PRE = '<pre style="white-space: pre-wrap; overflow-wrap: anywhere">'
+"""No text is wider than the cell of the notebook."""
 
 
 def tree_html(messages: Sequence[Message], format: str, title: str) -> str:
@@ -59,7 +61,7 @@ def _part(part: Part) -> str:
     label, text = _words(part)
     left = len(text) - MOST_CHARACTERS
     more = f"\n… {left:,} more characters" if left > 0 else ""
-    return f"<div><i>{_escape(label)}</i><pre>{_escape_lines(text[:MOST_CHARACTERS])}{more}</pre></div>"
+    return f"<div><i>{_escape(label)}</i>{PRE}{_escape_lines(text[:MOST_CHARACTERS])}{more}</pre></div>"
 
 
 def _words(part: Part) -> tuple[str, str]:

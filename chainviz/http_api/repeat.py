@@ -1,6 +1,6 @@
 """The header Idempotency-Key: a request with it that is sent again makes nothing a second time and is answered as before.
 
-The answer is made anew from the ids of what the first request made. So no text is kept, what was purged meanwhile is not
+The answer is made again from the ids of what the first request made. So no text is kept, what was purged meanwhile is not
 shown again, and the permissions of today hold.
 """
 

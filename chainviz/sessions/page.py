@@ -137,7 +137,7 @@ def fixed_file(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 
 def _session_of(request: HttpRequest, chain: Chain) -> Path | None:
-    """Files of this machine are there for whoever started the server on it."""
+    """Files of this machine are offered only to the person who started the server on it."""
     if settings.CHAINVIZ.mode != "local" or not member_of(request).may("files"):
         return None
     file = LocalFile.objects.filter(chain=chain).first()

@@ -1,4 +1,4 @@
-"""Work that takes long is not done while a page is made: it raises, and whoever answers the page has a job do it."""
+"""Work that takes long is not done while a page is made: it raises, and the view has a job do it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of something that a job works out first: how far it is. The browser asks for the same address again by itself."""
+"""A page of something that a job works out first: how far it is. The browser asks for the same address again until it is there."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""A field that carries instructions and that no format reads: no page, command or function says that a provider accepts the
-chain (issue 8)."""
+"""A field with instructions that no format reads, or an element that is not a message: no page, command or function says that
+a provider accepts the chain (issue 8)."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -19,10 +20,11 @@ from chainviz.drafts.models import Draft
 from tests.drafts.pages import send_form
 
 pytestmark = pytest.mark.django_db
-CHAT = {
+CHAT: dict[str, Any] = {
     "instructions": "Answer in French only.",
     "messages": [{"role": "user", "content": "Where is bay 4?"}, {"role": "assistant", "content": "Behind the office."}],
 }
+STRANGE = {"messages": [*CHAT["messages"], "Goodbye."]}
 FILE = json.dumps(CHAT).encode()
 WORDS = "not fully checked"
 
@@ -35,9 +37,9 @@ def page(client: Client, path: str) -> str:
     return " ".join(client.get(path, follow=True).content.decode().split())
 
 
-@pytest.fixture
-def chain(client: Client) -> Chain:
-    upload(client)
+@pytest.fixture(params=[CHAT, STRANGE], ids=["a field", "an element"])
+def chain(client: Client, request: pytest.FixtureRequest) -> Chain:
+    upload(client, json.dumps(request.param).encode())
     return Chain.objects.get()
 
 
@@ -63,6 +65,11 @@ def test_the_upload_asks_without_a_green_word(client: Client) -> None:
     upload(client, json.dumps([CHAT, {**CHAT, "messages": [{"role": "user", "content": "Which bay?"}]}]).encode())
     arrival = Arrival.objects.get()
     assert page(client, f"/pick/{arrival.pk}/").count(WORDS) == 2
+
+
+def test_the_choice_of_chains_says_it_of_elements_too(client: Client) -> None:
+    upload(client, json.dumps([STRANGE, {"messages": [{"role": "user", "content": "Which bay?"}]}]).encode())
+    assert page(client, f"/pick/{Arrival.objects.get().pk}/").count(WORDS) == 1
 
 
 def test_command_and_api_say_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

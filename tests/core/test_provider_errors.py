@@ -1,11 +1,11 @@
-"""With all fixes, whatever a chain is like, no provider refuses it; test_error_classes.py has each error by itself."""
+"""With all fixes no provider refuses a chain, unless there is nothing to answer; test_error_classes.py has each error by itself."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.chain.messages import Image, Message, Opaque, Thinking
+from chainviz.core.chain.messages import SYSTEM, Image, Message, Opaque, Thinking
 from chainviz.core.chain.parse import parse
 from chainviz.core.dialects.patching import data_url
 from chainviz.core.operations.repair import CHOICES, RepairOptions, repaired
@@ -25,6 +25,8 @@ def test_with_all_fixes_no_provider_refuses_any_chain(chain: list[Message]) -> N
     every = RepairOptions(only=tuple(CHOICES))
     after = repaired(chain, every)
     refused = [problem for problem in provider_problems(parse(after)) if problem.severity == "error"]
+    if all(message.role == SYSTEM for message in after):
+        refused = [problem for problem in refused if problem.rule != "messages-missing"]
     # ids of nine characters are made for the one provider that wants them
     assert [problem for problem in refused if problem.provider != "mistral-v11"] == []
     assert repaired(after, every) == after

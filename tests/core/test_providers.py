@@ -109,6 +109,13 @@ def test_what_was_not_understood_is_never_accepted() -> None:
     assert verdicts(parse([h(), ai("x", Opaque("hologram", "{}"), call("a")), h()]))["anthropic"].text == "1 error"
 
 
+def test_a_system_message_alone_is_no_request_where_it_is_no_message() -> None:
+    alone, asked = verdicts(parse([s()])), verdicts(parse([s(), h()]))
+    refusing = {"anthropic", "bedrock", "gemini-2.5", "gemini-3"}
+    assert {name for name, verdict in alone.items() if verdict.state == "rejected"} == refusing
+    assert {asked[name].state for name in refusing} == {"accepted"}
+
+
 @pytest.mark.parametrize(
     ("address", "is_said"), [("attachment://deadbeef", True), ("https://example.org/a.png", False), ("gs://bucket/a", False)]
 )

@@ -52,6 +52,9 @@ OPENAI: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
     "a call has no type": (
         [USER, calling(tool_calls=[{"id": "c1", "function": CALL["function"]}]), RESULT], ["member-missing error s1.p1.m0.c0"],
     ),
+    "a call has a type nobody knows": (
+        [USER, calling(tool_calls=[{**CALL, "type": "weird"}]), RESULT], ["not-understood unchecked s1.p1.m0.c0"],
+    ),
     "a part of another API": (
         [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "tool_result", "tool_use_id": "x"}]}],
         ["part-type error s1.h.m0.c1"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
+from operator import attrgetter
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -142,7 +143,8 @@ def earlier_address(subject: Subject, path: str) -> str:
 
 
 def _has_text(shape: StoredShape) -> bool:
-    return any(part.kind == "text" and part.size for part in shape.parts)
+    has_one = "text" in map(attrgetter("kind"), shape.parts)  # quick: a message may have very many calls
+    return has_one and any(part.kind == "text" and part.size for part in shape.parts)
 
 
 def _title(row: WindowRow, name: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any
 
 from chainviz.chains.render.node import answered_html, left_over, left_part, message_head, message_name, spoken
@@ -72,8 +73,7 @@ class _Pieces(LazyPieces):
     def __init__(self, reading: Reading, node: LargeNode) -> None:
         self._reading = reading
         self._node = node
-        parts = node.ai.parts if node.ai is not None else ()
-        self._calls = [i for i, part in enumerate(parts) if part.kind == "tool_call" and not part.flag]
+        self._calls = list(map(attrgetter("part"), node.ai.calls)) if node.ai is not None else []
         self._ends = [] if len(node.rest) > LARGE else list(accumulate(len(message.parts) or 1 for message in node.rest))
         """In a pair of few messages, where the parts of each end; a message without parts takes a place too."""
         self._answers = self._ends[-1] if self._ends else len(node.rest)

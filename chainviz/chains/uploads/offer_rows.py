@@ -33,6 +33,8 @@ class _Content:
     """What the first person in it says."""
     problems: int | None = None
     """None where they were not counted."""
+    is_understood: bool = True
+    """False where providers cannot be fully checked (Envelope.not_understood)."""
     beginnings: Beginnings = ()
 
 
@@ -50,7 +52,7 @@ def rows_of(source: Source, offers: Sequence[Offer], known: Sequence[Chain | Non
             "problems": content.problems if content else None,
             "size": size_of(offer),
             "notes": list(offer.found.warnings),
-            "unchecked": bool(offer.found.not_understood),
+            "unchecked": bool(offer.found.not_understood) if content is None else not content.is_understood,
             "chain": chain.pk if chain is not None else None,
             "final": "" if final == place else key_of(offers[final]),
         }
@@ -92,10 +94,11 @@ def _content(source: Source, offer: Offer, *, is_judged: bool = True) -> _Conten
     messages: list[Message] = []
     begins = ""
     is_judged = is_judged and size_of(offer) <= JUDGED
+    reader = read_chain(source, offer.found, offer.formats[0])
 
     def contents() -> Iterator[tuple[str, tuple[Part, ...]]]:
         nonlocal begins
-        for message in read_chain(source, offer.found, offer.formats[0]):
+        for message in reader:
             begins = begins or (heads.first_words(message) if message.role == "human" else "")
             if is_judged:
                 # sources are not needed, and would be the most of it
@@ -107,4 +110,4 @@ def _content(source: Source, offer: Offer, *, is_judged: bool = True) -> _Conten
     except DocumentError:
         return None
     problems = [each for each in tree_problems(parse(messages)) if each.is_counted]
-    return _Content(begins, len(problems) if is_judged else None, keys)
+    return _Content(begins, len(problems) if is_judged else None, not reader.envelope.not_understood, keys)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainviz.core.dialects.blocks.anthropic_write import input_text
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import dump
@@ -33,11 +34,6 @@ class Chunks:
     key: Callable[[Chunk], str]
     """What all chunks of a message share; "" for a chunk that does not say. Another key begins another message."""
     joined: Callable[[Sequence[Chunk]], Joined]
-
-
-def _word(value: Any, key: str) -> str:
-    found = value.get(key) if type(value) is dict else None
-    return found if type(found) is str else ""
 
 
 def _dict(value: Any, key: str) -> Chunk:
@@ -72,7 +68,7 @@ def _anthropic(chunks: Sequence[Chunk]) -> Joined:
     inputs: dict[int, str] = {}
     note = ""
     for chunk in chunks:
-        kind, delta = _word(chunk, "type"), _dict(chunk, "delta")
+        kind, delta = string_of(chunk, "type"), _dict(chunk, "delta")
         index = chunk.get("index")
         if kind == "message_start":
             message |= {key: value for key, value in _dict(chunk, "message").items() if key != "content"}
@@ -80,21 +76,21 @@ def _anthropic(chunks: Sequence[Chunk]) -> Joined:
             blocks[index] = dict(_dict(chunk, "content_block"))
         elif kind == "content_block_delta" and type(index) is int:
             block = blocks.setdefault(index, {"type": "text", "text": ""})
-            key = _DELTAS.get(_word(delta, "type"), "")
+            key = _DELTAS.get(string_of(delta, "type"), "")
             if key:
                 _add(block, key, delta.get(key))
-            elif _word(delta, "type") == "input_json_delta":
-                inputs[index] = inputs.get(index, "") + _word(delta, "partial_json")
-            elif _word(delta, "type") == "citations_delta":
+            elif string_of(delta, "type") == "input_json_delta":
+                inputs[index] = inputs.get(index, "") + string_of(delta, "partial_json")
+            elif string_of(delta, "type") == "citations_delta":
                 block["citations"] = [*_list(block, "citations"), delta.get("citation")]
         elif kind == "message_delta":
             message |= {key: value for key, value in delta.items() if value is not None}
         elif kind == "error":
-            note = f"error: {_word(_dict(chunk, 'error'), 'type')}"
+            note = f"error: {string_of(_dict(chunk, 'error'), 'type')}"
     texts = [_with_input(blocks[index], inputs.get(index, "")) for index in sorted(blocks)]
     unit = json_edit.load_object(dump({**message, "role": "assistant"}))  # whatever a chunk calls it
     unit.set("content", f"[{', '.join(texts)}]")
-    return Joined((str(unit),), note or _word(message, "stop_reason"))
+    return Joined((str(unit),), note or string_of(message, "stop_reason"))
 
 
 def _with_input(block: Chunk, arguments: str) -> str:
@@ -107,8 +103,8 @@ def _with_input(block: Chunk, arguments: str) -> str:
 
 
 ANTHROPIC = Chunks(
-    lambda chunk: _word(chunk, "type") in _ANTHROPIC and "payload" not in chunk,
-    lambda chunk: _word(_dict(chunk, "message"), "id") if chunk.get("type") == "message_start" else "",
+    lambda chunk: string_of(chunk, "type") in _ANTHROPIC and "payload" not in chunk,
+    lambda chunk: string_of(_dict(chunk, "message"), "id") if chunk.get("type") == "message_start" else "",
     _anthropic,
 )
 
@@ -126,7 +122,7 @@ def _chat(chunks: Sequence[Chunk]) -> Joined:
         if index:
             continue
         delta = _dict(choice, "delta")
-        reason = _word(choice, "finish_reason") or reason
+        reason = string_of(choice, "finish_reason") or reason
         for key in ("content", "refusal", "reasoning_content", "reasoning"):
             if key in delta:
                 _add(message, key, delta[key])
@@ -153,7 +149,7 @@ def _add_function(function: Chunk, piece: Chunk) -> None:
         _add(function, key, piece.get(key))
 
 
-CHAT = Chunks(lambda chunk: chunk.get("object") == "chat.completion.chunk", lambda chunk: _word(chunk, "id"), _chat)
+CHAT = Chunks(lambda chunk: chunk.get("object") == "chat.completion.chunk", lambda chunk: string_of(chunk, "id"), _chat)
 
 # OpenAI Responses
 
@@ -177,7 +173,7 @@ def _responses(chunks: Sequence[Chunk]) -> Joined:
     done: set[int] = set()
     note = ""
     for chunk in chunks:
-        kind, at = _word(chunk, "type"), chunk.get("output_index")
+        kind, at = string_of(chunk, "type"), chunk.get("output_index")
         if type(at) is int and kind in ("response.output_item.added", "response.output_item.done"):
             items[at] = dict(_dict(chunk, "item"))
             done |= {at} if kind.endswith(".done") else set()
@@ -188,7 +184,7 @@ def _responses(chunks: Sequence[Chunk]) -> Joined:
             items = dict(enumerate(_list(response, "output"))) or items
             note = "" if kind == "response.completed" else kind.removeprefix("response.")
         elif kind == "error":
-            note = f"error: {_word(chunk, 'code') or _word(chunk, 'message')}"
+            note = f"error: {string_of(chunk, 'code') or string_of(chunk, 'message')}"
     return Joined(tuple(dump(items[at]) for at in sorted(items)), note)
 
 
@@ -206,8 +202,8 @@ def _add_delta(item: Chunk, kind: str, chunk: Chunk) -> None:
 
 
 RESPONSES = Chunks(
-    lambda chunk: _word(chunk, "type").startswith("response.") and ("sequence_number" in chunk or "response" in chunk),
-    lambda chunk: _word(_dict(chunk, "response"), "id") if chunk.get("type") == "response.created" else "",
+    lambda chunk: string_of(chunk, "type").startswith("response.") and ("sequence_number" in chunk or "response" in chunk),
+    lambda chunk: string_of(_dict(chunk, "response"), "id") if chunk.get("type") == "response.created" else "",
     _responses,
 )
 
@@ -219,7 +215,7 @@ def _gemini(chunks: Sequence[Chunk]) -> Joined:
     parts: list[Chunk] = []
     reason = ""
     for candidate in [next(iter(_list(chunk, "candidates")), None) for chunk in chunks]:
-        reason = _word(candidate, "finishReason") or _word(candidate, "finish_reason") or reason
+        reason = string_of(candidate, "finishReason") or string_of(candidate, "finish_reason") or reason
         for part in _list(_dict(candidate, "content"), "parts"):
             last = parts[-1] if parts else {}
             if _is_plain(part) and _is_plain(last) and part.get("thought") == last.get("thought"):
@@ -235,6 +231,6 @@ def _is_plain(part: Any) -> bool:
 
 GEMINI = Chunks(
     lambda chunk: type(chunk.get("candidates")) is list,
-    lambda chunk: _word(chunk, "responseId") or _word(chunk, "response_id"),
+    lambda chunk: string_of(chunk, "responseId") or string_of(chunk, "response_id"),
     _gemini,
 )

@@ -188,6 +188,15 @@ def with_items(text: str, blocks_at: Pointer, items: Sequence[str]) -> str:
     return json_edit.replace_at(text, blocks_at, str(shell))
 
 
+def own_blocks(fragment: Fragment, blocks_at: Pointer) -> Fragment:
+    """Without what other messages have in the same unit. A result in the block of its call has the index ~i."""
+    if fragment.blocks is None:
+        return fragment
+    text = with_blocks(fragment.text, blocks_at, [index if index >= 0 else ~index for index in fragment.blocks])
+    blocks = tuple(place if index >= 0 else ~place for place, index in enumerate(fragment.blocks))
+    return replace(fragment, text=text, blocks=blocks)
+
+
 def with_blocks(text: str, blocks_at: Pointer, places: list[int]) -> str:
     """The unit with only these of its blocks, in this order; a unit without a list is one block."""
     if not (json_edit.raw_at(text, blocks_at) or "").startswith("["):
@@ -195,7 +204,7 @@ def with_blocks(text: str, blocks_at: Pointer, places: list[int]) -> str:
     blocks = json_edit.load_array(json_edit.raw_at(text, blocks_at) or "[]")
     if places == list(range(len(blocks))):
         return text
-    blocks.rebuild(places)
+    blocks.rebuild([place for place in places if place < len(blocks)])  # a message may lie beside an empty list
     return json_edit.replace_at(text, blocks_at, str(blocks))
 
 

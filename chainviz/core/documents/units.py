@@ -115,7 +115,8 @@ class Envelope:
     warnings: tuple[str, ...] = ()
     """What was odd while reading, a sentence each: duplicate keys, NaN, lines that are not JSON."""
     not_understood: tuple[str, ...] = ()
-    """Those of `warnings` about fields that carry tools or instructions: providers cannot be fully checked (issue 8)."""
+    """Why providers cannot be fully checked, a sentence each: fields that carry tools or instructions, elements of the list that
+    are not messages (issue 8)."""
     home: tuple[Span, Span] | None = None
     """Region and content in the upload, of a document whose surroundings were rewritten and are stored elsewhere."""
     lists: Lists | None = None

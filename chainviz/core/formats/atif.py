@@ -26,6 +26,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.call_result_units import joined_halves
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_json, set_at, without
 from chainviz.core.dialects.losses import Room, losses
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json.edit import load_array, parse, raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample
@@ -122,11 +123,6 @@ class ATIF(LeafFormat):
         return losses(message, _ROOM)
 
 
-def _word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if type(value) is str else ""
-
-
 def _results(value: dict[str, Any]) -> list[Any]:
     observation = value.get("observation")
     results = observation.get("results") if type(observation) is dict else None
@@ -145,7 +141,7 @@ def _is_observation(value: dict[str, Any]) -> bool:
 
 def _said(value: dict[str, Any], text: str) -> list[Located]:
     found = []
-    if _word(value, "reasoning_content"):
+    if string_of(value, "reasoning_content"):
         place: Pointer = ("reasoning_content",)
         found.append(Located(Thinking(value["reasoning_content"]), place, (Leaf("content", place),)))
     message = value["message"]
@@ -165,7 +161,7 @@ def _block(item: Any, text: str, place: Pointer) -> Located:
 
 def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     arguments = "" if item.get("arguments") is None else raw_at(text, (*place, "arguments")) or ""
-    part = ToolCall(_word(item, "tool_call_id"), _word(item, "function_name"), arguments)
+    part = ToolCall(string_of(item, "tool_call_id"), string_of(item, "function_name"), arguments)
     leaves = (
         Leaf("id", (*place, "tool_call_id")),
         Leaf("name", (*place, "function_name")),
@@ -177,16 +173,16 @@ def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
 def _result(item: dict[str, Any], value: dict[str, Any], place: Pointer, role: Role) -> Located:
     content, inside = item["content"], (*place, "content")
     if type(content) is list:
-        texts = [(each, index) for index, each in enumerate(content) if type(each) is dict and _word(each, "text")]
+        texts = [(each, index) for index, each in enumerate(content) if type(each) is dict and string_of(each, "text")]
         content = "\n".join(each["text"] for each, _ in texts)
         inside = (*inside, texts[0][1], "text") if len(texts) == 1 else inside
     leaf = Leaf("content" if role == TOOL else "text", inside)
     if role != TOOL:
         return Located(Text(content), place, (leaf,))
-    call_id = _word(item, "source_call_id")
+    call_id = string_of(item, "source_call_id")
     made = value.get("tool_calls")
-    calls = [call for call in made or () if type(call) is dict and _word(call, "tool_call_id") == call_id]
-    name = _word(calls[0], "function_name") if calls else ""
+    calls = [call for call in made or () if type(call) is dict and string_of(call, "tool_call_id") == call_id]
+    name = string_of(calls[0], "function_name") if calls else ""
     return Located(ToolResult(call_id, name, content), place, (Leaf("call_id", (*place, "source_call_id")), leaf))
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Image, Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, unknown, word
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
 
 _HUMAN = "user"
 _KINDS = {
@@ -26,15 +27,15 @@ class AutoGen(ReadOnlyUnits):
     hints = tuple(_KINDS)
 
     def is_message(self, value: object) -> bool:
-        return isinstance(value, dict) and word(value, "type") in _KINDS and "content" in value and "role" not in value
+        return isinstance(value, dict) and string_of(value, "type") in _KINDS and "content" in value and "role" not in value
 
     def messages_in(self, value: Any) -> Sequence[Said]:
-        role = _KINDS[value["type"]] or ("user" if word(value, "source") == _HUMAN else "assistant")
+        role = _KINDS[value["type"]] or ("user" if string_of(value, "source") == _HUMAN else "assistant")
         return [(role, [*_thought(value), *_parts(value, role)])]
 
 
 def _thought(value: dict[str, Any]) -> Iterator[Part]:
-    if word(value, "thought"):
+    if string_of(value, "thought"):
         yield Thinking(value["thought"])
 
 
@@ -45,8 +46,9 @@ def _parts(value: dict[str, Any], role: str) -> Iterator[Part]:
     elif not isinstance(content, list):
         yield Text(as_text(content))
     elif role == "tool":
-        for item in items(value, "content"):
-            yield ToolResult(word(item, "call_id"), word(item, "name"), as_text(item.get("content")), item.get("is_error") is True)
+        for item in objects_of(value, "content"):
+            is_error = item.get("is_error") is True
+            yield ToolResult(string_of(item, "call_id"), string_of(item, "name"), as_text(item.get("content")), is_error)
     else:
         yield from map(_part, content)
 
@@ -56,8 +58,8 @@ def _part(item: Any) -> Part:
     if isinstance(item, str):
         return Text(item)
     if "arguments" in item if isinstance(item, dict) else False:
-        return ToolCall(word(item, "id"), word(item, "name"), as_text(item["arguments"]))
-    if word(item, "data"):
+        return ToolCall(string_of(item, "id"), string_of(item, "name"), as_text(item["arguments"]))
+    if string_of(item, "data"):
         return Image(f"data:image/png;base64,{item['data']}")
-    url = word(inner(item, "image_url"), "url")
+    url = string_of(inner(item, "image_url"), "url")
     return Image(url) if url else unknown(item)

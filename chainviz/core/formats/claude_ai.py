@@ -21,6 +21,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.result_content import read_result_content
 from chainviz.core.documents.json.edit import parse, raw_at
 from chainviz.core.documents.source import Source
@@ -87,11 +88,6 @@ def _kind(item: Any) -> str:
     return kind if isinstance(kind, str) else "content"
 
 
-def _word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def _beside(value: dict[str, Any], text: str) -> Iterator[Part]:
     """Files that a person attached, some with the text that was taken from them."""
     for key, kind in _BESIDE.items():
@@ -108,10 +104,10 @@ def _part(item: Any, text: str, place: Pointer) -> Part:
         return Thinking(item["thinking"])
     if kind == "tool_use":
         arguments = "" if item.get("input") is None else raw_at(text, (*place, "input")) or ""
-        return ToolCall(_word(item, "id"), _word(item, "name"), arguments)
+        return ToolCall(string_of(item, "id"), string_of(item, "name"), arguments)
     if kind == "tool_result":
         content, media = read_result_content(item.get("content"), text, (*place, "content"), _shown)
-        return ToolResult(_word(item, "tool_use_id"), _word(item, "name"), content, item.get("is_error") is True, media)
+        return ToolResult(string_of(item, "tool_use_id"), string_of(item, "name"), content, item.get("is_error") is True, media)
     return Opaque(kind, raw_at(text, place) or "")
 
 

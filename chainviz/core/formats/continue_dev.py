@@ -9,16 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import TOOL, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.units import Unit
 from chainviz.core.formats.read_only_units import (
     ReadOnlyUnits,
     Said,
     as_text,
     inner,
-    items,
     unknown,
     with_results,
-    word,
 )
 
 
@@ -29,7 +28,7 @@ class ContinueDev(ReadOnlyUnits):
     hints = ("contextItems",)
 
     def is_message(self, value: object) -> bool:
-        return isinstance(value, dict) and "contextItems" in value and bool(word(inner(value, "message"), "role"))
+        return isinstance(value, dict) and "contextItems" in value and bool(string_of(inner(value, "message"), "role"))
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         waiting: Message | None = None
@@ -49,29 +48,29 @@ class ContinueDev(ReadOnlyUnits):
         message = value["message"]
         role = message["role"]
         if role == "tool":
-            return [(role, [ToolResult(word(message, "toolCallId"), "", as_text(message.get("content")))])]
+            return [(role, [ToolResult(string_of(message, "toolCallId"), "", as_text(message.get("content")))])]
         if role == "thinking":
-            return [("assistant", [Thinking(as_text(message.get("content")), word(message, "signature"))])]
-        calls = [_call(item) for item in items(message, "toolCalls")]
-        results = [_result(state) for state in items(value, "toolCallStates") if items(state, "output")]
+            return [("assistant", [Thinking(as_text(message.get("content")), string_of(message, "signature"))])]
+        calls = [_call(item) for item in objects_of(message, "toolCalls")]
+        results = [_result(state) for state in objects_of(value, "toolCallStates") if objects_of(state, "output")]
         return with_results(role, [*_content(message.get("content")), *calls], results)
 
 
 def _call(item: dict[str, Any]) -> ToolCall:
     function = inner(item, "function")
-    return ToolCall(word(item, "id"), word(function, "name"), as_text(function.get("arguments")))
+    return ToolCall(string_of(item, "id"), string_of(function, "name"), as_text(function.get("arguments")))
 
 
 def _result(state: dict[str, Any]) -> ToolResult:
-    content = "\n\n".join(word(item, "content") for item in items(state, "output"))
-    name = word(inner(inner(state, "toolCall"), "function"), "name")
-    return ToolResult(word(state, "toolCallId"), name, content, word(state, "status") == "errored")
+    content = "\n\n".join(string_of(item, "content") for item in objects_of(state, "output"))
+    name = string_of(inner(inner(state, "toolCall"), "function"), "name")
+    return ToolResult(string_of(state, "toolCallId"), name, content, string_of(state, "status") == "errored")
 
 
 def _content(content: Any) -> Iterator[Part]:
     for item in content if isinstance(content, list) else [content]:
-        text = item if isinstance(item, str) else word(item, "text")
-        url = word(inner(item, "imageUrl"), "url")
+        text = item if isinstance(item, str) else string_of(item, "text")
+        url = string_of(inner(item, "imageUrl"), "url")
         if text or url:
             yield Text(text) if text else Image(url)
         elif item:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, with_results, word
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, with_results
 
 
 class CopilotChat(ReadOnlyUnits):
@@ -24,7 +25,7 @@ class CopilotChat(ReadOnlyUnits):
     def messages_in(self, value: Any) -> Sequence[Said]:
         asked: list[Said] = [("user", [Text(value["message"]["text"])])]
         metadata = inner(inner(value, "result"), "metadata")
-        rounds = items(metadata, "toolCallRounds")
+        rounds = objects_of(metadata, "toolCallRounds")
         results = inner(metadata, "toolCallResults")
         answered = [said for each in rounds for said in _round(each, results)]
         shown = list(_shown(value))
@@ -32,21 +33,22 @@ class CopilotChat(ReadOnlyUnits):
 
 
 def _round(value: dict[str, Any], returned: dict[str, Any]) -> list[Said]:
-    calls = [ToolCall(word(each, "id"), word(each, "name"), as_text(each.get("arguments"))) for each in items(value, "toolCalls")]
+    called = objects_of(value, "toolCalls")
+    calls = [ToolCall(string_of(each, "id"), string_of(each, "name"), as_text(each.get("arguments"))) for each in called]
     thought = as_text(inner(value, "thinking").get("text"))
-    texts = [Text(word(value, "response"))] if word(value, "response") else []
+    texts = [Text(string_of(value, "response"))] if string_of(value, "response") else []
     results = [ToolResult(call.id, call.name, _content(returned[call.id])) for call in calls if call.id in returned]
     return with_results("assistant", [*([Thinking(thought)] if thought else []), *texts, *calls], results)
 
 
 def _content(returned: Any) -> str:
-    return "\n".join(as_text(item.get("value")) for item in items(returned, "content"))
+    return "\n".join(as_text(item.get("value")) for item in objects_of(returned, "content"))
 
 
 def _shown(value: dict[str, Any]) -> Iterator[Part]:
-    for item in items(value, "response"):
-        kind = word(item, "kind")
-        text = word(item, "value") or word(inner(item, "content"), "value")
+    for item in objects_of(value, "response"):
+        kind = string_of(item, "kind")
+        text = string_of(item, "value") or string_of(inner(item, "content"), "value")
         if kind == "thinking" and text:
             yield Thinking(text)
         elif kind in ("", "markdownContent") and text:

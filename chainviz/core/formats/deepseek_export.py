@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, items, unknown, word
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, unknown
 
 _KINDS = ("REQUEST", "RESPONSE", "THINK")
 
@@ -21,16 +22,16 @@ class DeepSeekExport(ReadOnlyUnits):
     hints = ("fragments",)
 
     def is_message(self, value: object) -> bool:
-        return any(word(item, "type") in _KINDS for item in items(value, "fragments"))
+        return any(string_of(item, "type") in _KINDS for item in objects_of(value, "fragments"))
 
     def messages_in(self, value: Any) -> Sequence[Said]:
-        fragments = items(value, "fragments")
-        is_asked = any(word(item, "type") == "REQUEST" for item in fragments)
-        return [(word(value, "role").lower() or ("user" if is_asked else "assistant"), [_part(item) for item in fragments])]
+        fragments = objects_of(value, "fragments")
+        is_asked = any(string_of(item, "type") == "REQUEST" for item in fragments)
+        return [(string_of(value, "role").lower() or ("user" if is_asked else "assistant"), [_part(item) for item in fragments])]
 
 
 def _part(item: dict[str, Any]) -> Part:
-    kind, content = word(item, "type"), word(item, "content")
+    kind, content = string_of(item, "type"), string_of(item, "content")
     if kind == "THINK":
         return Thinking(content)
     return Text(content) if kind in _KINDS else unknown(item)

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import dump
 from chainviz.core.documents.units import Unit
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, items, unknown, with_results, word
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, unknown, with_results
 
 _SAID = ("user", "gemini")
 _KINDS = (*_SAID, "info", "error", "warning")
@@ -35,7 +36,7 @@ class GeminiCLI(ReadOnlyUnits):
         waiting: list[Unit] = []
         for unit in units:
             is_new = self.is_message(unit.value) and unit.value["type"] in _SAID
-            if is_new and waiting and word(waiting[0].value, "id") == unit.value["id"]:
+            if is_new and waiting and string_of(waiting[0].value, "id") == unit.value["id"]:
                 yield from waiting
                 waiting = [unit]
             elif is_new:
@@ -49,21 +50,21 @@ class GeminiCLI(ReadOnlyUnits):
         if value["type"] not in _SAID:
             return ()
         parts = [*_thoughts(value), *_content(value["content"])]
-        calls = items(value, "toolCalls")
-        made = [ToolCall(word(call, "id"), word(call, "name"), dump(call.get("args") or {})) for call in calls]
+        calls = objects_of(value, "toolCalls")
+        made = [ToolCall(string_of(call, "id"), string_of(call, "name"), dump(call.get("args") or {})) for call in calls]
         results = [_result(call) for call in calls if call.get("result") is not None]
         return with_results(value["type"], [*parts, *made], results)
 
 
 def _thoughts(value: dict[str, Any]) -> Iterator[Part]:
-    for thought in items(value, "thoughts"):
-        yield Thinking("\n".join(filter(None, (word(thought, "subject"), word(thought, "description")))))
+    for thought in objects_of(value, "thoughts"):
+        yield Thinking("\n".join(filter(None, (string_of(thought, "subject"), string_of(thought, "description")))))
 
 
 def _content(content: Any) -> Iterator[Part]:
     """A text, a part, or a list of both."""
     for item in content if isinstance(content, list) else [content]:
-        text = item if isinstance(item, str) else word(item, "text")
+        text = item if isinstance(item, str) else string_of(item, "text")
         if text:
             yield Text(text)
         elif item and not isinstance(item, str):
@@ -75,6 +76,6 @@ def _result(call: dict[str, Any]) -> ToolResult:
     found = call["result"]
     responses = [item.get("functionResponse") for item in found if isinstance(item, dict)] if isinstance(found, list) else []
     outputs = [response.get("response") for response in responses if isinstance(response, dict)]
-    texts = [word(output, "output") or word(output, "error") or as_text(output) for output in outputs]
+    texts = [string_of(output, "output") or string_of(output, "error") or as_text(output) for output in outputs]
     content = "\n".join(texts) if texts else as_text(found)
-    return ToolResult(word(call, "id"), word(call, "name"), content, call.get("status") == "error")
+    return ToolResult(string_of(call, "id"), string_of(call, "name"), content, call.get("status") == "error")

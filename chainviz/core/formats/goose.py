@@ -8,8 +8,9 @@ from itertools import groupby
 from typing import Any
 
 from chainviz.core.chain.messages import Image, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import dump
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, unknown, word
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
 
 
 class Goose(ReadOnlyUnits):
@@ -26,31 +27,31 @@ class Goose(ReadOnlyUnits):
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         message = _message(value)
-        blocks = groupby(items(message, "content"), key=lambda item: word(item, "type") == "toolResponse")
+        blocks = groupby(objects_of(message, "content"), key=lambda item: string_of(item, "type") == "toolResponse")
         found = [("tool" if is_result else message["role"], [_part(item) for item in group]) for is_result, group in blocks]
         return found or [(message["role"], [])]
 
 
 def _message(value: object) -> dict[str, Any]:
     """The message, which an event holds."""
-    if word(value, "type") == "message":
+    if string_of(value, "type") == "message":
         return inner(value, "message")
     return value if isinstance(value, dict) else {}
 
 
 def _part(item: dict[str, Any]) -> Part:
-    kind = word(item, "type")
+    kind = string_of(item, "type")
     if kind in ("text", "reasoning"):
-        return Text(word(item, "text")) if kind == "text" else Thinking(word(item, "text"))
+        return Text(string_of(item, "text")) if kind == "text" else Thinking(string_of(item, "text"))
     if kind == "thinking":
-        return Thinking(word(item, "thinking"), word(item, "signature"))
+        return Thinking(string_of(item, "thinking"), string_of(item, "signature"))
     if kind == "redactedThinking":
-        return Thinking("", word(item, "data"), redacted=True)
+        return Thinking("", string_of(item, "data"), redacted=True)
     if kind == "image":
-        return Image(f"data:{word(item, 'mimeType')};base64,{word(item, 'data')}")
+        return Image(f"data:{string_of(item, 'mimeType')};base64,{string_of(item, 'data')}")
     if kind in ("toolRequest", "frontendToolRequest"):
         call = inner(inner(item, "toolCall"), "value")
-        return ToolCall(word(item, "id"), word(call, "name"), dump(call.get("arguments") or {}))
+        return ToolCall(string_of(item, "id"), string_of(call, "name"), dump(call.get("arguments") or {}))
     return _result(item) if kind == "toolResponse" else unknown(item)
 
 
@@ -60,8 +61,8 @@ def _result(item: dict[str, Any]) -> ToolResult:
     value = result.get("value")
     contents = value.get("content") if isinstance(value, dict) else value
     shown = [each for each in contents if _is_for_model(each)] if isinstance(contents, list) else contents
-    is_error = word(result, "status") == "error" or inner(result, "value").get("isError") is True
-    return ToolResult(word(item, "id"), "", word(result, "error") or as_text(shown), is_error)
+    is_error = string_of(result, "status") == "error" or inner(result, "value").get("isError") is True
+    return ToolResult(string_of(item, "id"), "", string_of(result, "error") or as_text(shown), is_error)
 
 
 def _is_for_model(content: Any) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Image, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import dump
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, unknown, word
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
 
 _KINDS = ("text", "tool_call", "tool_call_result", "reasoning", "image")
 
@@ -33,20 +34,20 @@ class Haystack(ReadOnlyUnits):
 def _members(value: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
     """Before version 2.13 the names had an underscore in front."""
     mark = "_" if "_role" in value else ""
-    return word(value, f"{mark}role"), items(value, f"{mark}content")
+    return string_of(value, f"{mark}role"), objects_of(value, f"{mark}content")
 
 
 def _part(item: dict[str, Any]) -> Part:
     call, result = inner(item, "tool_call"), inner(item, "tool_call_result")
-    if word(item, "text"):
+    if string_of(item, "text"):
         return Text(item["text"])
     if call:
-        return ToolCall(word(call, "id"), word(call, "tool_name"), dump(call.get("arguments")))
+        return ToolCall(string_of(call, "id"), string_of(call, "tool_name"), dump(call.get("arguments")))
     if result:
         origin = inner(result, "origin")
         content, is_error = as_text(result.get("result")), result.get("error") is True
-        return ToolResult(word(origin, "id"), word(origin, "tool_name"), content, is_error)
+        return ToolResult(string_of(origin, "id"), string_of(origin, "tool_name"), content, is_error)
     if inner(item, "reasoning"):
-        return Thinking(word(item["reasoning"], "reasoning_text"))
+        return Thinking(string_of(item["reasoning"], "reasoning_text"))
     image = inner(item, "image")
-    return Image(f"data:{word(image, 'mime_type')};base64,{word(image, 'base64_image')}") if image else unknown(item)
+    return Image(f"data:{string_of(image, 'mime_type')};base64,{string_of(image, 'base64_image')}") if image else unknown(item)

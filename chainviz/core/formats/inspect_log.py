@@ -28,6 +28,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.media import as_url, located_file
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller, is_object
 from chainviz.core.dialects.result_content import (
     ResultElements,
@@ -117,11 +118,6 @@ def _is_own(value: Any) -> bool:
     return isinstance(calls, list) and any(isinstance(call, dict) and isinstance(call.get("function"), str) for call in calls)
 
 
-def _word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if type(value) is str else ""
-
-
 def _content(value: dict[str, Any], text: str, has_calls: bool) -> list[Located]:
     content = value.get("content")
     if type(content) is list:
@@ -139,7 +135,7 @@ def _block(item: Any, text: str, place: Pointer) -> Located:
     elif kind == "reasoning" and type(item.get("reasoning")) is str:
         found = _reasoning(item, place)
     elif kind == "image" and type(item.get("image")) is str:
-        detail = _word(item, "detail") if item.get("detail") != "auto" else ""
+        detail = string_of(item, "detail") if item.get("detail") != "auto" else ""
         leaves = (Leaf("url", (*place, "image")), Leaf("detail", (*place, "detail")))
         found = Located(Image(item["image"], detail), place, leaves)
     elif kind == "document" and type(item.get("document")) is str:
@@ -152,15 +148,15 @@ def _block(item: Any, text: str, place: Pointer) -> Located:
 def _reasoning(item: dict[str, Any], place: Pointer) -> Located:
     """Redacted reasoning is opaque: its text is the provider's."""
     if item.get("redacted") is True:
-        part = Thinking(_word(item, "summary"), item["reasoning"], True)
+        part = Thinking(string_of(item, "summary"), item["reasoning"], True)
         return Located(part, place, (Leaf("content", (*place, "summary")), Leaf("signature", (*place, "reasoning"))))
-    part = Thinking(item["reasoning"], _word(item, "signature"))
+    part = Thinking(item["reasoning"], string_of(item, "signature"))
     return Located(part, place, (Leaf("content", (*place, "reasoning")), Leaf("signature", (*place, "signature"))))
 
 
 def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     arguments = "" if item.get("arguments") is None else raw_at(text, (*place, "arguments")) or ""
-    part = ToolCall(_word(item, "id"), _word(item, "function"), arguments)
+    part = ToolCall(string_of(item, "id"), string_of(item, "function"), arguments)
     leaves = (
         Leaf("id", (*place, "id")),
         Leaf("name", (*place, "function")),
@@ -172,11 +168,11 @@ def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
 def _result(value: dict[str, Any], text: str) -> Located:
     content, media = read_result_content(value.get("content"), text, _CONTENT, _shown)
     error = value["error"] if type(value.get("error")) is dict else {}
-    reason = _word(error, "message")
+    reason = string_of(error, "message")
     said = content_leaves(_CONTENT, _ELEMENTS) if content or media or not reason else ()
     repeated = (Leaf("content", ("error", "message")),) if reason and reason == (content or reason) else ()
     part = ToolResult(
-        _word(value, "tool_call_id"), _word(value, "function"), content if said else reason, bool(error), media
+        string_of(value, "tool_call_id"), string_of(value, "function"), content if said else reason, bool(error), media
     )
     leaves = (Leaf("call_id", ("tool_call_id",)), Leaf("name", ("function",)), Leaf("is_error", ("error",), _error))
     return Located(part, (), (*leaves, *said, *repeated))

@@ -25,10 +25,11 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.frameworks.langchain_calls import BLOCKS, block_call, find_calls, word
+from chainviz.core.dialects.frameworks.langchain_calls import BLOCKS, block_call, find_calls
 from chainviz.core.dialects.leaves import Host, Leaf, Located
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.media import as_url, encoded_of, located_media
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller, is_json, is_object
 from chainviz.core.dialects.result_content import (
     ResultElements,
@@ -183,7 +184,7 @@ def _content(inner: dict[str, Any], text: str, at: Pointer, role: Role) -> Itera
 def _block(item: Any, text: str, place: Pointer, role: Role) -> Located:
     if type(item) is str:
         return Located(Text(item), place, (Leaf("text", place),))
-    kind = word(item, "type") if type(item) is dict else ""
+    kind = string_of(item, "type") if type(item) is dict else ""
     if kind == "text" and type(item.get("text")) is str:
         return Located(Text(item["text"]), place, (Leaf("text", (*place, "text")),))
     if kind in ("reasoning", "thinking", "redacted_thinking"):
@@ -231,11 +232,11 @@ def _file(item: dict[str, Any], place: Pointer) -> Located | None:
 
 
 def _result(inner: dict[str, Any], text: str, at: Pointer) -> Located:
-    name = word(inner, "name")
+    name = string_of(inner, "name")
     place = (*at, "content")
     content, media = read_result_content(inner.get("content"), text, place, _shown)
     is_error = inner.get("status") == "error"
-    part = ToolResult(word(inner, "tool_call_id") or name, name, content, is_error, media)
+    part = ToolResult(string_of(inner, "tool_call_id") or name, name, content, is_error, media)
     leaves = (
         Leaf("call_id", (*at, "tool_call_id")),
         Leaf("name", (*at, "name")),
@@ -248,7 +249,7 @@ def _result(inner: dict[str, Any], text: str, at: Pointer) -> Located:
 def _shown(item: dict[str, Any]) -> str | Image | Binary | None:
     """What an element of a result says."""
     if item.get("type") == "text":
-        return word(item, "text") if type(item.get("text")) is str else None
+        return string_of(item, "text") if type(item.get("text")) is str else None
     located = _block(item, "", (), AI) if item.get("type") in ("image", "image_url", "file") else None
     part = located.part if located is not None else None
     return part if isinstance(part, Image | Binary) else None

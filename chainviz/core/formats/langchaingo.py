@@ -23,6 +23,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.dialects.parts_list import ElementWriter, patched_parts
 from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object, reasoning_of
 from chainviz.core.dialects.whole_units import read_again, read_units
@@ -157,11 +158,6 @@ def _hung(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(result)
 
 
-def _word(item: Any, key: str, default: str = "") -> str:
-    value = item.get(key, default) if type(item) is dict else default
-    return value if type(value) is str else default
-
-
 def _parts(value: dict[str, Any], text: str) -> tuple[Part, ...]:
     parts = value.get("parts")
     if type(parts) is list:
@@ -176,18 +172,18 @@ def _part(item: Any, text: str, at: int) -> Part:
         return Text(inner, _reasoning(item), origin=at)
     if type(inner) is dict:
         if kind == "image_url":
-            return Image(_word(inner, "url"), _word(inner, "detail"), origin=at)
+            return Image(string_of(inner, "url"), string_of(inner, "detail"), origin=at)
         if kind == "tool_call":
             function = inner.get("function")
             return ToolCall(
-                _word(inner, "id"), _word(function, "name"), _word(function, "arguments"),
-                _word(inner, "type"), type(function) is dict, _reasoning(inner), origin=at,
+                string_of(inner, "id"), string_of(function, "name"), string_of(function, "arguments"),
+                string_of(inner, "type"), type(function) is dict, _reasoning(inner), origin=at,
             )  # fmt: skip
         if kind == "tool_response":
-            return ToolResult(_word(inner, "tool_call_id"), _word(inner, "name"), _word(inner, "content"), origin=at)
-        content = decode_base64(_word(inner, "data")) if kind == "binary" else None
+            return ToolResult(string_of(inner, "tool_call_id"), string_of(inner, "name"), string_of(inner, "content"), origin=at)
+        content = decode_base64(string_of(inner, "data")) if kind == "binary" else None
         if content is not None:
-            return Binary(_word(inner, "mime_type"), content, origin=at)
+            return Binary(string_of(inner, "mime_type"), content, origin=at)
     return Opaque(kind if type(kind) is str else "part", json_edit.raw_at(text, ("parts", at)) or "", origin=at)
 
 
@@ -196,10 +192,10 @@ def _reasoning(item: dict[str, Any]) -> Reasoning | None:
     found = item.get("reasoning")
     if type(found) is not dict:
         return None
-    content, signature = _word(found, "content"), _word(found, "signature")
-    blocks = [block for block in found.get("blocks") or () if type(block) is dict]
-    content = content or "\n\n".join(filter(None, [_word(block, "text") for block in blocks]))
-    signature = signature or next(filter(None, [_word(block, "signature") for block in blocks]), "")
+    content, signature = string_of(found, "content"), string_of(found, "signature")
+    blocks = objects_of(found, "blocks")
+    content = content or "\n\n".join(filter(None, [string_of(block, "text") for block in blocks]))
+    signature = signature or next(filter(None, [string_of(block, "signature") for block in blocks]), "")
     return Reasoning(content, signature)
 
 

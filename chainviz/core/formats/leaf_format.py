@@ -10,7 +10,7 @@ from chainviz.core.chain.messages import NEW, TOOL, Fragment, Message, Part, Rol
 from chainviz.core.dialects import leaves
 from chainviz.core.dialects.leaves import Host, Located, Writer
 from chainviz.core.dialects.patching import Speller, matched
-from chainviz.core.documents.assemble import with_blocks
+from chainviz.core.documents.assemble import own_blocks
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.units import Pointer, Unit
 from chainviz.core.formats.contract import Format, Style
@@ -109,7 +109,7 @@ class LeafFormat(Format):
 
     def _patched(self, message: Message, old: Message, style: Style) -> tuple[Fragment, ...]:
         """A new part joins the unit of the part before it; a unit that loses its last part goes, unless it is the only one."""
-        owned = [_own(fragment, self.blocks_at) for fragment in message.source]
+        owned = [own_blocks(fragment, self.blocks_at) for fragment in message.source]
         located = self.locate_all([(each.text, json_edit.parse(each.text)) for each in owned], (old.role, owned[0].blocks))
         starts = [sum(map(len, located[:place])) for place in range(len(located))]
         shares: list[list[Part]] = [[] for _ in located]
@@ -152,11 +152,3 @@ def near_value(style: Style) -> Any:
     return json_edit.parse(style.near) if style.near else None
 
 
-def _own(fragment: Fragment, at: Pointer) -> Fragment:
-    """Without what other messages have in the same unit."""
-    if fragment.blocks is None:
-        return fragment
-    places = [index if index >= 0 else ~index for index in fragment.blocks]
-    text = with_blocks(fragment.text, at, places)
-    blocks = range(len(places))
-    return replace(fragment, text=text, blocks=tuple(i if own >= 0 else ~i for i, own in zip(blocks, fragment.blocks, strict=True)))

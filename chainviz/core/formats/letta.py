@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Text, Thinking, ToolCall, ToolResult
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, word
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner
 
 _SAID = {"system_message": "system", "user_message": "user", "assistant_message": "assistant"}
 _KINDS = (*_SAID, "reasoning_message", "hidden_reasoning_message", "tool_call_message", "tool_return_message")
@@ -19,18 +20,18 @@ class Letta(ReadOnlyUnits):
     hints = ("message_type",)
 
     def is_message(self, value: object) -> bool:
-        return word(value, "message_type") in _KINDS
+        return string_of(value, "message_type") in _KINDS
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         kind = value["message_type"]
         if kind in _SAID:
             return [(_SAID[kind], [Text(as_text(value.get("content")))])]
         if kind == "tool_call_message":
-            calls = items(value, "tool_calls") or [inner(value, "tool_call")]
-            made = [ToolCall(word(call, "tool_call_id"), word(call, "name"), as_text(call.get("arguments"))) for call in calls]
+            calls = objects_of(value, "tool_calls") or [inner(value, "tool_call")]
+            made = [ToolCall(string_of(call, "tool_call_id"), string_of(call, "name"), as_text(call.get("arguments"))) for call in calls]
             return [("assistant", made)]
         if kind == "tool_return_message":
-            content, is_error = as_text(value.get("tool_return")), word(value, "status") == "error"
-            return [("tool", [ToolResult(word(value, "tool_call_id"), word(value, "name"), content, is_error)])]
-        hidden = word(value, "hidden_reasoning")
-        return [("assistant", [Thinking(word(value, "reasoning"), word(value, "signature") or hidden, redacted=bool(hidden))])]
+            content, is_error = as_text(value.get("tool_return")), string_of(value, "status") == "error"
+            return [("tool", [ToolResult(string_of(value, "tool_call_id"), string_of(value, "name"), content, is_error)])]
+        hidden = string_of(value, "hidden_reasoning")
+        return [("assistant", [Thinking(string_of(value, "reasoning"), string_of(value, "signature") or hidden, redacted=bool(hidden))])]

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.units import Unit
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, in_steps, inner, items, unknown, word
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, in_steps, inner, unknown
 
 
 class LibreChat(ReadOnlyUnits):
@@ -27,7 +28,7 @@ class LibreChat(ReadOnlyUnits):
         units = list(units)
         others = _other_branches([unit.value for unit in units if self.is_message(unit.value)])
         for unit in units:
-            if self.is_message(unit.value) and word(unit.value, "messageId") in others:
+            if self.is_message(unit.value) and string_of(unit.value, "messageId") in others:
                 yield unit
             else:
                 yield from super().read((unit,))
@@ -36,18 +37,18 @@ class LibreChat(ReadOnlyUnits):
         found: list[Said] = []
         while value:
             found += _said(value)
-            children = items(value, "children")
+            children = objects_of(value, "children")
             value = children[-1] if children and self.is_message(children[-1]) else None
         return found
 
 
 def _other_branches(messages: Sequence[dict[str, Any]]) -> set[str]:
     """The ids of the messages that do not lead to the last one; none of a list in which every message has one answer."""
-    parents = {word(each, "messageId"): word(each, "parentMessageId") for each in messages}
+    parents = {string_of(each, "messageId"): string_of(each, "parentMessageId") for each in messages}
     named = [*filter(None, parents.values())]
     if len(set(named)) == len(named):
         return set()
-    others, at = {*parents} - {""}, word(messages[-1], "messageId")
+    others, at = {*parents} - {""}, string_of(messages[-1], "messageId")
     while at in others:
         others.remove(at)
         at = parents[at]
@@ -56,23 +57,23 @@ def _other_branches(messages: Sequence[dict[str, Any]]) -> set[str]:
 
 def _said(message: dict[str, Any]) -> Sequence[Said]:
     role = "user" if message["isCreatedByUser"] else "assistant"
-    blocks = items(message, "content")
+    blocks = objects_of(message, "content")
     return in_steps(role, map(_block, blocks)) if blocks else [(role, [*_text(message)])]
 
 
 def _text(message: dict[str, Any]) -> Iterator[Part]:
-    if word(message, "text"):
+    if string_of(message, "text"):
         yield Text(message["text"])
 
 
 def _block(item: dict[str, Any]) -> tuple[Part, ToolResult | None]:
-    kind = word(item, "type")
+    kind = string_of(item, "type")
     if kind in ("text", "error"):
         return Text(as_text(inner(item, kind).get("value") or item.get(kind))), None
     if kind == "think":
         return Thinking(as_text(item.get("think"))), None
     call = inner(item, "tool_call")
-    if kind != "tool_call" or not word(call, "name"):
+    if kind != "tool_call" or not string_of(call, "name"):
         return unknown(item), None
-    id, name, output = word(call, "id"), call["name"], call.get("output")
+    id, name, output = string_of(call, "id"), call["name"], call.get("output")
     return ToolCall(id, name, as_text(call.get("args"))), None if output is None else ToolResult(id, name, as_text(output))

@@ -28,6 +28,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.parts_list import ElementWriter, patched_parts
 from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object
 from chainviz.core.dialects.whole_units import has_role, read_again, read_units
@@ -112,28 +113,23 @@ def _parts(value: dict[str, Any], text: str) -> tuple[Part, ...]:
     return tuple([_part(item, text, at) for at, item in enumerate(value.get("parts") or ())])
 
 
-def _word(item: dict[str, Any], key: str, default: str = "") -> str:
-    value = item.get(key, default)
-    return value if type(value) is str else default
-
-
 def _part(item: Any, text: str, at: int) -> Part:
     kind = item.get("type") if type(item) is dict else None
     if kind == "text":
-        return Text(_word(item, "text"), _reasoning(item), origin=at)
+        return Text(string_of(item, "text"), _reasoning(item), origin=at)
     if kind == "tool_call":
         return ToolCall(
-            _word(item, "id"), _word(item, "name"), _word(item, "arguments"), _word(item, "call_type", "function"),
+            string_of(item, "id"), string_of(item, "name"), string_of(item, "arguments"), string_of(item, "call_type", "function"),
             not item.get("no_function"), _reasoning(item), origin=at,
         )  # fmt: skip
     if kind == "tool_response":
         media = tuple(found for found in map(_media, item.get("media") or ()) if found is not None)
         is_error = item.get("is_error") is True
         return ToolResult(
-            _word(item, "tool_call_id"), _word(item, "name"), _word(item, "content"), is_error, media, origin=at
+            string_of(item, "tool_call_id"), string_of(item, "name"), string_of(item, "content"), is_error, media, origin=at
         )
     if kind == "thinking" and type(item.get("text")) is str:
-        return Thinking(item["text"], _word(item, "signature"), item.get("redacted") is True, origin=at)
+        return Thinking(item["text"], string_of(item, "signature"), item.get("redacted") is True, origin=at)
     media_part = _media(item, at) if kind in ("image_url", "binary") else None
     if media_part is not None:
         return media_part
@@ -144,14 +140,14 @@ def _media(item: Any, at: int = -1) -> Image | Binary | None:
     if type(item) is not dict:
         return None
     if item.get("type") == "image_url":
-        return Image(_word(item, "url"), _word(item, "detail"), origin=at)
-    content = decode_base64(_word(item, "data_b64"))
-    return None if content is None else Binary(_word(item, "mime"), content, origin=at)
+        return Image(string_of(item, "url"), string_of(item, "detail"), origin=at)
+    content = decode_base64(string_of(item, "data_b64"))
+    return None if content is None else Binary(string_of(item, "mime"), content, origin=at)
 
 
 def _reasoning(item: dict[str, Any]) -> Reasoning | None:
     found = item.get("reasoning")
-    return Reasoning(_word(found, "content"), _word(found, "signature")) if type(found) is dict else None
+    return Reasoning(string_of(found, "content"), string_of(found, "signature")) if type(found) is dict else None
 
 
 def _members(part: Part, speller: Speller) -> dict[str, str]:
@@ -212,7 +208,7 @@ def _element(part: Part, speller: Speller) -> str:
 
 def _stays(item: dict[str, Any]) -> bool:
     """Whether a part of another format may stand among ours: it names its type as ours do, and none of ours."""
-    kind = _word(item, "type")
+    kind = string_of(item, "type")
     return bool(kind) and kind not in _OWN - {"cache_control"} and not isinstance(item.get(kind), dict)
 
 

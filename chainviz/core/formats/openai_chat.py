@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chainviz.core.dialects.chat.openai_read import ROLES
+from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.units import Sample
 from chainviz.core.formats.chat_format import ChatFormat
 
@@ -39,8 +40,7 @@ class OpenAIChat(ChatFormat):
             if "parts" in value and "content" not in value:
                 return 0.0
             content = value.get("content")
-            kinds = {item.get("type") for item in content if isinstance(item, dict)} if isinstance(content, list) else set()
-            if any(isinstance(kind, str) and kind in _FOREIGN_BLOCKS for kind in kinds):
+            if isinstance(content, list) and any(string_of(item, "type") in _FOREIGN_BLOCKS for item in content):
                 return 0.05
             if isinstance(content, list) and any(isinstance(item, dict) and "type" not in item for item in content):
                 score = max(score, 0.1)

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, ToolCall, ToolResult
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, word
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner
 
 _ADDED = ("conversation.item.created", "conversation.item.added")
 _ENDED = "response.output_item.done"
@@ -25,13 +26,13 @@ class OpenAIRealtime(ReadOnlyUnits):
     certainty = 0.98
 
     def is_message(self, value: object) -> bool:
-        return word(value, "type") in (*_ADDED, _ENDED, _HEARD, *_STARTS) and "event_id" in value  # type: ignore[operator]
+        return string_of(value, "type") in (*_ADDED, _ENDED, _HEARD, *_STARTS) and "event_id" in value  # type: ignore[operator]
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         kind, item = value["type"], inner(value, "item")
         if kind == _HEARD:
-            return [("user", [Text(word(value, "transcript"))])]
-        if kind in _ADDED and (word(item, "role") == "assistant" or word(item, "type") == "function_call"):
+            return [("user", [Text(string_of(value, "transcript"))])]
+        if kind in _ADDED and (string_of(item, "role") == "assistant" or string_of(item, "type") == "function_call"):
             return ()  # its end repeats it
         if kind in _STARTS:
             return ()
@@ -40,16 +41,16 @@ class OpenAIRealtime(ReadOnlyUnits):
 
 
 def _said(item: dict[str, Any]) -> Said:
-    kind = word(item, "type")
+    kind = string_of(item, "type")
     if kind == "function_call":
-        return "assistant", [ToolCall(word(item, "call_id"), word(item, "name"), as_text(item.get("arguments")))]
+        return "assistant", [ToolCall(string_of(item, "call_id"), string_of(item, "name"), as_text(item.get("arguments")))]
     if kind == "function_call_output":
-        return "tool", [ToolResult(word(item, "call_id"), "", as_text(item.get("output")))]
-    return word(item, "role"), [*_texts(item)]
+        return "tool", [ToolResult(string_of(item, "call_id"), "", as_text(item.get("output")))]
+    return string_of(item, "role"), [*_texts(item)]
 
 
 def _texts(item: dict[str, Any]) -> Iterator[Part]:
-    for block in items(item, "content"):
-        text = word(block, "text") or word(block, "transcript")
+    for block in objects_of(item, "content"):
+        text = string_of(block, "text") or string_of(block, "transcript")
         if text:
             yield Text(text)

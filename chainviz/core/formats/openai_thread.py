@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Image, Part, Text
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import parse, span_of
 from chainviz.core.documents.json.scan import byte_length
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.documents.units import FoundList, ListSpan, Pointer, Sample, Span
 from chainviz.core.formats.read_only import HEAD
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, inner, items, unknown, word
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, inner, unknown
 
 _OBJECT = "thread.message"
 
@@ -24,7 +25,7 @@ class OpenAIThread(ReadOnlyUnits):
     hints = ("thread_id",)
 
     def is_message(self, value: object) -> bool:
-        return word(value, "object") == _OBJECT and bool(word(value, "role"))
+        return string_of(value, "object") == _OBJECT and bool(string_of(value, "role"))
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
         if source.size > RAW_LIMIT or f'"{_OBJECT}"' not in source.text(0, HEAD):
@@ -60,11 +61,11 @@ def _found(source: Source, text: str, at: Pointer, listed: list[dict[str, Any]])
 
 
 def _parts(value: dict[str, Any]) -> Iterator[Part]:
-    for item in items(value, "content"):
-        kind = word(item, "type")
+    for item in objects_of(value, "content"):
+        kind = string_of(item, "type")
         if kind == "text":
-            yield Text(word(inner(item, "text"), "value"))
-        elif kind == "image_url" and word(inner(item, "image_url"), "url"):
+            yield Text(string_of(inner(item, "text"), "value"))
+        elif kind == "image_url" and string_of(inner(item, "image_url"), "url"):
             yield Image(item["image_url"]["url"])
         else:
             yield unknown(item)

@@ -30,6 +30,7 @@ from chainviz.core.dialects.frameworks import openhands_events as events
 from chainviz.core.dialects.frameworks.openhands_new_events import new_event
 from chainviz.core.dialects.leaves import Host, Located
 from chainviz.core.dialects.losses import TEXTS_JOIN, Room, has_several_texts, losses
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller, reasoning_of
 from chainviz.core.documents.json.edit import parse, raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample, Unit
@@ -167,7 +168,7 @@ class OpenHands(LeafFormat):
 
     def note(self, value: Any) -> str:
         choice = events.value_at(value, (events.METADATA, *events.MESSAGE[:-1]))
-        return events.word(choice, "finish_reason")
+        return string_of(choice, "finish_reason")
 
     def losses(self, message: Message) -> tuple[str, ...]:
         thinks = bool(reasoning_of(message)) and not any(isinstance(part, ToolCall) for part in message.parts)
@@ -190,7 +191,7 @@ def _is_event(value: object) -> bool:
 
 def _is_version_1(text: str) -> bool:
     value = parse(text) if text else None
-    return type(value) is dict and value.get("kind") in events.KINDS_V1
+    return string_of(value, "kind") in events.KINDS_V1
 
 
 def _new_event(message: Message, speller: Speller) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, ToolCall, ToolResult
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, word
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner
 
 _ROLES = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")} | {"gen_ai.choice": "assistant"}
 
@@ -30,21 +31,21 @@ class OTelEvents(ReadOnlyUnits):
         message = message if isinstance(message, dict) else told
         role, content = _ROLES[name], as_text(message.get("content"))
         if role == "tool":
-            return [(role, [ToolResult(word(message, "id"), word(message, "name"), content)])]
+            return [(role, [ToolResult(string_of(message, "id"), string_of(message, "name"), content)])]
         texts: list[Part] = [Text(content)] if content else []
-        return [(word(message, "role") or role, [*texts, *_calls(message)])]
+        return [(string_of(message, "role") or role, [*texts, *_calls(message)])]
 
 
 def _name(value: object) -> str:
     if not isinstance(value, dict):
         return ""
-    own = next((value[key] for key in ("name", "eventName", "event_name") if word(value, key) in _ROLES), "")
-    return own or (word(_attributes(value), "event.name") if "body" in value else "")
+    own = next((value[key] for key in ("name", "eventName", "event_name") if string_of(value, key) in _ROLES), "")
+    return own or (string_of(_attributes(value), "event.name") if "body" in value else "")
 
 
 def _attributes(value: dict[str, Any]) -> dict[str, Any]:
-    listed = items(value, "attributes")
-    return {word(each, "key"): _plain(each.get("value")) for each in listed} if listed else inner(value, "attributes")
+    listed = objects_of(value, "attributes")
+    return {string_of(each, "key"): _plain(each.get("value")) for each in listed} if listed else inner(value, "attributes")
 
 
 def _plain(value: Any) -> Any:
@@ -53,9 +54,9 @@ def _plain(value: Any) -> Any:
         return value
     ((kind, held),) = value.items()
     if kind == "kvlistValue":
-        return {word(each, "key"): _plain(each.get("value")) for each in items(held, "values")}
+        return {string_of(each, "key"): _plain(each.get("value")) for each in objects_of(held, "values")}
     if kind == "arrayValue":
-        return [_plain(each) for each in items(held, "values")]
+        return [_plain(each) for each in objects_of(held, "values")]
     return held if kind in ("stringValue", "intValue", "doubleValue", "boolValue") else value
 
 
@@ -71,6 +72,6 @@ def _decoded(value: Any) -> Any:
 
 def _calls(message: dict[str, Any]) -> Iterator[ToolCall]:
     calls = _decoded(message.get("tool_calls"))
-    for call in items({"calls": calls}, "calls"):
+    for call in objects_of({"calls": calls}, "calls"):
         function = inner(call, "function") or call
-        yield ToolCall(word(call, "id"), word(function, "name"), as_text(function.get("arguments")))
+        yield ToolCall(string_of(call, "id"), string_of(function, "name"), as_text(function.get("arguments")))

@@ -29,6 +29,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )  # fmt: skip
 from chainviz.core.dialects.leaves import spread
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.parts_list import ElementWriter, patched_parts
 from chainviz.core.dialects.patching import (
     Speller,
@@ -149,11 +150,6 @@ def _is_instruction(value: object) -> bool:
     return isinstance(value, dict) and value.keys() == {"type", "content"} and isinstance(value["content"], str)
 
 
-def _word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def _part(item: Any, text: str, at: Pointer, origin: int) -> Part:
     kind = item.get("type") if isinstance(item, dict) else None
     found: Part | None = None
@@ -161,10 +157,10 @@ def _part(item: Any, text: str, at: Pointer, origin: int) -> Part:
         found = Text(item["content"], origin=origin) if kind == "text" else Thinking(item["content"], origin=origin)
     elif kind == "tool_call":
         arguments = text_or_json(item.get("arguments"), text, (*at, "arguments"))
-        found = ToolCall(_word(item, "id"), _word(item, "name"), arguments, origin=origin)
+        found = ToolCall(string_of(item, "id"), string_of(item, "name"), arguments, origin=origin)
     elif kind == "tool_call_response":
         key = next((key for key in _RESULTS if key in item), _RESULTS[0])
-        found = ToolResult(_word(item, "id"), "", text_or_json(item.get(key), text, (*at, key)), origin=origin)
+        found = ToolResult(string_of(item, "id"), "", text_or_json(item.get(key), text, (*at, key)), origin=origin)
     elif kind == "uri" and item.get("modality") == "image" and isinstance(item.get("uri"), str):
         found = Image(item["uri"], origin=origin)
     elif kind == "blob" and isinstance(item.get("content"), str) and isinstance(item.get("mime_type"), str):

@@ -27,6 +27,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_flag, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.media import as_url, encoded_of, located_media
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.result_content import (
     ResultElements,
@@ -66,7 +67,7 @@ class PiSession(LeafFormat):
 
     def confidence(self, sample: Sample) -> float:
         messages = [value["message"] for value in sample.values if self.is_message(value)]
-        return 0.97 if any(_word(message, "role") in ROLES for message in messages) else 0.0
+        return 0.97 if any(string_of(message, "role") in ROLES for message in messages) else 0.0
 
     def runs(self, value: Any) -> Sequence[Run]:
         if self.is_message(value):
@@ -84,7 +85,7 @@ class PiSession(LeafFormat):
         if value["message"].get("role") == "bashExecution":
             inner = value["message"]
             return [
-                Located(Text(_word(inner, key)), ("message", key), (Leaf("text", ("message", key)),))
+                Located(Text(string_of(inner, key)), ("message", key), (Leaf("text", ("message", key)),))
                 for key in ("command", "output")
             ]  # fmt: skip
         return _content(value, text, _CONTENT, run[0])
@@ -125,15 +126,10 @@ class PiSession(LeafFormat):
 
     def note(self, value: Any) -> str:
         message = value["message"] if self.is_message(value) else {}
-        return ": ".join(word for key in ("stopReason", "errorMessage") if (word := _word(message, key)))
+        return ": ".join(word for key in ("stopReason", "errorMessage") if (word := string_of(message, key)))
 
     def losses(self, message: Message) -> tuple[str, ...]:
         return losses(message, _ROOM)
-
-
-def _word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if type(value) is str else ""
 
 
 def _content(value: Any, text: str, at: Pointer, role: Role) -> list[Located]:
@@ -150,7 +146,7 @@ def _block(item: Any, text: str, place: Pointer, role: Role) -> Located:
     if kind == "text" and type(item.get("text")) is str:
         found = Located(Text(item["text"]), place, (Leaf("text", (*place, "text")),))
     elif kind == "thinking" and type(item.get("thinking")) is str:
-        part = Thinking(item["thinking"], _word(item, "thinkingSignature"), item.get("redacted") is True)
+        part = Thinking(item["thinking"], string_of(item, "thinkingSignature"), item.get("redacted") is True)
         leaves = (Leaf("content", (*place, "thinking")), Leaf("signature", (*place, "thinkingSignature")))
         found = Located(part, place, leaves)
     elif kind == "toolCall" and role == AI:
@@ -162,7 +158,7 @@ def _block(item: Any, text: str, place: Pointer, role: Role) -> Located:
 
 def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     arguments = "" if item.get("arguments") is None else raw_at(text, (*place, "arguments")) or ""
-    part = ToolCall(_word(item, "id"), _word(item, "name"), arguments)
+    part = ToolCall(string_of(item, "id"), string_of(item, "name"), arguments)
     leaves = (Leaf("id", (*place, "id")), Leaf("name", (*place, "name")), Leaf("arguments", (*place, "arguments"), as_json))
     return Located(part, place, leaves)
 
@@ -170,7 +166,7 @@ def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
 def _result(message: dict[str, Any], text: str) -> Located:
     content, media = read_result_content(message.get("content"), text, _CONTENT, _shown)
     is_error = message.get("isError") is True
-    part = ToolResult(_word(message, "toolCallId"), _word(message, "toolName"), content, is_error, media)
+    part = ToolResult(string_of(message, "toolCallId"), string_of(message, "toolName"), content, is_error, media)
     leaves = (
         Leaf("call_id", ("message", "toolCallId")),
         Leaf("name", ("message", "toolName")),

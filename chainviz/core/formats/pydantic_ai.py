@@ -30,6 +30,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_either, set_at, without
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.media import encoded_of, located_media
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller, is_json, is_object
 from chainviz.core.documents.assemble import joined_blocks, with_items
 from chainviz.core.documents.json.edit import parse, raw_at
@@ -142,21 +143,16 @@ def _role(item: Any) -> Role:
     return _ROLES.get(kind, HUMAN) if type(kind) is str else HUMAN
 
 
-def _word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if type(value) is str else ""
-
-
 def _part(item: Any, text: str, place: Pointer, role: Role) -> list[Located]:
     kind = item.get("part_kind") if type(item) is dict else None
     if kind in ("text", "system-prompt", "instruction", "user-prompt", "retry-prompt") and role != TOOL:
         return _texts(item, text, place)
     if kind == "thinking":
         is_redacted = item.get("id") == "redacted_thinking"
-        part: Part = Thinking(_word(item, "content"), _word(item, "signature"), is_redacted)
+        part: Part = Thinking(string_of(item, "content"), string_of(item, "signature"), is_redacted)
         return [Located(part, place, (Leaf("content", (*place, "content")), Leaf("signature", (*place, "signature"))))]
     if kind == "tool-call":
-        part = ToolCall(_word(item, "tool_call_id"), _word(item, "tool_name"), _raw(item, text, place, "args"))
+        part = ToolCall(string_of(item, "tool_call_id"), string_of(item, "tool_name"), _raw(item, text, place, "args"))
         return [Located(part, place, _named(place, "id", Leaf("arguments", (*place, "args"), as_either)))]
     if kind in ("tool-return", "retry-prompt"):
         return [_result(item, text, place)]
@@ -178,7 +174,7 @@ def _result(item: dict[str, Any], text: str, place: Pointer) -> Located:
     is_retry = item["part_kind"] == "retry-prompt"
     is_error = is_retry or item.get("outcome", "success") not in ("success", None)
     content = _raw(item, text, place, "content")
-    part = ToolResult(_word(item, "tool_call_id"), _word(item, "tool_name"), content, is_error)
+    part = ToolResult(string_of(item, "tool_call_id"), string_of(item, "tool_name"), content, is_error)
     error = () if is_retry else (Leaf("is_error", (*place, "outcome"), _outcome),)
     return Located(part, place, _named(place, "call_id", Leaf("content", (*place, "content"), as_either), *error))
 

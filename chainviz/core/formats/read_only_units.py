@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Fragment, Message, Opaque, Part, Role, ToolResult
+from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Sample, Unit
@@ -50,35 +51,23 @@ class ReadOnlyUnits(ReadOnly):
         return fragments[0].text
 
 
-def word(value: Any, key: str) -> str:
-    """A member that is a string; "" where there is none."""
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
-
-
 def inner(value: Any, key: str) -> dict[str, Any]:
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
-
-
-def items(value: Any, key: str) -> list[dict[str, Any]]:
-    """The objects of a member that is a list."""
-    found = value.get(key) if isinstance(value, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def as_text(value: Any) -> str:
     """A string as it is, the texts of a list of blocks, "" for null, and any other value as JSON."""
     if isinstance(value, str):
         return value
-    texts = [word(item, "text") for item in value if word(item, "type") == "text"] if isinstance(value, list) else []
+    texts = [string_of(item, "text") for item in value if string_of(item, "type") == "text"] if isinstance(value, list) else []
     if texts and len(texts) == len(value):
         return "\n".join(texts)
     return "" if value is None else dump(value)
 
 
 def unknown(item: Any) -> Opaque:
-    return Opaque(word(item, "type") or "part", dump(item))
+    return Opaque(string_of(item, "type") or "part", dump(item))
 
 
 def with_results(word: str, parts: Sequence[Part], results: Sequence[ToolResult]) -> list[Said]:

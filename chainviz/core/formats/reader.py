@@ -20,13 +20,16 @@ class ChainReader:
         self._units = read_units(source, found, slot_keys, salvage=salvage)
         self._format = format
         self._has_slot = False
+        self._strange = 0
 
     def __iter__(self) -> Iterator[Message]:
         for item in self._format.read(self._own()):
             if type(item) is Unit:
                 self._units.carry(item)
                 if not self._units.found.lines:
-                    said = "not part of the chain" if self._format.is_message(item.value) else "not a message"
+                    is_message = self._format.is_message(item.value)
+                    self._strange += not is_message
+                    said = "not part of the chain" if is_message else "not a message"
                     self._units.warn(item.start, f"an element of the list is {said}; it stays in its place")
             elif isinstance(item, Message):
                 self._has_slot = self._has_slot or (item.source[0].ordinal == SLOT if item.source else False)
@@ -42,8 +45,13 @@ class ChainReader:
 
     @property
     def envelope(self) -> Envelope:
-        """A slot whose value is no message (null) is none: it stays as it is."""
+        """A slot whose value is no message (null) is none: it stays as it is. What is no message and lies among them is not
+        understood."""
         envelope = self._units.envelope
+        if self._strange:
+            one = self._strange == 1
+            said = f"{self._strange:,} element{' of the list is not a message' if one else 's of the list are not messages'}."
+            envelope = replace(envelope, not_understood=(*envelope.not_understood, said))
         return envelope if self._has_slot else replace(envelope, slot=None)
 
     @property

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.units import Sample
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, with_results, word
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, with_results
 
 
 class Smolagents(ReadOnlyUnits):
@@ -38,20 +39,20 @@ class Smolagents(ReadOnlyUnits):
         wrote = as_text(value.get("model_output") or inner(value, "model_output_message").get("content"))
         calls = [*_calls(value)]
         parts: list[Part] = [*([Text(wrote)] if wrote else []), *calls]
-        observed = "\n".join(filter(None, (word(value, "observations"), _error(value))))
+        observed = "\n".join(filter(None, (string_of(value, "observations"), _error(value))))
         if calls:
             return with_results("assistant", parts, [_result(calls[0], observed, value)] if observed else [])
         return [("assistant", parts), *([("user", [Text(observed)])] if observed else [])]
 
 
 def _calls(step: dict[str, Any]) -> Iterator[ToolCall]:
-    for call in items(step, "tool_calls"):
+    for call in objects_of(step, "tool_calls"):
         function = inner(call, "function") or call
-        yield ToolCall(word(call, "id"), word(function, "name"), as_text(function.get("arguments")))
+        yield ToolCall(string_of(call, "id"), string_of(function, "name"), as_text(function.get("arguments")))
 
 
 def _error(step: dict[str, Any]) -> str:
-    return word(inner(step, "error"), "message")
+    return string_of(inner(step, "error"), "message")
 
 
 def _result(call: ToolCall, observed: str, step: dict[str, Any]) -> ToolResult:

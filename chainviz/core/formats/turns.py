@@ -48,6 +48,11 @@ def in_one_unit(format: Format, messages: Sequence[Message]) -> list[Message]:
     return joined
 
 
+def has_list(format: Format, message: Message) -> bool:
+    """Whether its content is a list, which can take the blocks of another message."""
+    return all((raw_at(fragment.text, format.blocks_at) or "").startswith("[") for fragment in message.source)
+
+
 def _items(format: Format, fragment: Fragment) -> list[str]:
     array = load_array(raw_at(fragment.text, format.blocks_at) or "[]")
     return [array.raw(index) for index in (range(len(array)) if fragment.blocks is None else fragment.blocks)]

@@ -25,6 +25,7 @@ from chainviz.core.dialects.frameworks import vercel
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.media import as_url, encoded_of, located_media
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller, is_object
 from chainviz.core.documents.json.edit import raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample
@@ -117,7 +118,7 @@ def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     key = "input" if "input" in item else "args"
     arguments = item.get(key)
     raw = arguments if type(arguments) is str else (raw_at(text, (*place, key)) or "")
-    part = ToolCall(vercel.word(item, "toolCallId"), vercel.word(item, "toolName"), raw)
+    part = ToolCall(string_of(item, "toolCallId"), string_of(item, "toolName"), raw)
     leaves = (
         Leaf("id", (*place, "toolCallId")),
         Leaf("name", (*place, "toolName")),

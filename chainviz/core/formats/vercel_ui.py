@@ -32,6 +32,7 @@ from chainviz.core.dialects.frameworks import vercel
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_either, as_json, set_at, without
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.media import as_url, located_file
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller, is_json, is_object
 from chainviz.core.documents.json.edit import dump, parse, quote, raw_at, replace_at
 from chainviz.core.documents.links import uuid_of
@@ -132,7 +133,8 @@ def _is_tool(item: Any) -> bool:
 
 def _inside(item: dict[str, Any]) -> Pointer:
     """Where the members of the call lie in the part."""
-    return ("toolInvocation",) if item["type"] == "tool-invocation" else ()
+    is_inside = item["type"] == "tool-invocation" and type(item.get("toolInvocation")) is dict
+    return ("toolInvocation",) if is_inside else ()
 
 
 def _members(item: dict[str, Any]) -> dict[str, Any]:
@@ -196,7 +198,7 @@ def _reasoning(item: dict[str, Any], place: Pointer) -> Located | None:
 
 def _name(item: dict[str, Any]) -> str:
     members = _members(item)
-    return vercel.word(members, "toolName") if "toolName" in members else item["type"].removeprefix("tool-")
+    return string_of(members, "toolName") if "toolName" in members else item["type"].removeprefix("tool-")
 
 
 def _call_leaves(item: dict[str, Any], at: Pointer, id_field: str) -> tuple[Leaf, Leaf]:
@@ -214,7 +216,7 @@ def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     members = _members(item)
     key = "args" if "args" in members else "input"
     arguments = "" if members.get(key) is None else raw_at(text, (*at, key)) or ""
-    part = ToolCall(vercel.word(members, "toolCallId"), _name(item), arguments)
+    part = ToolCall(string_of(members, "toolCallId"), _name(item), arguments)
     return Located(part, place, (*_call_leaves(item, at, "id"), Leaf("arguments", (*at, key), as_json)))
 
 
@@ -225,7 +227,7 @@ def _result(item: dict[str, Any], text: str, place: Pointer) -> Located:
     key = "errorText" if is_error else "result" if "result" in members else "output"
     value = members.get(key)
     content = value if type(value) is str else "" if value is None else raw_at(text, (*at, key)) or ""
-    part = ToolResult(vercel.word(members, "toolCallId"), _name(item), content, is_error)
+    part = ToolResult(string_of(members, "toolCallId"), _name(item), content, is_error)
     return Located(part, place, (*_call_leaves(item, at, "call_id"), Leaf("content", (*at, key), as_either)))
 
 
@@ -267,7 +269,7 @@ class _ToolParts:
 
     def call_id(self, element: str) -> str:
         item = parse(element)
-        return vercel.word(_members(item), "toolCallId") if _is_tool(item) else ""
+        return string_of(_members(item), "toolCallId") if _is_tool(item) else ""
 
     def without_result(self, element: str) -> str:
         item = parse(element)
@@ -301,9 +303,9 @@ def _with_copies(text: str) -> str:
     """Version 4: `toolInvocations` and `content` say what the parts say."""
     value = parse(text)
     invocations = value.get("toolInvocations")
-    tools = {_members(item).get("toolCallId"): place for place, item in enumerate(value["parts"]) if _is_tool(item)}
+    tools = {string_of(_members(item), "toolCallId"): place for place, item in enumerate(value["parts"]) if _is_tool(item)}
     for place, copy in enumerate(invocations if type(invocations) is list else ()):
-        found = tools.get(copy.get("toolCallId")) if type(copy) is dict else None
+        found = tools.get(string_of(copy, "toolCallId")) if type(copy) is dict else None
         part = None if found is None else _members(value["parts"][found])
         if found is not None and part != copy:
             text = replace_at(text, ("toolInvocations", place), raw_at(text, (*_AT, found, "toolInvocation")) or dump(part))

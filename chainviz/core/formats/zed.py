@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import dump
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, items, with_results, word
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, with_results
 
 _TAGS = {"User": "user", "Agent": "assistant"}
 
@@ -22,7 +23,7 @@ class Zed(ReadOnlyUnits):
         if not isinstance(value, dict):
             return False
         if isinstance(value.get("segments"), list):
-            return bool(word(value, "role"))
+            return bool(string_of(value, "role"))
         return len(value) == 1 and any(isinstance(inner(value, tag).get("content"), list) for tag in _TAGS)
 
     def messages_in(self, value: Any) -> Sequence[Said]:
@@ -30,23 +31,23 @@ class Zed(ReadOnlyUnits):
             return _segmented(value)
         ((tag, message),) = value.items()
         results = [_result(item) for item in inner(message, "tool_results").values()]
-        return with_results(_TAGS[tag], [_part(item) for item in items(message, "content")], results)
+        return with_results(_TAGS[tag], [_part(item) for item in objects_of(message, "content")], results)
 
 
 def _segmented(value: dict[str, Any]) -> list[Said]:
-    parts = [_segment(item) for item in items(value, "segments")]
-    calls = [ToolCall(word(item, "id"), word(item, "name"), dump(item.get("input"))) for item in items(value, "tool_uses")]
-    results = [_result(item) for item in items(value, "tool_results")]
-    said = (word(value, "role"), [*parts, *calls])
+    parts = [_segment(item) for item in objects_of(value, "segments")]
+    calls = [ToolCall(string_of(item, "id"), string_of(item, "name"), dump(item.get("input"))) for item in objects_of(value, "tool_uses")]
+    results = [_result(item) for item in objects_of(value, "tool_results")]
+    said = (string_of(value, "role"), [*parts, *calls])
     answered: list[Said] = [("tool", results)] if results else []
     return [said, *answered] if calls or not results else [*answered, *([said] if parts else [])]
 
 
 def _segment(item: dict[str, Any]) -> Part:
-    kind = word(item, "type")
+    kind = string_of(item, "type")
     if kind == "thinking":
-        return Thinking(word(item, "text"), word(item, "signature"))
-    return Text(word(item, "text")) if kind == "text" else Opaque(kind or "segment", dump(item))
+        return Thinking(string_of(item, "text"), string_of(item, "signature"))
+    return Text(string_of(item, "text")) if kind == "text" else Opaque(kind or "segment", dump(item))
 
 
 def _part(item: dict[str, Any]) -> Part:
@@ -55,17 +56,18 @@ def _part(item: dict[str, Any]) -> Part:
     if kind == "Text":
         return Text(as_text(value))
     if kind == "Thinking":
-        return Thinking(word(value, "text"), word(value, "signature"))
+        return Thinking(string_of(value, "text"), string_of(value, "signature"))
     if kind == "RedactedThinking":
         return Thinking("", as_text(value), redacted=True)
     if kind == "ToolUse":
-        return ToolCall(word(value, "id"), word(value, "name"), dump(inner(value, "input")))
+        return ToolCall(string_of(value, "id"), string_of(value, "name"), dump(inner(value, "input")))
     if kind == "Image":
-        return Image(f"data:image/png;base64,{word(value, 'source')}")
+        return Image(f"data:image/png;base64,{string_of(value, 'source')}")
     return Opaque(kind, dump(item))
 
 
 def _result(item: Any) -> ToolResult:
     content = item.get("content") if isinstance(item, dict) else item
     is_error = isinstance(item, dict) and item.get("is_error") is True
-    return ToolResult(word(item, "tool_use_id"), word(item, "tool_name"), word(content, "Text") or as_text(content), is_error)
+    text = string_of(content, "Text") or as_text(content)
+    return ToolResult(string_of(item, "tool_use_id"), string_of(item, "tool_name"), text, is_error)

@@ -15,6 +15,7 @@ from chainviz.core.providers.contract import Broken, Called, CallIds, Choice, Ex
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
+from chainviz.core.providers.rules.system_only import system_only
 from chainviz.core.providers.wire.anthropic import BLOCKS, check_wire
 
 REFERENCE = "docs.claude.com/en/api/messages"
@@ -232,7 +233,7 @@ PROVIDER = Provider(
     clients=frozenset(("anthropic", "goaitools_state_anthropic", "claude_code")),
     kinds=BLOCKS,
     wire=check_wire,
-    opening=(_opening,),
+    opening=(_opening, system_only("messages: at least one message is required", REFERENCE)),
     section_rules=(LAST_TURN,),
     ending=(_end,),
 )

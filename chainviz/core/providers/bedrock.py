@@ -10,6 +10,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike
+from chainviz.core.providers.rules.system_only import system_only
 from chainviz.core.providers.wire.bedrock import KINDS, check_wire, has_own_unit
 
 REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"
@@ -160,5 +161,6 @@ PROVIDER = Provider(
     kinds=KINDS,
     wire=check_wire,
     sent=(_turns,),
+    opening=(system_only(FIRST_ROLE.says, REFERENCE),),
     ending=(_end,),
 )

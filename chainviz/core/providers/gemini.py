@@ -10,6 +10,7 @@ from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, P
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import name_unlike, where_calls
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
+from chainviz.core.providers.rules.system_only import system_only
 from chainviz.core.providers.wire.gemini import KINDS, check_wire
 
 REFERENCE = "ai.google.dev/api/generate-content"
@@ -101,6 +102,7 @@ def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
         yield path, index, (ENDS_WITH_MODEL, None, "ends the chain as an answer")
 
 
+NO_CONTENTS = system_only("GenerateContentRequest.contents: contents is not specified", REFERENCE)
 CURRENT_TURN = SectionRule(
     UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_call=True, in_own_form=True
 )
@@ -115,6 +117,7 @@ GEMINI_2_5 = Provider(
     clients=frozenset(("gemini",)),
     kinds=KINDS,
     wire=check_wire,
+    opening=(NO_CONTENTS,),
     ending=(_end,),
 )
 GEMINI_3 = Provider(
@@ -128,5 +131,6 @@ GEMINI_3 = Provider(
     kinds=KINDS,
     wire=check_wire,
     section_rules=(CURRENT_TURN,),
+    opening=(NO_CONTENTS,),
     ending=(_end,),
 )

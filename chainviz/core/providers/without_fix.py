@@ -19,6 +19,7 @@ WITHOUT_FIX: Mapping[str, str] = {
     "image-large": "Only requests with many images refuse it: replace it where yours has more than 20.",
     "last-role": "It depends on what is asked next: append a human message before you send the chain.",
     "member-missing": f"What is missing is not in the chain: {_JSON}.",
+    "messages-missing": "Write the message that the model is to answer.",
     "part-empty": _FORM,
     "part-role": _FORM,
     "part-twofold": f"Nobody can tell which of its contents is meant: {_JSON}.",

@@ -21,6 +21,7 @@ from chainviz.core.formats import get_format
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.secrets.decode_escapes import DecodedText, hides_ascii
 from chainviz.core.secrets.part_texts import texts_of
+from chainviz.core.secrets.rule_words import rule_words
 from chainviz.core.secrets.rules import RULES
 from chainviz.core.secrets.rules.rule import Rule
 from chainviz.core.secrets.unknown_fields import fields
@@ -78,8 +79,9 @@ def scan_text(text: str, rules: Sequence[Rule] = RULES, part: int = -1, place: s
     """What the rules find, in order, without overlaps."""
     taken: list[tuple[int, int]] = []
     found: list[Finding] = []
+    absent = rule_words().absent_from(text)
     for rule in rules:
-        if rule.hints and not any(hint in text for hint in rule.hints):
+        if rule.name in absent or (rule.hints and not any(hint in text for hint in rule.hints)):
             continue
         for match in rule.pattern.finditer(text):
             start, end = match.span(rule.value)

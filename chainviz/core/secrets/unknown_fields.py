@@ -11,6 +11,9 @@ from chainviz.core.chain.messages import Fragment, Message
 from chainviz.core.documents.units import Pointer
 from chainviz.core.secrets.part_texts import texts_of
 
+SHORT = 200
+"""Characters up to which a member that a part says among other words is a field of its own: a password that the text repeats."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceField:
@@ -23,9 +26,9 @@ class SourceField:
 def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
     """In the order of the source; none where it is no JSON. `blocks_at`: where a unit of the message's format lists the
     blocks that tell apart the messages it gives. Members beside them are those of its first message."""
-    known = [text for part in message.parts for _, text in texts_of(part)]
-    known += [getattr(part, name, "") for part in message.parts for name in ("id", "call_id", "name", "signature")]
-    whole = "\n".join(known)
+    texts = [text for part in message.parts for _, text in texts_of(part)]
+    texts += [getattr(part, name, "") for part in message.parts for name in ("id", "call_id", "name", "signature")]
+    known, whole = set(texts), "\n".join(texts)
     for fragment in message.source:
         try:
             unit = json.loads(fragment.text)
@@ -34,7 +37,8 @@ def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
         is_later = (fragment.blocks or (0,))[0] != 0
         for pointer, key, leaf in _leaves(unit, fragment, blocks_at):
             text = leaf if isinstance(leaf, str) else str(leaf)
-            if text not in whole and not (is_later and pointer[: len(blocks_at)] != blocks_at):
+            is_known = text in known or (len(text) > SHORT and text in whole)
+            if not is_known and not (is_later and pointer[: len(blocks_at)] != blocks_at):
                 yield SourceField("".join(f"/{_escaped(str(step))}" for step in pointer), f'"{key}":"{text}"')
 
 

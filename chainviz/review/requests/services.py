@@ -84,7 +84,7 @@ def send_review(chain: Chain, version: int, kind: str, summary: str, *, by: User
 
 @transaction.atomic
 def give_verdict(chain: Chain, version: int, kind: str, summary: str, *, by: User) -> Verdict:
-    """Raises Refused for an approval by whoever saved the version."""
+    """Raises Refused when the person who saved the version approves it."""
     review_lock(chain)
     if kind not in Verdict.Kind.values:
         raise Refused("Choose a verdict: comment, needs changes or approve.")

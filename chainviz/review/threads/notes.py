@@ -13,6 +13,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.text_marks import TextMark
 from chainviz.chains.render.visible_text import safe
 from chainviz.core.chain.paths import Path, parse_path
+from chainviz.review.models import Thread
 from chainviz.review.threads.placed import placed_threads, state_word
 from chainviz.review.threads.places import place_threads
 from chainviz.review.threads.thread_view import BADGES, title_of
@@ -42,6 +43,8 @@ def notes_in(subject: Subject, start: int, stop: int) -> RowNotes:
 
 def _threads(subject: Subject, start: int, stop: int) -> list[Any]:
     """Threads that stand at these messages, and any whose place is not known yet."""
+    if not Thread.objects.filter(chain=subject.chain).exists():  # most chains have none, and the query below is a large one
+        return []
     here = Q(place_of__message__gte=start, place_of__message__lt=stop)
     return list(placed_threads(subject).filter(here | Q(place_of=None)).order_by("number")[:MOST])
 

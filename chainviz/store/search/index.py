@@ -55,8 +55,8 @@ def index_chain(number: int, report: Report = lambda done: None) -> bool:
 
 
 def remove(histories: Collection[int]) -> None:
-    """Takes chains out of the index, words included. On SQLite the other chains of their tables go too, and are indexed
-    again by whoever calls `index_chain` for the `unindexed`."""
+    """Takes chains out of the index, words included. On SQLite the other chains of their tables go too, until
+    `index_chain` is called for the `unindexed`."""
     rows = Q(history__in=histories)
     if connection.vendor == "sqlite":
         shards = {number % word_tables.SHARDS for number in histories}

@@ -2,7 +2,7 @@
 
 SQLite: contentless FTS5 tables, so that no text is stored twice. FTS5 keeps the words of a deleted row until it merges its
 segments, and its option against that needs SQLite 3.42. A table can be emptied at any time, though, so the words lie in
-SHARDS tables by chain: whoever takes a chain out empties one of them, and a job fills it again with the other chains.
+SHARDS tables by chain: taking a chain out empties one of them, and a job fills it again with the other chains.
 The tokenizer `ascii` takes our words as they are: every letter beyond ASCII is part of a word.
 
 PostgreSQL: a tsvector in the row of the block with a GIN index, made of our words without a dictionary.

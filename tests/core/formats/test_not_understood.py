@@ -42,6 +42,20 @@ def test_what_is_read_is_not(document: Any, format: str) -> None:
     assert chain.warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("strange", "said"),
+    [
+        (["x"], "1 element of the list is not a message."),
+        ([None, {"content": "no role"}], "2 elements of the list are not messages."),
+    ],
+)
+def test_elements_that_are_no_messages_leave_a_chain_unchecked(strange: list[Any], said: str) -> None:
+    (chain,) = chainviz.load(json.dumps({"messages": [*strange, HI]}).encode(), "openai_chat")
+    assert chain.verdict("openai-chat").text == chain.verdict("anthropic").text == "not fully checked"
+    assert [problem.text for problem in chain.problems("openai-chat")] == [f"{said} OpenAI may refuse it."]
+    assert chain.to_bytes() == json.dumps({"messages": [*strange, HI]}).encode()
+
+
 def test_no_sample_has_such_a_field() -> None:
     notes = [note for path in sample_files() for chain in chainviz.load(path) for note in chain.warnings]
     assert [note for note in notes if "not shown" in note] == []

@@ -42,6 +42,12 @@ def test_json_escapes_hide_no_secret() -> None:
     assert masked["second"] == '{"deep": "[GITHUB_TOKEN]"}' and masked["messages"][0]["meta"] == "[GITHUB_TOKEN]"
 
 
+def test_a_field_is_scanned_although_a_message_says_its_value_among_other_words() -> None:
+    content = {"role": "user", "content": "Log in with hunter2pass, please.", "meta": {"password": "hunter2pass"}}
+    (chain,) = chainviz.load([content, {"role": "assistant", "content": "Done."}])
+    assert [each.finding.value for each in scan_chain(chain.core)] == ["hunter2pass"]
+
+
 @pytest.mark.parametrize("file", FILES, ids=NAMES)
 def test_the_command_line_tells_and_masks_it(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document, keys = planted(file)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from chainviz.core.secrets import RULES, get_rule, scan_text
+from chainviz.core.secrets.rule_words import RuleWords, rule_words
 from tests.core.secrets.made import EXAMPLES
 
 POSITIVES = [
@@ -30,6 +32,26 @@ def test_a_secret_is_found_where_it_is(name: str, marked: str) -> None:
     assert [(each.value, each.start) for each in found] == [(value, len(before))]
     alone = scan_text(text, [rule for rule in [get_rule(name)] if rule])
     assert [each.value for each in alone] == [value]
+
+
+@pytest.mark.parametrize(("name", "marked"), POSITIVES)
+def test_no_rule_is_ruled_out_for_a_text_that_it_matches(name: str, marked: str) -> None:
+    """Neither alone nor among letters that change their length in lower case or are no text at all."""
+    text = marked.replace("«", "").replace("»", "")
+    for searched in (text, text.upper(), f"\u0130 {text} \ud800"):
+        matching = {rule.name for rule in RULES if next(iter(rule.pattern.finditer(searched)), None)}
+        assert name in matching or searched == text.upper()
+        assert matching.isdisjoint(rule_words().absent_from(searched))
+
+
+def test_a_text_without_any_word_rules_out_every_rule_that_has_words() -> None:
+    assert rule_words().absent_from("") == {rule.name for rule in RULES if rule.words}
+
+
+@pytest.mark.parametrize("search", [None, SimpleNamespace(Match=lambda text: None)], ids=["no RE2", "RE2 gives up"])
+def test_without_a_search_for_words_every_rule_is_tried(search: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chainviz.core.secrets.rule_words._search", lambda words: search)
+    assert RuleWords().absent_from("plain") == frozenset()
 
 
 @pytest.mark.parametrize(("name", "text"), NEGATIVES)

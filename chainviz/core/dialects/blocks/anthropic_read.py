@@ -24,6 +24,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )  # fmt: skip
 from chainviz.core.dialects.blocks.block_units import Content, Run, user_runs
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import decode_base64
 from chainviz.core.dialects.result_content import read_result_content
 from chainviz.core.documents.json.edit import raw_at
@@ -53,12 +54,12 @@ def _part(item: Any, text: str, place: Pointer, role: Role, origin: int) -> Part
         return Text(item["text"], origin=origin)
     if kind == "tool_use" and role == AI and type(item.get("id")) is str:
         raw = raw_at(text, (*place, "input")) if "input" in item else ""
-        return ToolCall(item["id"], _word(item, "name"), raw or "", origin=origin)
+        return ToolCall(item["id"], string_of(item, "name"), raw or "", origin=origin)
     if kind == "tool_result" and role == TOOL:
         content, media = read_result_content(item.get("content"), text, (*place, "content"), read_element)
-        return ToolResult(_word(item, "tool_use_id"), "", content, item.get("is_error") is True, media, origin=origin)
+        return ToolResult(string_of(item, "tool_use_id"), "", content, item.get("is_error") is True, media, origin=origin)
     if kind == "thinking" and type(item.get("thinking")) is str:
-        return Thinking(item["thinking"], _word(item, "signature"), origin=origin)
+        return Thinking(item["thinking"], string_of(item, "signature"), origin=origin)
     if kind == "redacted_thinking" and type(item.get("data")) is str:
         return Thinking("", item["data"], True, origin=origin)
     media_part = read_media(item, origin) if kind in ("image", "document") else None
@@ -67,17 +68,12 @@ def _part(item: Any, text: str, place: Pointer, role: Role, origin: int) -> Part
     return Opaque(kind if type(kind) is str else "content", raw_at(text, place) or "", origin=origin)
 
 
-def _word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if type(value) is str else ""
-
-
 def read_media(item: dict[str, Any], origin: int = -1) -> Image | Binary | None:
     """An image, or a document that carries its bytes; None for what is only referred to."""
     source = item.get("source")
     if type(source) is not dict:
         return None
-    kind, mime, content = source.get("type"), _word(source, "media_type"), _word(source, "data")
+    kind, mime, content = source.get("type"), string_of(source, "media_type"), string_of(source, "data")
     if item["type"] == "image":
         if kind == "base64":
             return Image(f"data:{mime};base64,{content}", origin=origin)

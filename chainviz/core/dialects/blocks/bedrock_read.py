@@ -20,6 +20,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )  # fmt: skip
 from chainviz.core.dialects.blocks.block_units import Content, Run, user_runs
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import decode_base64
 from chainviz.core.dialects.result_content import read_result_content
 from chainviz.core.documents.json import edit as json_edit
@@ -58,11 +59,6 @@ def kind_of(item: Any) -> str:
     return next((key for key in item if key == "text" or key in OWN_KINDS), next(iter(item), ""))
 
 
-def _word(item: Any, key: str) -> str:
-    value = item.get(key) if type(item) is dict else None
-    return value if type(value) is str else ""
-
-
 def read_blocks(content: Content, role: Role) -> list[Part]:
     return content.parts(lambda index, place, origin: _part(content.value[index], content.text, place, role, origin))
 
@@ -75,13 +71,13 @@ def _part(item: Any, text: str, at: Pointer, role: Role, origin: int) -> Part:
     if type(inner) is dict:
         if kind == "toolUse" and role == AI and inner.get("type") != "server_tool_use":
             raw = raw_at(text, (*at, kind, "input")) if "input" in inner else ""
-            return ToolCall(_word(inner, "toolUseId"), _word(inner, "name"), raw or "", origin=origin)
+            return ToolCall(string_of(inner, "toolUseId"), string_of(inner, "name"), raw or "", origin=origin)
         if kind == "toolResult" and role == TOOL:
             said, media = read_result_content(inner.get("content"), text, (*at, kind, "content"), read_element)
-            return ToolResult(_word(inner, "toolUseId"), "", said, inner.get("status") == "error", media, origin=origin)
+            return ToolResult(string_of(inner, "toolUseId"), "", said, inner.get("status") == "error", media, origin=origin)
         if kind == "reasoningContent" and type(inner.get("reasoningText")) is dict:
             thought = inner["reasoningText"]
-            return Thinking(_word(thought, "text"), _word(thought, "signature"), origin=origin)
+            return Thinking(string_of(thought, "text"), string_of(thought, "signature"), origin=origin)
         if kind == "reasoningContent" and type(inner.get("redactedContent")) is str:
             return Thinking("", inner["redactedContent"], True, origin=origin)
         media_part = read_media(item, origin)
@@ -96,13 +92,13 @@ def read_media(item: dict[str, Any], origin: int = -1) -> Image | Binary | None:
     inner = item.get(kind)
     if kind not in ("image", "document") or type(inner) is not dict or type(inner.get("source")) is not dict:
         return None
-    name, source = _word(inner, "format"), inner["source"]
+    name, source = string_of(inner, "format"), inner["source"]
     if kind == "image":
         if type(source.get("bytes")) is str:
             return Image(f"data:image/{name};base64,{source['bytes']}", origin=origin)
-        uri = _word(source.get("s3Location"), "uri")
+        uri = string_of(source.get("s3Location"), "uri")
         return Image(uri, origin=origin) if uri else None
-    content = decode_base64(_word(source, "bytes")) if "bytes" in source else None
+    content = decode_base64(string_of(source, "bytes")) if "bytes" in source else None
     return None if content is None or name not in DOCUMENTS else Binary(DOCUMENTS[name], content, origin=origin)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chainviz.core.chain.messages import Message, Opaque
+from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json import edit as json_edit
 
 _CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
@@ -25,6 +26,4 @@ def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
 
 
 def _word(part: Opaque, key: str) -> str:
-    value = json_edit.parse(part.text)
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    return string_of(json_edit.parse(part.text), key)

@@ -10,6 +10,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import ToolCall
 from chainviz.core.dialects.leaves import Leaf, Located, as_either, as_json, as_string
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json.edit import raw_at
 from chainviz.core.documents.units import Pointer
@@ -20,7 +21,7 @@ BLOCKS = {"tool_use": "input", "tool_call": "args"}
 
 def block_call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     key = BLOCKS[item["type"]]
-    part = ToolCall(word(item, "id"), word(item, "name"), _raw(item, text, place, key))
+    part = ToolCall(string_of(item, "id"), string_of(item, "name"), _raw(item, text, place, key))
     return Located(part, place, _leaves(place, key))
 
 
@@ -29,11 +30,6 @@ def _raw(item: dict[str, Any], text: str, place: Pointer, key: str) -> str:
     if value is None:
         return ""
     return value if type(value) is str else raw_at(text, (*place, key)) or ""
-
-
-def word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if type(value) is str else ""
 
 
 def _leaves(place: Pointer, key: str) -> tuple[Leaf, ...]:
@@ -56,7 +52,7 @@ def find_calls(inner: dict[str, Any], text: str, at: Pointer) -> Iterator[Locate
                 continue
             is_parsed = True
             place = (*at, key, index)
-            part = ToolCall(word(item, "id"), word(item, "name"), _raw(item, text, place, "args"))
+            part = ToolCall(string_of(item, "id"), string_of(item, "name"), _raw(item, text, place, "args"))
             found = copies.take(part.id)
             leaves = [*_leaves(place, "args"), *(leaf for copy in found for leaf in copies.leaves(copy))]
             yield Located(part, place, tuple(leaves), found)
@@ -64,7 +60,7 @@ def find_calls(inner: dict[str, Any], text: str, at: Pointer) -> Iterator[Locate
     legacy = extra.get("function_call") if type(extra) is dict else None
     if not is_parsed and type(legacy) is dict:
         place = (*at, "additional_kwargs", "function_call")
-        name = word(legacy, "name")
+        name = string_of(legacy, "name")
         renamed = (Leaf("name", (*place, "name")), Leaf("arguments", (*place, "arguments")))
         yield Located(ToolCall(name, name, _raw(legacy, text, place, "arguments")), place, renamed)
 
@@ -78,11 +74,11 @@ class _Copies:
         raw = extra.get("tool_calls") if type(extra) is dict else None
         for index, item in enumerate(raw if type(raw) is list else ()):
             if type(item) is dict and type(item.get("function")) is dict:
-                self._places.append((word(item, "id"), (*at, "additional_kwargs", "tool_calls", index)))
+                self._places.append((string_of(item, "id"), (*at, "additional_kwargs", "tool_calls", index)))
         content = inner.get("content")
         for index, item in enumerate(content if type(content) is list else ()):
-            if type(item) is dict and item.get("type") in BLOCKS:
-                self._places.append((word(item, "id"), (*at, "content", index)))
+            if string_of(item, "type") in BLOCKS:
+                self._places.append((string_of(item, "id"), (*at, "content", index)))
         self._kinds = {place: content[place[-1]]["type"] for _, place in self._places if place[-2] == "content"}  # type: ignore[index]
 
     def take(self, id: str) -> tuple[Pointer, ...]:

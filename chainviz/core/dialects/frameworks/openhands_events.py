@@ -22,6 +22,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )
 from chainviz.core.dialects.leaves import Leaf, Located, as_flag
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.result_content import ResultElements, content_leaves, read_result_content
 from chainviz.core.documents.json.edit import dump, load_object, parse, raw_at
@@ -39,11 +40,6 @@ _FLAT = frozenset(("action", "thought", "is_confirmed", "security_risk", "keep_p
 """Members of an action without `args` that are not its arguments."""
 
 
-def word(item: Any, key: str) -> str:
-    value = item.get(key) if type(item) is dict else None
-    return value if type(value) is str else ""
-
-
 def value_at(value: Any, at: Pointer) -> Any:
     for step in at:
         try:
@@ -57,16 +53,16 @@ def role_of(event: Any) -> Role | None:
     """The role that an event speaks in; "" where only its place in the log tells; None for an event that is carried."""
     if type(event) is not dict:
         return None
-    if event.get("kind") in KINDS_V1:
+    if string_of(event, "kind") in KINDS_V1:
         spoken = event.get("llm_message")
-        return KINDS_V1[event["kind"]] or _SPEAKERS.get(word(spoken, "role"), word(spoken, "role") or None)
-    action, observation = word(event, "action"), word(event, "observation")
+        return KINDS_V1[event["kind"]] or _SPEAKERS.get(string_of(spoken, "role"), string_of(spoken, "role") or None)
+    action, observation = string_of(event, "action"), string_of(event, "observation")
     if (action or observation) in _CARRIED:
         return None
     if action == "system":
         return SYSTEM
     if action == "message":
-        return _SPEAKERS.get(word(event, "source"), "")
+        return _SPEAKERS.get(string_of(event, "source"), "")
     if action:
         return AI if event.get("source", "agent") == "agent" else None
     return TOOL if observation and "content" in event else None
@@ -77,8 +73,8 @@ def turn_of(event: Any) -> str:
     if type(event) is not dict or role_of(event) != AI:
         return ""
     if event.get("kind") == "ActionEvent":
-        return word(event, "llm_response_id")
-    return word(value_at(event, (METADATA, "model_response")), "id")
+        return string_of(event, "llm_response_id")
+    return string_of(value_at(event, (METADATA, "model_response")), "id")
 
 
 def locate_event(event: dict[str, Any], text: str, at: Pointer, role: Role) -> list[Located]:
@@ -89,30 +85,30 @@ def locate_event(event: dict[str, Any], text: str, at: Pointer, role: Role) -> l
         return [_observation(event, text, at)]
     arguments = event.get("args")
     inside: Pointer = (*at, "args") if type(arguments) is dict else at
-    if word(event, "action") in ("message", "system"):
-        return [_text(value_at(event, ("args",)) or event, inside, "content", _copies(event, at, word(arguments or event, "content")))]
+    if string_of(event, "action") in ("message", "system"):
+        return [_text(value_at(event, ("args",)) or event, inside, "content", _copies(event, at, string_of(arguments or event, "content")))]
     return [*_thought(event, inside, at), _action(event, text, at)]
 
 
 def _text(holder: Any, at: Pointer, key: str, copies: tuple[Leaf, ...] = ()) -> Located:
-    return Located(Text(word(holder, key)), (*at, key), (Leaf("text", (*at, key)), *copies))
+    return Located(Text(string_of(holder, key)), (*at, key), (Leaf("text", (*at, key)), *copies))
 
 
 def _copies(event: dict[str, Any], at: Pointer, content: str) -> tuple[Leaf, ...]:
     """`message` is what the interface shows; it often repeats the content."""
-    return (Leaf("text", (*at, "message")),) if content and word(event, "message") == content else ()
+    return (Leaf("text", (*at, "message")),) if content and string_of(event, "message") == content else ()
 
 
 def _thought(event: dict[str, Any], inside: Pointer, at: Pointer) -> Iterator[Located]:
     """What the model said before it called."""
     message = value_at(event, (METADATA, *MESSAGE))
     place = (*at, METADATA, *MESSAGE)
-    if word(message, "reasoning_content"):
+    if string_of(message, "reasoning_content"):
         leaf = Leaf("content", (*place, "reasoning_content"))
         yield Located(Thinking(message["reasoning_content"]), (*place, "reasoning_content"), (leaf,))
     arguments = event.get("args") if type(event.get("args")) is dict else event
-    thought = word(arguments, "thought")
-    said = word(message, "content")
+    thought = string_of(arguments, "thought")
+    said = string_of(message, "content")
     if said:
         copies = (Leaf("text", (*inside, "thought")),) if thought == said else ()
         yield _text(message, place, "content", copies)
@@ -122,12 +118,12 @@ def _thought(event: dict[str, Any], inside: Pointer, at: Pointer) -> Iterator[Lo
 
 def _action(event: dict[str, Any], text: str, at: Pointer) -> Located:
     metadata = event.get(METADATA)
-    name = word(metadata, "function_name") or word(event, "action")
+    name = string_of(metadata, "function_name") or string_of(event, "action")
     if type(metadata) is not dict:
         arguments, place = _plain_arguments(event, text, at)
         plain = (Leaf("arguments", place, _as_object),) if place else ()
         return Located(ToolCall(event_id(event), name, arguments), (), plain)
-    id = word(metadata, "tool_call_id")
+    id = string_of(metadata, "tool_call_id")
     leaves = (Leaf("id", (*at, METADATA, "tool_call_id")), Leaf("name", (*at, METADATA, "function_name")))
     found = call_place(event, id)
     if found is None:
@@ -174,7 +170,7 @@ def call_place(event: dict[str, Any], id: str) -> Pointer | None:
     """Where in the event the answer's call with that id lies."""
     calls = value_at(event, (METADATA, *MESSAGE, "tool_calls"))
     for index, call in enumerate(calls if type(calls) is list else ()):
-        if word(call, "id") == id and type(call.get("function")) is dict:
+        if string_of(call, "id") == id and type(value_at(call, ("function",))) is dict:
             return (METADATA, *MESSAGE, "tool_calls", index)
     return None
 
@@ -182,7 +178,7 @@ def call_place(event: dict[str, Any], id: str) -> Pointer | None:
 def located_call(event: dict[str, Any], at: Pointer, place: Pointer) -> Located:
     call = value_at(event, place)
     function = call["function"]
-    part = ToolCall(word(call, "id"), word(function, "name"), word(function, "arguments"))
+    part = ToolCall(string_of(call, "id"), string_of(function, "name"), string_of(function, "arguments"))
     inside = (*at, *place, "function")
     leaves = (Leaf("id", (*at, *place, "id")), Leaf("name", (*inside, "name")), Leaf("arguments", (*inside, "arguments")))
     return Located(part, (*at, *place), leaves)
@@ -192,21 +188,21 @@ def unclaimed_calls(event: dict[str, Any], at: Pointer, claimed: set[str]) -> It
     """Calls of the answer that no event of it carries out."""
     calls = value_at(event, (METADATA, *MESSAGE, "tool_calls"))
     for index, call in enumerate(calls if type(calls) is list else ()):
-        if word(call, "id") not in claimed and type(call.get("function")) is dict:
+        if string_of(call, "id") not in claimed and type(value_at(call, ("function",))) is dict:
             yield located_call(event, at, (METADATA, *MESSAGE, "tool_calls", index))
 
 
 def _observation(event: dict[str, Any], text: str, at: Pointer) -> Located:
     metadata = event.get(METADATA)
-    kind = word(event, "observation")
-    id = word(metadata, "tool_call_id")
+    kind = string_of(event, "observation")
+    id = string_of(metadata, "tool_call_id")
     leaves: tuple[Leaf, ...] = (Leaf("call_id", (*at, METADATA, "tool_call_id")),)
     if not id:
         cause = event.get("cause")
         id, leaves = f"event_{cause}" if type(cause) in (int, str) else "event", ()
-    part = ToolResult(id, word(metadata, "function_name") or kind, word(event, "content"), kind in ("error", "user_rejected"))
+    part = ToolResult(id, string_of(metadata, "function_name") or kind, string_of(event, "content"), kind in ("error", "user_rejected"))
     said = [Leaf("content", (*at, "content"))]
-    if part.content and word(event, "message") == part.content:
+    if part.content and string_of(event, "message") == part.content:
         said.append(Leaf("content", (*at, "message")))
     return Located(part, (), (*leaves, *said))
 
@@ -239,19 +235,19 @@ def _blocks(holder: Any, key: str, text: str, at: Pointer) -> Iterator[Located]:
         elif type(urls) is list and len(urls) == 1 and type(urls[0]) is str:
             yield Located(Image(urls[0]), place, (Leaf("url", (*place, "image_urls", 0)),))
         else:
-            yield Located(Opaque(word(item, "type") or "content", raw_at(text, place) or ""), place)
+            yield Located(Opaque(string_of(item, "type") or "content", raw_at(text, place) or ""), place)
 
 
 def _reasoning(event: dict[str, Any], at: Pointer) -> Iterator[Located]:
     blocks = event.get("thinking_blocks")
     for index, item in enumerate(blocks if type(blocks) is list else ()):
         place = (*at, "thinking_blocks", index)
-        if word(item, "data"):
+        if string_of(item, "data"):
             yield Located(Thinking("", item["data"], True), place, (Leaf("signature", (*place, "data")),))
         else:
             leaves = (Leaf("content", (*place, "thinking")), Leaf("signature", (*place, "signature")))
-            yield Located(Thinking(word(item, "thinking"), word(item, "signature")), place, leaves)
-    if not blocks and word(event, "reasoning_content"):
+            yield Located(Thinking(string_of(item, "thinking"), string_of(item, "signature")), place, leaves)
+    if not blocks and string_of(event, "reasoning_content"):
         place = (*at, "reasoning_content")
         yield Located(Thinking(event["reasoning_content"]), place, (Leaf("content", place),))
 
@@ -261,7 +257,9 @@ def _call_v1(event: dict[str, Any], at: Pointer) -> Located:
     inside: Pointer = ("tool_call", "function") if type(value_at(call, ("function",))) is dict else ("tool_call",)
     holder = value_at(event, inside)
     part = ToolCall(
-        word(event, "tool_call_id") or word(call, "id"), word(event, "tool_name") or word(holder, "name"), word(holder, "arguments")
+        string_of(event, "tool_call_id") or string_of(call, "id"),
+        string_of(event, "tool_name") or string_of(holder, "name"),
+        string_of(holder, "arguments"),
     )
     leaves = (
         Leaf("id", (*at, "tool_call_id")), Leaf("id", (*at, "tool_call", "id")),
@@ -276,7 +274,7 @@ def _shown(item: dict[str, Any]) -> str | Image | None:
     urls = item.get("image_urls")
     if type(urls) is list and len(urls) == 1 and type(urls[0]) is str:
         return Image(urls[0])
-    return word(item, "text") if type(item.get("text")) is str else None
+    return string_of(item, "text") if type(item.get("text")) is str else None
 
 
 def _new_text(text: str, speller: Speller) -> str:
@@ -292,11 +290,11 @@ _ELEMENTS = ResultElements(_shown, _new_text, _new_media)
 
 
 def _result_v1(event: dict[str, Any], text: str, at: Pointer) -> Located:
-    id, name = word(event, "tool_call_id"), word(event, "tool_name")
+    id, name = string_of(event, "tool_call_id"), string_of(event, "tool_name")
     named = (Leaf("call_id", (*at, "tool_call_id")), Leaf("name", (*at, "tool_name")))
     if event["kind"] != "ObservationEvent":
         key = "error" if event["kind"] == "AgentErrorEvent" else "rejection_reason"
-        return Located(ToolResult(id, name, word(event, key), True), (), (*named, Leaf("content", (*at, key))))
+        return Located(ToolResult(id, name, string_of(event, key), True), (), (*named, Leaf("content", (*at, key))))
     place = (*at, "observation", "content")
     observed = event.get("observation")
     content, media = read_result_content(value_at(observed, ("content",)), text, place, _shown)

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.source import CHUNK, Source
 
 _ASIDE = re.compile(rb'"isSidechain"\s*:\s*true|"parent_tool_use_id"\s*:\s*"')
@@ -93,24 +94,19 @@ def _read(source: Source) -> Iterator[_Line | None]:
 
 
 def _line(value: dict[str, Any], start: int, number: int, agents: dict[str, str]) -> _Line:
-    id, parent, kind = _word(value, "uuid"), _word(value, "parentUuid"), value.get("type")
-    aside = _word(value, "parent_tool_use_id")
+    id, parent, kind = string_of(value, "uuid"), string_of(value, "parentUuid"), value.get("type")
+    aside = string_of(value, "parent_tool_use_id")
     if not aside and value.get("isSidechain") is True:
         # older versions name no agent: its lines follow one another from a root of their own
-        aside = _word(value, "agentId") or agents.get(parent) or id or f"line {number}"
+        aside = string_of(value, "agentId") or agents.get(parent) or id or f"line {number}"
         agents[id] = aside
     message = value.get("message")
     is_turn = kind in ("user", "assistant") and isinstance(message, dict)
     is_prompt = is_turn and kind == "user" and not value.get("isMeta") and not _holds_result(message)
     is_compaction = value.get("subtype") == "compact_boundary" or value.get("isCompactSummary") is True
     is_root = (is_prompt or kind == "assistant") and "parentUuid" in value and value["parentUuid"] is None
-    session = _word(value, "sessionId") if is_root else ""
+    session = string_of(value, "sessionId") if is_root else ""
     return _Line(start, number, id, parent, aside, is_turn, is_prompt, is_compaction, session)
-
-
-def _word(value: dict[str, Any], key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
 
 
 def _holds_result(message: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from chainviz.core.chain.messages import Binary, Image, Thinking, ToolResult
 from chainviz.core.dialects.leaves import Leaf, Located, as_either
 from chainviz.core.dialects.media import carried_bytes, encoded_of
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller, is_json
 from chainviz.core.dialects.result_content import read_result_content
 from chainviz.core.documents.json.edit import raw_at
@@ -17,21 +18,16 @@ _SIGNATURES = ("signature", "thoughtSignature", "redactedData", "reasoningEncryp
 _ERRORS = {"text": "error-text", "json": "error-json"}
 
 
-def word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if type(value) is str else ""
-
-
 def located_reasoning(item: dict[str, Any], place: Pointer) -> Located | None:
     """`{type: "reasoning", text}`; the signature lies in the options of its provider, in version 4 beside the text."""
     if type(item.get("text")) is not str:
         return None
     inside: Pointer = ("signature",)
-    signature = word(item, "signature")
+    signature = string_of(item, "signature")
     for options in _OPTIONS:
         for provider, members in (item.get(options) or {}).items() if type(item.get(options)) is dict else ():
             for key in _SIGNATURES if type(members) is dict else ():
-                if word(members, key):
+                if string_of(members, key):
                     inside, signature = (options, provider, key), members[key]
     part = Thinking(item["text"], signature, inside[-1] == "redactedData")
     return Located(part, place, (Leaf("content", (*place, "text")), Leaf("signature", (*place, *inside))))
@@ -48,15 +44,15 @@ def new_reasoning(part: Thinking, options: str, speller: Speller) -> str:
 def located_result(item: dict[str, Any], text: str, place: Pointer) -> Located:
     """A `tool-result` block: `output` with its type, in version 4 a bare `result`."""
     output = item["output"] if type(item.get("output")) is dict else {}
-    kind = word(output, "type")
+    kind = string_of(output, "type")
     key: Pointer = ("output", "value") if kind else ("result",)
     value = output.get("value") if kind else item.get("result")
     content, media = _content(value, kind, text, (*place, *key))
     if kind == "execution-denied":
-        content = word(output, "reason")
+        content = string_of(output, "reason")
         key = ("output", "reason")
     is_error = kind.startswith("error") or kind == "execution-denied" or item.get("isError") is True
-    part = ToolResult(word(item, "toolCallId"), word(item, "toolName"), content, is_error, media)
+    part = ToolResult(string_of(item, "toolCallId"), string_of(item, "toolName"), content, is_error, media)
     leaves = (
         Leaf("call_id", (*place, "toolCallId")),
         Leaf("name", (*place, "toolName")),
@@ -76,8 +72,8 @@ def _content(value: Any, kind: str, text: str, place: Pointer) -> tuple[str, tup
 
 def _shown(item: dict[str, Any]) -> str | Image | Binary | None:
     if item.get("type") == "text":
-        return word(item, "text") if type(item.get("text")) is str else None
-    mime = word(item, "mediaType") or word(item, "mimeType")
+        return string_of(item, "text") if type(item.get("text")) is str else None
+    mime = string_of(item, "mediaType") or string_of(item, "mimeType")
     return carried_bytes(mime, item["data"]) if type(item.get("data")) is str else None
 
 

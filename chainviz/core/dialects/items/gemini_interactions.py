@@ -25,6 +25,7 @@ from chainviz.core.chain.messages import (
 )  # fmt: skip
 from chainviz.core.dialects.blocks.gemini_write import args_text
 from chainviz.core.dialects.items.item_units import ItemDialect
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller, decode_base64, image_of, is_object, split_data_url
 from chainviz.core.dialects.unit_groups import Claimed
 from chainviz.core.documents.json import edit as json_edit
@@ -60,11 +61,6 @@ def holds_content(step: dict[str, Any]) -> bool:
     return kind in TEXTS or (kind not in KINDS and not kind.endswith(("_call", "_result")) and "content" in step)
 
 
-def _word(step: Any, key: str) -> str:
-    value = step.get(key) if type(step) is dict else None
-    return value if type(value) is str else ""
-
-
 def read_step(step: dict[str, Any], text: str, at: Pointer, first: int = 0) -> list[Part]:
     """The parts of the step that lies at `at` in `text`; origins count from `first`."""
     kind = kind_of(step)
@@ -72,15 +68,15 @@ def read_step(step: dict[str, Any], text: str, at: Pointer, first: int = 0) -> l
         return _content(step.get("content"), text, (*at, "content"), first)
     if kind == "thought":
         blocks = step.get("summary")
-        texts = [_word(block, "text") for block in (blocks if type(blocks) is list else ())]
-        return [Thinking("\n\n".join(filter(None, texts)), _word(step, "signature"), origin=first)]
+        texts = [string_of(block, "text") for block in (blocks if type(blocks) is list else ())]
+        return [Thinking("\n\n".join(filter(None, texts)), string_of(step, "signature"), origin=first)]
     if kind == "function_call":
         raw = raw_at(text, (*at, "arguments")) if "arguments" in step else ""
-        return [ToolCall(_word(step, "id"), _word(step, "name"), raw or "", origin=first)]
+        return [ToolCall(string_of(step, "id"), string_of(step, "name"), raw or "", origin=first)]
     if kind == "function_result":
         result = step.get("result")
         said = result if type(result) is str else "" if result is None else raw_at(text, (*at, "result")) or dump(result)
-        return [ToolResult(_word(step, "call_id"), _word(step, "name"), said, step.get("is_error") is True, origin=first)]
+        return [ToolResult(string_of(step, "call_id"), string_of(step, "name"), said, step.get("is_error") is True, origin=first)]
     return [Opaque(kind, raw_at(text, at) or "", origin=first)]
 
 
@@ -97,11 +93,11 @@ def _block(block: Any, text: str, at: Pointer, origin: int) -> Part:
     if kind == "text" and type(block.get("text")) is str:
         return Text(block["text"], origin=origin)
     if kind == "image" and type(block.get("data")) is str:
-        return Image(f"data:{_word(block, 'mime_type')};base64,{block['data']}", origin=origin)
+        return Image(f"data:{string_of(block, 'mime_type')};base64,{block['data']}", origin=origin)
     if kind == "document" and type(block.get("data")) is str:
         content = decode_base64(block["data"])
         if content is not None:
-            return Binary(_word(block, "mime_type"), content, origin=origin)
+            return Binary(string_of(block, "mime_type"), content, origin=origin)
     if kind == "image" and type(block.get("uri")) is str:
         return Image(block["uri"], origin=origin)
     return Opaque(kind or "content", raw_at(text, at) or "", origin=origin)

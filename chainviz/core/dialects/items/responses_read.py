@@ -26,6 +26,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )  # fmt: skip
 from chainviz.core.dialects.chat.openai_read import ROLES
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import decode_base64, split_data_url
 from chainviz.core.dialects.result_content import read_result_content
 from chainviz.core.documents.json.edit import raw_at
@@ -137,11 +138,6 @@ def _list(value: Any) -> list[Any]:
     return value if type(value) is list else []
 
 
-def _word(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if type(value) is str else ""
-
-
 def id_key(item: dict[str, Any]) -> str:
     """The member by which calls and results are matched; a local shell's result has only an id."""
     return "id" if "call_id" not in item and kind_of(item) == "local_shell_call_output" else "call_id"
@@ -152,7 +148,7 @@ def _call(item: dict[str, Any], text: str, at: Pointer, origin: int) -> ToolCall
     arguments = item.get(shape.arguments)
     if type(arguments) is not str:
         arguments = raw_at(text, (*at, shape.arguments)) or ""
-    return ToolCall(_word(item, "call_id"), _word(item, "name") or shape.name, arguments, shape.type, origin=origin)
+    return ToolCall(string_of(item, "call_id"), string_of(item, "name") or shape.name, arguments, shape.type, origin=origin)
 
 
 def read_result(item: dict[str, Any], text: str, at: Pointer, origin: int) -> ToolResult:
@@ -165,7 +161,7 @@ def read_result(item: dict[str, Any], text: str, at: Pointer, origin: int) -> To
     else:
         content, media = read_result_content(output, text, (*at, key), read_element)
     is_error = item.get("status") == "failed"
-    return ToolResult(_word(item, id_key(item)), _word(item, "name"), content, is_error, media, origin=origin)
+    return ToolResult(string_of(item, id_key(item)), string_of(item, "name"), content, is_error, media, origin=origin)
 
 
 def _message_parts(content: Any, text: str, at: Pointer, first: int) -> list[Part]:
@@ -198,8 +194,8 @@ def _block(block: Any, text: str, at: Pointer, origin: int) -> Part:
 def read_media(block: dict[str, Any], origin: int = -1) -> Image | Binary | None:
     """A picture with an address, or a file that carries its bytes; None for what is only referred to."""
     if block.get("type") in ("input_image", "computer_screenshot") and type(block.get("image_url")) is str:
-        return Image(block["image_url"], _word(block, "detail"), origin=origin)
-    split = split_data_url(_word(block, "file_data")) if block.get("type") == "input_file" else None
+        return Image(block["image_url"], string_of(block, "detail"), origin=origin)
+    split = split_data_url(string_of(block, "file_data")) if block.get("type") == "input_file" else None
     content = decode_base64(split[1]) if split else None
     return None if split is None or content is None else Binary(split[0], content, origin=origin)
 

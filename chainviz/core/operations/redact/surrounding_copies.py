@@ -27,7 +27,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )
-from chainviz.core.documents.assemble import with_blocks
+from chainviz.core.documents.assemble import own_blocks
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.operations.redact.window_index import MOST, WindowIndex
 
@@ -191,7 +191,7 @@ def without_copies(old: Message, message: Message, format: Format, copies: Copie
     none already, or where it is no source of this format."""
     source = []
     for fragment in message.source:
-        own = _own(fragment, format)
+        own = own_blocks(fragment, format.blocks_at)
         text = own.text if own.ordinal == SLOT else copies.without(own.text)
         source.append(fragment if text == own.text else replace(own, text=text, start=-1))
     if all(new is old for new, old in zip(source, message.source, strict=True)):
@@ -201,7 +201,7 @@ def without_copies(old: Message, message: Message, format: Format, copies: Copie
     near = source[0].text
     written = format.write(replace(message, source=tuple(source)), Style(near, near.isascii()))
     # where only parts held it, all is as it was but for the spelling
-    is_same = [_value(each) for each in written] == [_value(_own(each, format)) for each in message.source]
+    is_same = [_value(each) for each in written] == [_value(own_blocks(each, format.blocks_at)) for each in message.source]
     return message if is_same else format.message(message.role, written)
 
 
@@ -212,9 +212,3 @@ def _value(fragment: Fragment) -> object:
         return fragment.text
 
 
-def _own(fragment: Fragment, format: Format) -> Fragment:
-    """Without what other messages have in the same unit."""
-    if fragment.blocks is None:
-        return fragment
-    text = with_blocks(fragment.text, format.blocks_at, list(fragment.blocks))
-    return replace(fragment, text=text, blocks=tuple(range(len(fragment.blocks))))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, SYSTEM, Message
+from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
@@ -116,7 +117,7 @@ def _member_faults(block: Mapping[str, Any], kind: str, place: Pointer) -> Itera
         yield CONTENT, place, f"holds a tool result with {kind_name(content)} as content"
         return
     for item in content:
-        inner = item.get("type") if isinstance(item, dict) else None
+        inner = string_of(item, "type")
         if inner not in _IN_RESULTS:
-            rule = NOT_UNDERSTOOD if isinstance(inner, str) and inner not in FOREIGN_KINDS else BLOCK
-            yield rule, place, f"holds a tool result with a part of the kind “{str(inner)[:40]}”"
+            rule = NOT_UNDERSTOOD if inner and inner not in FOREIGN_KINDS else BLOCK
+            yield rule, place, f"holds a tool result with a part of the kind “{inner[:40]}”"

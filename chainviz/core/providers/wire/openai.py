@@ -29,6 +29,9 @@ _COMMON = frozenset(
 """Members of a message that every API with this form takes."""
 
 
+_CALL_TYPES = frozenset(("function", "custom"))
+
+
 @dataclass(frozen=True)
 class ChatForm:
     """What one API takes of the common form, and the rule that each fault breaks."""
@@ -130,8 +133,11 @@ def _call_faults(calls: Any) -> Iterator[Named]:
         if not holder or not isinstance(item.get("id"), str):
             yield "member", place, f"has a tool call without {'an id' if holder else 'a function'}", ""
             continue
-        if not isinstance(item.get("type"), str):
+        kind = item.get("type")
+        if not isinstance(kind, str):
             yield "call_type", place, "has a tool call without a type", ""
+        elif kind not in _CALL_TYPES:
+            yield "field", place, f"has a tool call of the type “{kind[:40]}”, which is not checked", "type"
         inner = item[holder[0]]
         key = "input" if holder == ("custom",) else "arguments"
         if not isinstance(inner.get("name"), str) or key not in inner:

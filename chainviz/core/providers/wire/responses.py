@@ -7,6 +7,7 @@ from itertools import dropwhile
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message
+from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
@@ -104,8 +105,8 @@ def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
         if not isinstance(item.get(key), types):
             rule = NO_SUMMARY if key == "summary" else MEMBER
             yield rule, f"is a {kind} item without a proper “{key}”"
-    if kind == "message" and item.get("role") not in _ROLES:
-        yield ROLE, f"is an item of the role “{str(item.get('role'))[:40]}”"
+    if kind == "message" and (role := string_of(item, "role")) not in _ROLES:
+        yield ROLE, f"is an item of the role “{role[:40]}”"
     if _has_wrong_id(item, kind):
         yield ID_PREFIX, f"is a {kind} item with the id “{item['id'][:80]}”"
 

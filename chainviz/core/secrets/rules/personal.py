@@ -56,6 +56,7 @@ PERSONAL: tuple[Rule, ...] = (
     ),
     Rule(
         "ipv6", "IP address", "personal",
-        re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:|::)[0-9A-Fa-f:]{4,38}(?![\w:])", re.ASCII), (":",), checks.is_address_6,
+        re.compile(r"[0-9A-Fa-f:](?<![\w:.].)(?:(?<=:):|(?<!:)[0-9A-Fa-f]{0,3}:)[0-9A-Fa-f:]{4,38}(?![\w:])", re.ASCII),
+        (":",), checks.is_address_6,
     ),
 )  # fmt: skip

@@ -18,18 +18,22 @@ class Pattern(Protocol):
     def finditer(self, text: str, /) -> Iterator[Found]: ...
 
 
+def lower(text: str) -> str:
+    """In lower case, with all places where they were: one letter would grow."""
+    return text.replace("\u0130", "i").lower()
+
+
 class Anchored:
     """A pattern whose matches begin with one of a few words: finding the words first is many times faster."""
 
     def __init__(self, words: tuple[str, ...], pattern: str, *, ignore_case: bool = False) -> None:
-        self._words = words
+        self.words = words
         self._pattern = re.compile(pattern, re.ASCII | (re.IGNORECASE if ignore_case else 0))
         self._ignore_case = ignore_case
 
     def finditer(self, text: str, /) -> Iterator[Found]:
-        # the one letter that grows in lower case would move all places behind it
-        searched = text.replace("\u0130", "i").lower() if self._ignore_case else text
-        for word in self._words:
+        searched = lower(text) if self._ignore_case else text
+        for word in self.words:
             at = searched.find(word)
             while at >= 0:
                 found = self._pattern.match(text, at)
@@ -54,3 +58,8 @@ class Rule:
     """Characters of the value that a mask leaves at the start: a public prefix."""
     tail: int = 0
     """Characters that a mask leaves at the end."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every text with a match holds one of these, in upper or lower case; empty where nothing is known."""
+        return self.pattern.words if isinstance(self.pattern, Anchored) else self.hints

@@ -37,7 +37,7 @@ def reason_of(row: Row) -> str:
 
 KEYS: dict[str, Callable[[Row], str]] = {"tool": _tool, "section": _section, "reason": reason_of}
 LABELS = {"tool": "By tool", "section": "By section", "reason": "By reason", "row": "One by one"}
-"""How the decisions are shown: in groups, or every row by itself."""
+"""How the decisions are shown: in groups, or row by row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import chainviz
 from chainviz.core.chain.messages import Image, Message, Reasoning, Text, ToolCall
 from chainviz.core.operations.redact.surrounding_copies import LONG, SPARSE, STRIDE, Copies, removed_texts
 
@@ -87,3 +88,16 @@ def test_what_is_kept_of_a_redacted_text_is_little() -> None:
 @pytest.mark.parametrize("before", range(0, 40, 3))
 def test_a_copy_is_found_wherever_it_begins(before: int) -> None:
     assert without({"log": "x" * before + GONE + " and on"}, GONE) == {"log": "x" * before + "[redacted] and on"}
+
+
+def test_a_result_in_the_block_of_its_call_is_redacted_there_although_the_message_repeats_it() -> None:
+    """Of a Vercel UI message, which holds call and result in one part."""
+    done = {"type": "tool-look", "state": "output-available", "input": {}}
+    tools = [{**done, "toolCallId": f"c{i}", "output": f"{i} word " * 90} for i in (1, 2)]
+    end: dict[str, Any] = {"type": "text", "text": "Done."}
+    answer = {"id": "a", "role": "assistant", "metadata": {"copy": tools[0]["output"]}, "parts": [*tools, end]}
+    asked = [{"id": f"u{i}", "role": "user", "parts": [{"type": "text", "text": "Go on."}]} for i in (1, 2)]
+    (chain,) = chainviz.load(json.dumps([asked[0], answer, asked[1]]).encode())
+    redacted = json.loads(chain.apply("redact").chain.to_bytes())
+    assert redacted[1]["parts"] == [*({**tool, "output": "[redacted]"} for tool in tools), end]
+    assert redacted[1]["metadata"] == {"copy": "[redacted]"}

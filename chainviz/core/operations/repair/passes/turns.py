@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainviz.core.chain.messages import HUMAN, TOOL
 from chainviz.core.formats import get_format
-from chainviz.core.formats.turns import are_in_one_unit, in_one_unit
+from chainviz.core.formats.turns import are_in_one_unit, has_list, in_one_unit
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.operations.repair.text_fallback import detached
@@ -43,7 +43,8 @@ def _join_texts(work: Worklist) -> None:
 
 def _offer(work: Worklist, place: int, what: str) -> bool:
     message, about = work.message(place), work.about[place]
-    if are_in_one_unit(work.message(place - 1), message):
+    format, before = get_format(work.chain.format), work.message(place - 1)
+    if are_in_one_unit(before, message) or not (has_list(format, before) and has_list(format, message)):
         return False
     outcomes = {JOIN: message.parts}
     return bool(work.offer(Proposal("turns-apart", about, None, "", f"{work.where(about)} {what}", message.parts, outcomes)))
