@@ -93,6 +93,26 @@ def test_groups_are_walked_by_keyboard(page: Any, address: str) -> None:
     assert page.evaluate("window.same")
 
 
+PRESS_THE_NEW_BUTTON_AT_ONCE = """() => {
+  const shown = document.querySelector("#example-after");
+  new MutationObserver((_, observer) => {
+    const next = document.querySelector("#example-after");
+    if (!next || next === shown) return;
+    observer.disconnect();
+    next.click();
+  }).observe(document.body, { childList: true, subtree: true });
+  shown.click();
+}"""
+
+
+def test_a_button_answers_as_soon_as_it_is_shown(page: Any, address: str) -> None:
+    page.goto(address)
+    page.evaluate("window.same = true")
+    page.evaluate(PRESS_THE_NEW_BUTTON_AT_ONCE)
+    expect(page.get_by_text("3 of 3", exact=True)).to_be_visible()
+    assert page.evaluate("window.same")
+
+
 def test_decisions_follow_the_settings_at_once(page: Any, address: str) -> None:
     page.goto(address)
     page.evaluate("window.same = true")
