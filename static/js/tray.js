@@ -15,6 +15,7 @@ const lines = () => [...tray.querySelectorAll(".tray-line")];
 let isUnderWay = false;
 let ending = 0;
 let left = -1;
+let before = new Map(); // files of each outcome when nothing was under way last
 
 export const sending = tray?.querySelector("[data-sending]");
 
@@ -23,31 +24,43 @@ export function open() {
   if (lines().length <= FEW && innerWidth > PHONE) details.open = true;
 }
 
-function count() {
+function tally() {
   const counts = new Map();
   for (const { dataset } of lines()) counts.set(dataset.outcome, (counts.get(dataset.outcome) ?? 0) + Number(dataset.times));
-  const all = [...counts.values()].reduce((sum, each) => sum + each, 0);
-  const title = `${all.toLocaleString("en")} ${all === 1 ? "file" : "files"}`;
-  const summary = OUTCOMES.filter((each) => counts.has(each)).map((each) => `${counts.get(each)} ${each}`).join(", ");
-  tray.querySelector("[data-tray-title]").textContent = title;
-  tray.querySelector("[data-tray-summary]").textContent = summary;
+  return counts;
+}
+
+const total = (counts) => [...counts.values()].reduce((sum, each) => sum + each, 0);
+const title = (counts) => `${total(counts).toLocaleString("en")} ${total(counts) === 1 ? "file" : "files"}`;
+const summary = (counts) => OUTCOMES.filter((each) => counts.has(each)).map((each) => `${counts.get(each)} ${each}`).join(", ");
+
+function count() {
+  const counts = tally();
+  tray.querySelector("[data-tray-title]").textContent = title(counts);
+  tray.querySelector("[data-tray-summary]").textContent = summary(counts);
   const was = isUnderWay || ending;
   isUnderWay = UNDER_WAY.some((each) => counts.has(each));
   clearTimeout(ending);
-  ending = was && !isUnderWay && all ? setTimeout(() => tellEnd(all === 1 ? told(lines()[0]) : `${title}: ${summary}.`), SETTLED_MS) : 0;
+  ending = was && !isUnderWay ? setTimeout(tellEnd, SETTLED_MS) : 0;
+  if (!was && !isUnderWay) before = counts;
   if (left >= 0) keepFocus();
 }
 
-/** Lines that are replaced one after the other do not end a batch. */
-function tellEnd(said) {
+/** Lines that are replaced one after the other do not end a batch; files that were there before are not told again. */
+function tellEnd() {
+  const counts = tally();
+  const batch = new Map([...counts].map(([each, times]) => [each, times - (before.get(each) ?? 0)]).filter(([, times]) => times > 0));
   ending = 0;
-  announce(said);
+  before = counts;
+  if (total(batch) === 1) announce(told(lines().findLast((line) => batch.has(line.dataset.outcome) && line.querySelector("b"))));
+  else if (batch.size) announce(`${title(batch)}: ${summary(batch)}.`);
 }
 
 const told = (line) => `${line.querySelector("b").textContent}: ${line.querySelector(".tray-text").textContent.trim()}`;
 
 function keepFocus() {
-  const next = lines()[Math.min(left, lines().length - 1)];
+  const acting = lines().filter((line) => line.querySelector("[data-dismiss], [data-cancel]"));
+  const next = acting[Math.min(left, acting.length - 1)];
   left = -1;
   if (document.activeElement && document.activeElement !== document.body) return;
   if (next) next.querySelector("[data-dismiss], [data-cancel]").focus();
@@ -57,7 +70,8 @@ function keepFocus() {
 if (tray) {
   if (innerWidth <= PHONE) details.open = false;
   tray.dataset.ready = "";
-  isUnderWay = lines().some((line) => UNDER_WAY.includes(line.dataset.outcome));
+  before = tally();
+  isUnderWay = UNDER_WAY.filter((each) => before.delete(each)).length > 0;
   new MutationObserver(count).observe(tray.querySelector(".tray-scroll"), { childList: true, subtree: true });
   tray.addEventListener("click", (event) => {
     const line = event.target.closest("[data-dismiss]")?.closest(".tray-line");

@@ -81,11 +81,12 @@ def test_the_tray_counts_merges_retries_and_is_dismissed(library: Any, faults: l
     choose(library, ("fault.json", chat(say="Fault")))
     line = library.locator("li.tray-line")
     expect(line.filter(has_text="fault.json")).to_contain_text("a fault of chainviz")
+    expect(library.locator("[data-status]")).to_contain_text("fault.json: ")
     monkeypatch.setattr(arrivals, "offers_of", real)
 
     choose(library, ("good.json", chat()), ("bad.json", chat()[:-30]), ("runs.jsonl", lines(3)))
     expect(library.locator("[data-tray-summary]")).to_have_text("1 to choose, 2 failed, 1 added")
-    expect(library.locator("[data-status]")).to_have_text("4 files: 1 to choose, 2 failed, 1 added.")
+    expect(library.locator("[data-status]")).to_have_text("3 files: 1 to choose, 1 failed, 1 added.")
     library.locator(".file-line", has_text="good.json").wait_for()
     expect(line.filter(has_text="bad.json")).to_contain_text("Nothing was stored.")
     assert axe_violations(library) == []

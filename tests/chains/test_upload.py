@@ -16,6 +16,7 @@ from chainviz.accounts.models import Team, local_member
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals, offer_rows, pick_form, staging
 from chainviz.chains.uploads.local_files import take_file
+from chainviz.chains.uploads.tray import SHOWN
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.store.fsck.check import Fsck
@@ -90,6 +91,17 @@ def test_of_many_files_each_is_taken_or_refused_for_itself(client: Client) -> No
     assert re.search(r'<b title="b.json">b.json</b>.*?Line 5, column 4', page, re.DOTALL)
     assert "Nothing was stored." in page
     assert ("<b data-tray-title>3 files</b>" in page) and "1 failed, 2 added" in page
+
+
+def test_a_long_tray_shows_its_newest_lines_and_counts_all(client: Client) -> None:
+    """Files that ask nothing of a person are one line together beyond the newest; what failed is shown to the last."""
+    files = [(f"{number}.json", chat(say=f"Run {number}")) for number in range(SHOWN + 2)]
+    answer = send(client, *files, *((f"bad {number}.json", MISSING_COMMA) for number in range(2)))
+
+    page = client.get(answer.url).content.decode()
+    assert page.count('id="upload-') - page.count('id="upload-row"') == SHOWN + 2
+    assert "2 earlier files added" in page and f'<b title="{SHOWN + 1}.json">' in page and '<b title="0.json">' not in page
+    assert f"2 failed, {SHOWN + 2} added" in page and '<b title="bad 1.json">' in page
 
 
 def test_a_refusal_shows_three_lines_and_marks_the_place(client: Client) -> None:

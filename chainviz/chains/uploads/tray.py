@@ -12,9 +12,12 @@ from chainviz.chains.render.numbers import count_text
 
 FEW = 6
 """Lines up to which the tray arrives open."""
+SHOWN = 50
+"""Lines of one outcome that asks nothing of a person; earlier ones are one line together."""
 
 CHOOSE, FAILED, RUNNING, ADDED, KNOWN = "to choose", "failed", "importing", "added", "already uploaded"
 _ORDER = (CHOOSE, FAILED, RUNNING, ADDED, KNOWN)
+_ASK_NOTHING = (RUNNING, ADDED, KNOWN)
 _LOOKS = {
     CHOOSE: ("open", "filter"),
     FAILED: ("problem", "problem"),
@@ -49,8 +52,29 @@ class TrayLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """The lines of one outcome that are not shown one by one."""
+
+    outcome: str
+    times: int
+
+    @property
+    def text(self) -> str:
+        return f"{count_text(self.times, 'earlier file')} {self.outcome}"
+
+
+@dataclass(frozen=True, slots=True)
 class Tray:
     lines: Sequence[TrayLine]
+
+    @property
+    def shown(self) -> list[TrayLine]:
+        return [line for each in _ORDER for line in self._of(each)[-SHOWN if each in _ASK_NOTHING else 0 :]]
+
+    @property
+    def earlier(self) -> list[Earlier]:
+        left = {each: self._of(each)[:-SHOWN] for each in _ASK_NOTHING}
+        return [Earlier(each, sum(line.times for line in lines)) for each, lines in left.items() if lines]
 
     @property
     def title(self) -> str:
@@ -63,6 +87,9 @@ class Tray:
         for line in self.lines:
             counts[line.outcome] += line.times
         return ", ".join(f"{counts[outcome]} {outcome}" for outcome in _ORDER if counts[outcome])
+
+    def _of(self, outcome: str) -> list[TrayLine]:
+        return [line for line in self.lines if line.outcome == outcome]
 
     @property
     def is_open(self) -> bool:
