@@ -17,9 +17,8 @@ from chainviz.chains.usage import by_model, models, recorded_times, recorded_usa
 from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
 from chainviz.jobs.lease import storable
 from chainviz.store.models import Outline
-from chainviz.store.outline.cache import listing_of
+from chainviz.store.outline.build import broken_rules
 from chainviz.store.outline.measures import unpack_charts
-from chainviz.store.outline.rules.problem_rules import OPENING_RULE
 
 MOST_TOOLS = 200
 """Tools of a chain that are kept, the ones called most often."""
@@ -29,13 +28,12 @@ FACTS = ("usage", "tokens", "model", "cost", "prices", "tools", "calls", "tool_e
 
 def copy_facts(chain: Chain, outline: Outline) -> None:
     _copy_usage(chain, recorded_usage(outline))
-    charts, listing = unpack_charts(outline.charts), listing_of(outline)
+    charts = unpack_charts(outline.charts)
     tools = sorted(charts.tools.items(), key=lambda tool: (-tool[1][0], tool[0]))
     chain.tools = [[name, numbers[0]] for name, numbers in tools if numbers[0]][:MOST_TOOLS]
     chain.calls = sum(numbers[0] for _, numbers in tools)
     chain.tool_errors = sum(numbers[4] for _, numbers in tools)
-    counted = {rule for rule in listing.total.rules if rule != OPENING_RULE or listing.section_count > 1}
-    chain.rules_broken = sorted(counted)
+    chain.rules_broken = broken_rules(outline)
     times = recorded_times(outline)
     chain.began_at = datetime.fromtimestamp(times.began / 1000, UTC) if times else None
     chain.duration = times.ended - times.began if times else None

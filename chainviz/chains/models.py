@@ -96,7 +96,7 @@ class Chain(Checked):
     tool_errors = models.PositiveIntegerField(default=0)
     """Tool results that are marked as errors."""
     rules_broken = AsciiJSONField(default=list)
-    """Names of the rules of structure that it breaks."""
+    """Names of the rules that it breaks; those of a provider as `provider:rule`."""
     began_at = models.DateTimeField(null=True)
     """When its first message was written; null where no time is recorded."""
     duration = models.BigIntegerField(null=True)

@@ -71,7 +71,7 @@ def test_facts_are_stored_and_shown(run: Chain) -> None:
 def test_nothing_recorded_is_a_dash_and_an_estimate(run: Chain) -> None:
     silent = make_chain(SILENT, "silent.json")
     assert (silent.began_at, silent.duration, silent.cost, silent.tokens) == (None, None, None, None)
-    assert silent.rules_broken == ["orphan-result"]
+    assert {"orphan-result", "anthropic:result-without-call"} <= set(silent.rules_broken)
     assert "estimate" in page("/")
 
 

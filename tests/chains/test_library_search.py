@@ -122,9 +122,21 @@ def test_filters(library: Client, query: str, found: list[str]) -> None:
     assert titles(page(library, query)) == found
 
 
-def test_a_problem_can_be_filtered_by(library: Client) -> None:
-    rule = Chain.objects.get(title="A broken plan").rules_broken[0]
-    assert titles(page(library, f"problem={rule}")) == ["A broken plan"]
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ("orphan-result", ["A broken plan"]),
+        ("anthropic:result-without-call", ["A broken plan"]),
+        ("result-without-call", ["A broken plan"]),
+        ("without-call", []),
+        ("mistral:orphan-result", []),
+    ],
+)
+def test_a_broken_rule_can_be_filtered_by(library: Client, rule: str, found: list[str]) -> None:
+    """By its name in the structure, at one provider or at all of them."""
+    text = page(library, f"q=problem:{rule}")
+    assert titles(text) == found
+    assert re.search(r'<optgroup label="Anthropic Messages">(<option[^>]*>[a-z-]+</option>)*<option value="anthropic:', text)
 
 
 def test_active_filters_are_chips_that_can_be_removed(library: Client) -> None:

@@ -42,12 +42,15 @@ def test_samples_have_the_problems_that_check_finds() -> None:
     for path in sorted(SAMPLES.glob("*/*")):
         content = path.read_bytes()
         try:
-            chain = stored(make_chain_of(content, path.name))
+            kept = make_chain_of(content, path.name)
         except DocumentError:
             assert path.parent.name == "langfuse"
             continue
+        chain = stored(kept)
         found = told(chain)
         assert (path.name, found) == (path.name, checked(content, chain.format))
+        of_providers = {name for name in kept.rules_broken if ":" in name and not name.endswith(":not-understood")}
+        assert of_providers == {f"{provider}:{rule}" for provider, rule, _ in found if rule != "not-understood"}
         rows = window(chain, count=500).rows
         assert {(each.provider, each.rule, str(each.path)) for row in rows for each in row.problems if each.provider} == found
 
@@ -78,8 +81,10 @@ PLAIN = [{"role": "user", "content": "hi"}, calling("c"), answer("c")]
 
 
 def test_reasoning_counts_in_its_own_section_and_signatures_in_the_last() -> None:
-    chain = stored(make_chain([*PLAIN, *HALF, *PLAIN]))
+    kept = make_chain([*PLAIN, *HALF, *PLAIN])
+    chain = stored(kept)
     found = told(chain)
+    assert {name for name in kept.rules_broken if ":" in name} == {f"{provider}:{rule}" for provider, rule, _ in found}
     places = {rule: sorted(path for _, each, path in found if each == rule) for rule in ("reasoning-missing", "thought-signature-missing")}
     assert set(places["reasoning-missing"]) == {"s2.p2.m0"}
     assert places["thought-signature-missing"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chainviz.chains.library.filter import Filter
@@ -14,6 +15,9 @@ NAMES = {
     "problem": "problem", "verdict": "verdict", "larger": "at least", "smaller": "at most", "since": "changed since",
     "until": "changed until",
 }  # fmt: skip
+
+
+_LABELS = {each.name: each.label for each in PROVIDERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,22 @@ def _in_words(name: str, value: str) -> str:
         return format_label(value)
     if name == "verdict":
         provider, _, state = value.partition(":")
-        labels = {each.name: each.label for each in PROVIDERS}
-        return f"{labels.get(provider, provider)}: {STATES.get(state, state)}"
+        return f"{_LABELS.get(provider, provider)}: {STATES.get(state, state)}"
+    if name == "problem" and ":" in value:
+        provider, _, rule = value.partition(":")
+        return f"{_LABELS.get(provider, provider)}: {rule}"
     if name == "label":
         return value.partition(":")[2]
     return {"problems": "with problems", "errors": "with tool errors"}.get(name, value)
+
+
+def rule_choices(rules: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Names of rules with their words: those of the structure, then those of each provider."""
+    groups: dict[str, list[tuple[str, str]]] = {each: [] for each in ("", *_LABELS)}
+    for name in rules:
+        provider, _, rule = name.rpartition(":")
+        groups.setdefault(provider, []).append((name, rule))
+    return [(_LABELS.get(each, each or "Structure"), found) for each, found in groups.items() if found]
 
 
 def verdict_choices() -> list[tuple[str, list[tuple[str, str]]]]:

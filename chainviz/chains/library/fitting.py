@@ -47,13 +47,19 @@ def _with_facts(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:
         (wanted.format, Q(format=wanted.format)),
         (wanted.tool, Q(tools__contains=f"[{json.dumps(wanted.tool)}, ")),
         (wanted.model, Q(model=wanted.model) | Q(usage__contains=f"{json.dumps(wanted.model)}: ")),
-        (wanted.problem, Q(rules_broken__contains=json.dumps(wanted.problem))),
+        (wanted.problem, _breaks(wanted.problem)),
         (at_least is not None, Q(size__gte=at_least or 0)),
         (at_most is not None, Q(size__lte=at_most or 0)),
         (since, Q(changed_at__gte=since)),
         (until, Q(changed_at__lt=until)),
     )
     return chains.filter(*(condition for is_asked, condition in conditions if is_asked))
+
+
+def _breaks(rule: str) -> Q:
+    """A rule of the structure, of a provider (`anthropic:first-role`), or of whichever provider has one of this name."""
+    name = json.dumps(rule)[1:]
+    return Q(rules_broken__contains=f'"{name}') | Q(rules_broken__contains=f":{name}")
 
 
 def _labelled(chains: ChainQuerySet, label: str) -> ChainQuerySet:

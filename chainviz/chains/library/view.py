@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from chainviz.accounts.audit.record import not_recorded
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.library.chips import chips, verdict_choices
+from chainviz.chains.library.chips import chips, rule_choices, verdict_choices
 from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns, chosen_columns
 from chainviz.chains.library.filter import notices, read_filter
 from chainviz.chains.library.just_added import just_added
@@ -124,12 +124,15 @@ def _first_labels() -> str:
     return f"{', '.join(labels[:NAMED])} and {len(labels) - NAMED} more"
 
 
-def _values(chains: ChainQuerySet) -> dict[str, list[str]]:
+def _values(chains: ChainQuerySet) -> dict[str, Any]:
     """What can be filtered by: what the chains have, the most frequent first."""
     tools, models, rules = Counter[str](), Counter[str](), Counter[str]()
     for called, model, broken in chains.values_list("tools", "model", "rules_broken"):
         tools.update(name for name, _ in called)
         models.update([model] if model else [])
         rules.update(broken)
-    counted = {"all_tools": tools, "all_models": models, "all_rules": rules}
-    return {name: [value for value, _ in counts.most_common(OFFERED)] for name, counts in counted.items()}
+    return {
+        "all_tools": [name for name, _ in tools.most_common(OFFERED)],
+        "all_models": [name for name, _ in models.most_common(OFFERED)],
+        "rule_choices": rule_choices(name for name, _ in rules.most_common()),
+    }

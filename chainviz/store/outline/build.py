@@ -10,6 +10,7 @@ from chainviz.core import progress
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.providers import PROVIDERS
+from chainviz.core.providers.contract import NOT_UNDERSTOOD
 from chainviz.core.providers.verdict import counted
 from chainviz.store.content.codec import pack
 from chainviz.store.content.message_reader import pieces_of, read_placed, read_shapes
@@ -17,14 +18,14 @@ from chainviz.store.content.pieces import Piece, PlacedMessage, join, total
 from chainviz.store.models import History, Outline, OutlineBlock, Snapshot
 from chainviz.store.outline import blocks
 from chainviz.store.outline.blocks import Entry, HashedRow, Listing, PackedBlock, pack_listing, pack_rows, pack_sections
-from chainviz.store.outline.cache import BlockReader, BlockWriter, visible_problems
+from chainviz.store.outline.cache import BlockReader, BlockWriter, listing_of, visible_problems
 from chainviz.store.outline.edition import RULES
 from chainviz.store.outline.hashes import sequence_hash
 from chainviz.store.outline.measures import NONE, Charts, Counts, add_counts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import RowMessages, SectionRow
 from chainviz.store.outline.rules.late_results import LateResults, late_results
-from chainviz.store.outline.rules.problem_rules import Neighbours, check_rows
+from chainviz.store.outline.rules.problem_rules import OPENING_RULE, Neighbours, check_rows
 from chainviz.store.outline.rules.section_rules import SectionRules
 from chainviz.store.outline.sections import SectionCutter
 from chainviz.store.quick_only import must_be_quick
@@ -175,6 +176,16 @@ def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outlin
         },
     )
     return outline
+
+
+def broken_rules(outline: Outline) -> list[str]:
+    """The rules that a chain breaks, in alphabetical order; a rule of a provider is named `provider:rule`."""
+    listing, snapshot = listing_of(outline), outline.snapshot
+    several = listing.section_count > 1
+    in_rows = {rule for rule in listing.total.rules if rule != OPENING_RULE or several}
+    by_section = SectionRules(OutlineReader(listing, BlockReader(snapshot.history_id)), snapshot.format)
+    unread = {f"{name}:{NOT_UNDERSTOOD.id}" for name in _unread(snapshot)}
+    return sorted(in_rows | by_section.broken() | unread)
 
 
 def _unread(snapshot: Snapshot) -> Counts:

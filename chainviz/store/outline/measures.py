@@ -33,7 +33,7 @@ class Measure(NamedTuple):
     usage: Counts = {}
     """By model: the recorded tokens, in the order of core's TokenUsage."""
     rules: Counts = {}
-    """By rule of the tree: how many problems."""
+    """How many problems by rule; a rule of a provider is named `provider:rule`."""
     began: int = 0
     """When its first message was written, and its last one, as core's Times."""
     ended: int = 0
@@ -117,11 +117,11 @@ def add_up(measures: Iterable[Measure]) -> Measure:
 
 
 def count_rules(problems: Iterable[list[Any]]) -> Counts:
-    """Counts packed problems of the tree by their rule."""
+    """Counts packed problems by their rule."""
     counts: Counts = {}
     for problem in problems:
-        if problem[5] in ("", OPENING):
-            counts.setdefault(problem[0], [0])[0] += 1 + sum(problem[9:])
+        name = problem[0] if problem[5] in ("", OPENING) else f"{problem[5]}:{problem[0]}"
+        counts.setdefault(name, [0])[0] += 1 + sum(problem[9:])
     return counts
 
 

@@ -11,11 +11,13 @@ from chainviz.core.chain.problems import SEVERITIES, Problem
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
-from chainviz.store.outline.measures import Counts, add_counts
+from chainviz.store.outline.measures import Counts
 from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
 from chainviz.store.outline.rows import Row
 
 _ALL = (1 << len(Mark)) - 1
+_Broken = tuple[Provider, SectionRule, int]
+"""A provider's rule and how many messages break it."""
 
 
 class SectionRules:
@@ -32,33 +34,33 @@ class SectionRules:
 
     def total(self) -> Counts:
         """How many problems the whole chain has, by provider. Reads the sections only where they can have any."""
-        found: Counts = {}
-        first = 1 if self._thinking else self._sections
-        for section in self._outline.sections(max(1, first), self._sections + 1):
-            found = add_counts(found, self._in_section(section))
-        for provider, rule in self._once:
-            if self._outline.listing.total.marked(rule.mark):
-                found = add_counts(found, _count(provider, rule, 1))
-        return found
+        return _counts(self._broken())
+
+    def broken(self) -> set[str]:
+        """The rules that the whole chain breaks, as `provider:rule`."""
+        return {f"{provider.name}:{rule.rule.id}" for provider, rule, _ in self._broken()}
 
     def counts(self, section: SectionPlace) -> Counts:
-        """The same of one section."""
-        found = self._in_section(section)
-        for provider, rule in self._once:
-            if section.measure.marked(rule.mark) and not section.before.marked(rule.mark):
-                found = add_counts(found, _count(provider, rule, 1))
-        return found
+        """How many problems one section has, by provider."""
+        marked, before = section.measure.marked, section.before.marked
+        once = ((each, rule, 1) for each, rule in self._once if marked(rule.mark) and not before(rule.mark))
+        return _counts((*self._broken_in(section), *once))
 
-    def _in_section(self, section: SectionPlace) -> Counts:
+    def _broken(self) -> Iterator[_Broken]:
+        first = 1 if self._thinking else self._sections
+        for section in self._outline.sections(max(1, first), self._sections + 1):
+            yield from self._broken_in(section)
+        marked = self._outline.listing.total.marked
+        yield from ((each, rule, 1) for each, rule in self._once if marked(rule.mark))
+
+    def _broken_in(self, section: SectionPlace) -> Iterator[_Broken]:
         """Without the rules that only one message of a chain breaks."""
-        found: Counts = {}
         for provider, rule in self._applying(section):
             number = section.measure.marked(rule.mark)
             if rule.at_end:
                 number = int(bool(number and self._last_row.marks & rule.mark))
             if number:
-                found = add_counts(found, _count(provider, rule, number))
-        return found
+                yield provider, rule, number
 
     def of_row(self, section: SectionPlace, number: int, place: RowPlace) -> Iterator[Problem]:
         """The problems of one row, given by its number in the chain."""
@@ -121,8 +123,11 @@ class SectionRules:
         return self._outline.row(self._rows - 1).row
 
 
-def _count(provider: Provider, rule: SectionRule, number: int) -> Counts:
-    return {provider.name: [number * (each == rule.rule.severity) for each in SEVERITIES]}
+def _counts(broken: Iterable[_Broken]) -> Counts:
+    found: Counts = {}
+    for provider, rule, number in broken:
+        found.setdefault(provider.name, [0] * len(SEVERITIES))[SEVERITIES.index(rule.rule.severity)] += number
+    return found
 
 
 def counted(problems: Iterable[Problem]) -> Counts:
