@@ -137,6 +137,8 @@ def test_a_broken_rule_can_be_filtered_by(library: Client, rule: str, found: lis
     text = page(library, f"q=problem:{rule}")
     assert titles(text) == found
     assert re.search(r'<optgroup label="Anthropic Messages">(<option[^>]*>[a-z-]+</option>)*<option value="anthropic:', text)
+    chosen = re.findall(r" selected>([^<]*)<", text)
+    assert chosen in ([rule], [rule.partition(":")[2]])
 
 
 def test_active_filters_are_chips_that_can_be_removed(library: Client) -> None:

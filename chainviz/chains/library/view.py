@@ -134,5 +134,6 @@ def _values(chains: ChainQuerySet) -> dict[str, Any]:
     return {
         "all_tools": [name for name, _ in tools.most_common(OFFERED)],
         "all_models": [name for name, _ in models.most_common(OFFERED)],
+        "all_rules": rules,
         "rule_choices": rule_choices(name for name, _ in rules.most_common()),
     }
