@@ -93,6 +93,28 @@ def test_groups_are_walked_by_keyboard(page: Any, address: str) -> None:
     assert page.evaluate("window.same")
 
 
+def test_keys_go_from_group_to_group_and_from_example_to_example(page: Any, address: str) -> None:
+    page.goto(address)
+    folds = page.locator(".group-fold")
+    page.keyboard.press("]")
+    expect(folds.first).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("2 of 3", exact=True)).to_be_visible()
+    expect(folds.first).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("1 of 3", exact=True)).to_be_visible()
+    page.keyboard.press("]")
+    page.keyboard.press("o")
+    expect(page.get_by_text("rows of 0").first).to_be_visible()
+    expect(folds.nth(1)).to_be_focused()
+    expect(folds.nth(1)).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("[")
+    expect(folds.first).to_be_focused()
+    page.locator("input[name=policy]").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("input[name=policy]").nth(1)).to_be_checked()
+
+
 PRESS_THE_NEW_BUTTON_AT_ONCE = """() => {
   const shown = document.querySelector("#example-after");
   new MutationObserver((_, observer) => {
