@@ -33,7 +33,7 @@ class FoundBlock(NamedTuple):
 
 
 def histories_with(phrase: Phrase) -> set[int]:
-    """Chains of all teams."""
+    """Chains of all teams. One that is indexed for the first time may be missing until its index is complete."""
     asked = word_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
@@ -41,8 +41,9 @@ def histories_with(phrase: Phrase) -> set[int]:
             statement = " UNION ".join(each.format(table) for table in word_tables.TABLES)
             cursor.execute(statement, [asked] * word_tables.SHARDS)
         else:
-            statement = "SELECT DISTINCT history_id FROM store_searchblock WHERE words @@ %s::tsquery"
-            cursor.execute(statement, [asked])
+            # chain by chain, so that the first block that has it ends the search of a chain
+            found = "SELECT 1 FROM store_searchblock b WHERE b.history_id = s.history_id AND b.words @@ %s::tsquery"
+            cursor.execute(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({found})", [asked])
         return {history for (history,) in cursor.fetchall()}
 
 
