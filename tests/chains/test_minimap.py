@@ -7,8 +7,8 @@ import re
 import pytest
 from django.test import Client
 
-from chainviz.chains.explorer.overview import minimap
-from chainviz.chains.explorer.overview.minimap import MOST_BLOCKS, minimap_blocks
+from chainviz.chains.explorer.overview import minimap_blocks as module
+from chainviz.chains.explorer.overview.minimap_blocks import MOST_BLOCKS, minimap_blocks
 from chainviz.chains.models import Chain
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
@@ -50,15 +50,15 @@ def test_a_larger_block_is_higher_wider_and_stronger() -> None:
 @pytest.mark.parametrize("shape", [(1, 700), (30, 30), (70, 6), (300, 2)])
 def test_there_are_at_most_200_blocks_in_order_and_nothing_is_left_out(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     chain = stored(make_chain(long_story(*shape)))
-    for most_rows in (minimap.MOST_ROWS, 0):  # from rows, then from sums
-        monkeypatch.setattr(minimap, "MOST_ROWS", most_rows)
+    for most_rows in (module.MOST_ROWS, 0):  # from rows, then from sums
+        monkeypatch.setattr(module, "MOST_ROWS", most_rows)
         blocks = minimap_blocks(chain)
         assert len(blocks) <= MOST_BLOCKS
         starts = [block.start for block in blocks]
         assert starts == [sum(block.messages for block in blocks[:n]) for n in range(len(blocks))]
         assert sum(block.messages for block in blocks) == len(chain)
         assert sum(block.size for block in blocks) == chain.snapshot.size
-        if shape[0] <= minimap.MOST_SECTIONS:
+        if shape[0] <= module.MOST_SECTIONS:
             assert [block.section for block in blocks if block.is_header] == list(range(1, shape[0] + 1))
 
 
@@ -67,14 +67,14 @@ def test_sums_count_the_problems_that_rows_have(monkeypatch: pytest.MonkeyPatch)
     messages[300:300] = [ai(None, ("lost", "f", {}))]
     chain = stored(make_chain(messages))
     by_rows = {block.section: block.problems for block in minimap_blocks(chain) if block.problems}
-    monkeypatch.setattr(minimap, "MOST_ROWS", 0)
+    monkeypatch.setattr(module, "MOST_ROWS", 0)
     by_sums = {block.section: block.problems for block in minimap_blocks(chain) if block.problems}
     assert by_rows == by_sums != {}
 
 
 def test_a_chain_of_very_many_sections_is_read_without_them(monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: object) -> None:
     chain = stored(make_chain(long_story(300, 2)))
-    monkeypatch.setattr(minimap, "MOST_ROWS", 0)
+    monkeypatch.setattr(module, "MOST_ROWS", 0)
     assert chain.outline.listing.section_count == 300
     with django_assert_num_queries(0):  # type: ignore[operator]
         minimap_blocks(chain)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chainviz.chains.explorer.overview.minimap import MOST_ROWS
+from chainviz.chains.explorer.overview.minimap_blocks import MOST_ROWS
 from chainviz.core.usage.estimate import estimated_tokens
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.store.content.chain import StoredChain

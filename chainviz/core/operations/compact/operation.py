@@ -11,9 +11,9 @@ from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.errors import Refused
 from chainviz.core.operations.compact.compactors.contract import Settings, Trial, amount
 from chainviz.core.operations.compact.options import NO_LIMIT, CompactOptions
+from chainviz.core.operations.compact.protected_head import Tail
 from chainviz.core.operations.compact.strategy import Compacted, Strategy
 from chainviz.core.operations.compact.strategy_json import as_value, parse_strategy
-from chainviz.core.operations.compact.tail import Tail
 from chainviz.core.operations.contract import Badge, Context, Decision, Operation, Outcome
 from chainviz.core.state.compaction_request import CompactionRequest
 from chainviz.core.state.export import provider_of

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from chainviz.core.secrets.rules.credentials import CREDENTIALS
 from chainviz.core.secrets.rules.personal import PERSONAL
-from chainviz.core.secrets.rules.provider_keys import PROVIDER_KEYS
 from chainviz.core.secrets.rules.rule import Rule
+from chainviz.core.secrets.rules.service_keys import PROVIDER_KEYS
 from chainviz.core.secrets.rules.tool_syntax import TOOL_SYNTAX
 
 RULES: tuple[Rule, ...] = (CREDENTIALS[0], *PROVIDER_KEYS, *TOOL_SYNTAX, *CREDENTIALS[1:], *PERSONAL)
