@@ -130,7 +130,8 @@ if (start) {
   const view = pane.getBoundingClientRect();
   const top = goal.getBoundingClientRect().top;
   // in a frame of its own: scrolling together with a change of layout would count as a jump of the page
-  if (top < view.top || top > view.top + view.height * 0.7) setTimeout(() => goal.scrollIntoView({ block: goal === start ? "start" : "center" }), 60);
+  const scroll = () => goal.scrollIntoView({ block: goal === start ? "start" : "center" });
+  if (top < view.top || top > view.top + view.height * 0.7) requestAnimationFrame(() => requestAnimationFrame(scroll));
 }
 
 // ---- how text is shown ----
