@@ -131,7 +131,8 @@ def _kinds(fixes: Sequence[Fix], at: Callable[[Path], str], query: str) -> list[
         of_kind = [fix for fix in fixes if fix.name == name]
         before, after = (sum(sizes) for sizes in zip(*((f.bytes_before, f.bytes_after) for f in of_kind), strict=True))
         first = of_kind[0]
-        places = ", ".join(fix.path.number for fix in of_kind[:6]) + (" …" if number > 6 else "")
+        nodes = list(dict.fromkeys(fix.path.number for fix in of_kind))
+        places = ", ".join(nodes[:6]) + (" …" if len(nodes) > 6 else "")
         common = [choice for choice in first.choices if all(choice in fix.choices for fix in of_kind)]
         ways = tuple(Way(choice, *CHOICES[choice], is_chosen=choice == first.choice) for choice in common)
         cards.append(
