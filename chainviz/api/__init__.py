@@ -2,7 +2,8 @@
 
 In reading order: `chain` (a chain and the result of an operation), `state` (conversation states), `file` (an open file with
 its chains), `writing` (chains back to bytes and files), `tree_text` (a chain in words), `tree_html` (for notebooks),
-`comparison` (two chains), `answer` (a model's answer as sections and calls), `summary_writer` (writers by name).
+`comparison` (two chains), `json_objects` (what the command line and the HTTP API print), `answer` (a model's answer as
+sections and calls), `summary_writer` (writers by name).
 """
 
 from __future__ import annotations

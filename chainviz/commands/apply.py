@@ -11,6 +11,7 @@ from functools import partial
 from chainviz.api.chain import Chain, Result, document_of, rewrite_of
 from chainviz.api.file import ChainFile
 from chainviz.api.in_turn import in_turn
+from chainviz.api.json_objects import describe, result_object
 from chainviz.api.summary_writer import writers_in_words
 from chainviz.api.tree_text import report_line
 from chainviz.api.writing import in_format, write_out
@@ -26,7 +27,6 @@ from chainviz.commands.io.files import (
 )
 from chainviz.commands.io.option_values import described_options, option_values
 from chainviz.commands.io.output import complain, tell, warn
-from chainviz.commands.io.reports import describe, result_object
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
 from chainviz.core.formats import get_format

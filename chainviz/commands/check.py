@@ -9,12 +9,12 @@ from dataclasses import asdict
 
 from chainviz.api.chain import Chain
 from chainviz.api.file import ChainFile
+from chainviz.api.json_objects import problem_object
 from chainviz.api.tree_text import problem_line
 from chainviz.commands.check_reviews import check_reviews
 from chainviz.commands.io.check_reports import REPORTS, Checked, checked
 from chainviz.commands.io.files import Input, add_choice, add_files, add_format, chosen, each_file
 from chainviz.commands.io.output import tell
-from chainviz.commands.io.reports import problem_object
 from chainviz.commands.pasted_error import located, located_lines, located_object, read_text
 from chainviz.core.chain.problems import SEVERITIES, Problem, Severity, strict_error
 from chainviz.core.errors import OptionsError

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from chainviz.api.chain import Chain, Result
 from chainviz.api.file import ChainFile
+from chainviz.api.json_objects import result_object
 from chainviz.api.writing import apart, check_room, in_format, whole_document, write_out
 from chainviz.commands.io.files import (
     Input,
@@ -20,7 +21,6 @@ from chainviz.commands.io.files import (
     each_file,
 )
 from chainviz.commands.io.output import tell, warn
-from chainviz.commands.io.reports import result_object
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.operations.convert import SAME
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from chainviz.api.chain import Chain
 from chainviz.api.file import ChainFile
+from chainviz.api.json_objects import describe, describe_tokens, usage_lines
 from chainviz.api.tree_text import tree_lines
 from chainviz.commands.io.files import Input, add_choice, add_files, add_format, add_json, chosen, each_file
 from chainviz.commands.io.output import tell
-from chainviz.commands.io.reports import describe, describe_tokens, usage_lines
 from chainviz.core.usage.estimate import tokens_of
 
 

@@ -8,6 +8,7 @@ from ninja import Query, Router
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
+from chainviz.api.json_objects import diff_object, problem_object
 from chainviz.chains.access import chain_for
 from chainviz.chains.diff.compare import compare
 from chainviz.chains.explorer.subject import Subject
@@ -19,7 +20,6 @@ from chainviz.chains.library.fitting import fitting
 from chainviz.chains.library.search.hits import ChainHits, hits_of
 from chainviz.chains.library.search.index_job import not_indexed
 from chainviz.chains.models import Chain
-from chainviz.commands.io.reports import diff_object, problem_object
 from chainviz.core.errors import Refused
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.verdict import verdict_from

@@ -9,9 +9,9 @@ from django.utils.safestring import SafeString, mark_safe
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
 from chainviz.chains.explorer.overview.chain_facts import ChainFacts, chain_facts
 from chainviz.chains.explorer.overview.minimap_blocks import MOST_ROWS, minimap_blocks
+from chainviz.chains.explorer.rendered_window import WindowPage, around, reading_of, window_page
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import KINDS, ViewState
-from chainviz.chains.explorer.windows import WindowPage, around, reading_of, window_page
 from chainviz.chains.models import Chain
 from chainviz.chains.render.drawings.minimap import minimap_svg
 from chainviz.chains.render.numbers import count_text, share_text

@@ -1,1 +1,1 @@
-"""What the commands read and print: `files`, `option_values`, `reports`, `check_reports`."""
+"""What the commands read and print: `files`, `option_values`, `check_reports`."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from chainviz.accounts.models import User
-from chainviz.chains.explorer.windows import titled_rows
+from chainviz.chains.explorer.rendered_window import titled_rows
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
 from chainviz.review.models import Viewed

@@ -5,15 +5,15 @@ from typing import Any
 import django.db.models.deletion
 from django.db import migrations, models
 
-from chainviz.store.search import word_tables
+from chainviz.store.search import full_text_tables
 
 
 def create(apps: Any, schema_editor: Any) -> None:
-    word_tables.create(schema_editor)
+    full_text_tables.create(schema_editor)
 
 
 def drop(apps: Any, schema_editor: Any) -> None:
-    word_tables.drop(schema_editor)
+    full_text_tables.drop(schema_editor)
 
 
 class Migration(migrations.Migration):

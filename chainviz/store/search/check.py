@@ -11,7 +11,7 @@ from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import Piece, Places, join, total
 from chainviz.store.fsck.findings import Finding, guarded
 from chainviz.store.models import SearchBlock, SearchState
-from chainviz.store.search import word_tables
+from chainviz.store.search import full_text_tables
 from chainviz.store.search.blocks import BREAK, blocks_of, digest_of
 from chainviz.store.search.index import unindexed
 from chainviz.store.search.words import RULES
@@ -57,10 +57,10 @@ def _chain(state: SearchState) -> Iterator[Finding]:
 
 def _has(history: int, key: int, word: str) -> bool:
     """Whether the words of a block are in the database: its longest one is looked up."""
-    asked = word_tables.condition([word], is_prefix=False)
+    asked = full_text_tables.condition([word], is_prefix=False)
     statement = "SELECT 1 FROM store_searchblock WHERE id = %s AND words @@ %s::tsquery"
     if connection.vendor == "sqlite":
-        statement = f"SELECT 1 FROM {word_tables.table_of(history)} WHERE rowid = %s AND words MATCH %s"
+        statement = f"SELECT 1 FROM {full_text_tables.table_of(history)} WHERE rowid = %s AND words MATCH %s"
     with connection.cursor() as cursor:
         cursor.execute(statement, [key, asked])
         return cursor.fetchone() is not None

@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import Piece, Places, join
 from chainviz.store.models import History, SearchBlock, SearchState
-from chainviz.store.search import word_tables
+from chainviz.store.search import full_text_tables
 from chainviz.store.search.blocks import Block, blocks_of
 from chainviz.store.search.words import RULES
 
@@ -44,7 +44,7 @@ def index_chain(number: int, report: Report = lambda done: None) -> bool:
         with transaction.atomic():
             if not _is_same(history):
                 return False
-            word_tables.write(number, batch)
+            full_text_tables.write(number, batch)
         length += sum(piece.length for piece in {block.piece for block in batch})
         report(length / wanted)
     with transaction.atomic():
@@ -59,10 +59,10 @@ def remove(histories: Collection[int]) -> None:
     `index_chain` is called for the `unindexed`."""
     rows = Q(history__in=histories)
     if connection.vendor == "sqlite":
-        shards = {number % word_tables.SHARDS for number in histories}
-        rows = Q(history__in=[pk for pk in _known() if pk % word_tables.SHARDS in shards])
+        shards = {number % full_text_tables.SHARDS for number in histories}
+        rows = Q(history__in=[pk for pk in _known() if pk % full_text_tables.SHARDS in shards])
         for shard in sorted(shards):
-            word_tables.empty(word_tables.TABLES[shard])
+            full_text_tables.empty(full_text_tables.TABLES[shard])
     for model in (SearchState, SearchBlock):
         found = model._default_manager.filter(rows)
         found._raw_delete(router.db_for_write(model))

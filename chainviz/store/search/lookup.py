@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db import connection
 
 from chainviz.store.content.pieces import Piece
-from chainviz.store.search import word_tables
+from chainviz.store.search import full_text_tables
 from chainviz.store.search.words import LONGEST_PHRASE, words
 
 SHORTEST_PREFIX = 3
@@ -34,12 +34,12 @@ class FoundBlock(NamedTuple):
 
 def histories_with(phrase: Phrase) -> set[int]:
     """Chains of all teams. One that is indexed for the first time may be missing until its index is complete."""
-    asked = word_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
+    asked = full_text_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             each = "SELECT b.history_id FROM {0} f JOIN store_searchblock b ON b.id = f.rowid WHERE f.words MATCH %s"
-            statement = " UNION ".join(each.format(table) for table in word_tables.TABLES)
-            cursor.execute(statement, [asked] * word_tables.SHARDS)
+            statement = " UNION ".join(each.format(table) for table in full_text_tables.TABLES)
+            cursor.execute(statement, [asked] * full_text_tables.SHARDS)
         else:
             # chain by chain, so that the first block that has it ends the search of a chain
             found = "SELECT 1 FROM store_searchblock b WHERE b.history_id = s.history_id AND b.words @@ %s::tsquery"
@@ -50,10 +50,10 @@ def histories_with(phrase: Phrase) -> set[int]:
 def blocks_with(phrase: Phrase, histories: Collection[int]) -> set[FoundBlock]:
     """Blocks of these chains that have it."""
     found: set[FoundBlock] = set()
-    asked = word_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
+    asked = full_text_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
     by_table: dict[str, list[int]] = {}
     for history in histories:
-        by_table.setdefault(word_tables.table_of(history), []).append(history)
+        by_table.setdefault(full_text_tables.table_of(history), []).append(history)
     with connection.cursor() as cursor:
         if connection.vendor != "sqlite":
             columns = "SELECT history_id, run_id, start, length FROM store_searchblock"

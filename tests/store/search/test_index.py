@@ -17,7 +17,7 @@ from chainviz.store.models import SearchBlock, SearchState, Version
 from chainviz.store.purge.delete import delete_for_good
 from chainviz.store.purge.values import purge_values
 from chainviz.store.search import blocks as blocks_module
-from chainviz.store.search import word_tables
+from chainviz.store.search import full_text_tables
 from chainviz.store.search.blocks import MOST_TIMES, MOST_WORDS
 from chainviz.store.search.check import fsck_search
 from chainviz.store.search.index import index_chain, rebuild_index, unindexed
@@ -61,7 +61,7 @@ def index_bytes() -> bytes:
             cursor.execute("SELECT words::text FROM store_searchblock")
             return "\n".join(words for (words,) in cursor.fetchall()).encode()
         held = []
-        for table in word_tables.TABLES:
+        for table in full_text_tables.TABLES:
             cursor.execute(f"SELECT block FROM {table}_data")
             held += [bytes(block) for (block,) in cursor.fetchall()]
         return b"\n".join(held)
@@ -188,7 +188,7 @@ def test_fsck_finds_missing_messages_and_missing_words() -> None:
     assert "does not have the words" in next(fsck_search()).text
     assert rebuild_index() == 1 and not list(fsck_search())
     if connection.vendor == "sqlite":
-        word_tables.empty(word_tables.table_of(number))
+        full_text_tables.empty(full_text_tables.table_of(number))
     else:
         with connection.cursor() as cursor:
             cursor.execute("UPDATE store_searchblock SET words = ''")

@@ -12,9 +12,9 @@ from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.page import explorer_page, load_outline, repair_url_of
+from chainviz.chains.explorer.rendered_window import asked_window, outline_page, reading_of, window_page
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import ViewState, read_view
-from chainviz.chains.explorer.windows import asked_window, outline_page, reading_of, window_page
 from chainviz.core.chain.paths import parse_path
 from chainviz.store.models import Version
 from chainviz.store.query.windows import ALL_OPEN

@@ -13,11 +13,11 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.inspector import node_page
 from chainviz.chains.explorer.page import edit_url_of, repair_url_of
+from chainviz.chains.explorer.rendered_window import body_html, reading_of
 from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.source_units import source_file, source_text
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import read_view
-from chainviz.chains.explorer.windows import body_html, reading_of
 from chainviz.chains.exports.lock import require_subject_unlocked
 from chainviz.chains.render.excerpt import Stretch, stretch
 from chainviz.chains.render.parts import between_html, more_html, shown_text

@@ -1,7 +1,7 @@
 """Repair: named fixes that a person accepts or declines one by one (DESIGN 4.4).
 
 In reading order: `fixes` (their names and meanings), `options`, `session` (the chain while it is repaired) with `pairs` and
-`tree_index`, `passes`, `text_fallback`, `goal` (the smallest set of fixes for a provider), `operation` (the entry point).
+`tree_index`, `passes`, `parts_as_text`, `goal` (the smallest set of fixes for a provider), `operation` (the entry point).
 """
 
 from __future__ import annotations

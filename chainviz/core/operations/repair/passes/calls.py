@@ -15,8 +15,8 @@ from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.formats import get_format
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.pairs import Turn
+from chainviz.core.operations.repair.parts_as_text import call_text, detached, said_by_user
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.operations.repair.text_fallback import call_text, detached, said_by_user
 
 
 def fix_shared_ids(work: Worklist) -> None:

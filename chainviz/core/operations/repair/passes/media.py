@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from chainviz.core.chain.messages import HUMAN, TOOL, Message, Part, Text, ToolResult, is_blank
 from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.operations.repair.text_fallback import detached
 from chainviz.core.pictures import Picture, bytes_and_sides, is_too_large, pictures_in
 
 

@@ -9,8 +9,8 @@ from chainviz.core.chain.default_texts import FALLBACK_REQUEST_ARGUMENTS
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.pairs import Turn
+from chainviz.core.operations.repair.parts_as_text import as_human, detached, readable
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.operations.repair.text_fallback import as_human, detached, readable
 
 UNNAMED_TOOL = "unknown_tool"
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Text
 from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.parts_as_text import as_human, detached
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.operations.repair.text_fallback import as_human, detached
 from chainviz.core.state.export import is_state_format
 
 KNOWN = frozenset({SYSTEM, HUMAN, AI, TOOL})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Part, Text
 from chainviz.core.chain.problems import are_two_turns
 from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.operations.repair.text_fallback import detached
 
 OPENING = "[The conversation begins with the assistant's message]"
 

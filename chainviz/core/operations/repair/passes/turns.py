@@ -6,8 +6,8 @@ from chainviz.core.chain.messages import HUMAN, TOOL
 from chainviz.core.formats import get_format
 from chainviz.core.formats.turns import are_in_one_unit, has_list, in_one_unit
 from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.operations.repair.text_fallback import detached
 
 JOIN = "join-turns"
 
