@@ -54,7 +54,7 @@ def _vacuum_file() -> bool:
 
 def _vacuum_tables() -> str:
     """BUSY where an older transaction may still read the old rows: VACUUM leaves them in their place then."""
-    can_go = _older_are_over()
+    rows_go = _older_are_over()
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, false)", [PATIENCE])
         try:
@@ -62,14 +62,15 @@ def _vacuum_tables() -> str:
                 for model in models_of(label) if apps.is_installed(f"chainviz.{label}") else ():
                     # with statistics: they quote frequent values of columns
                     cursor.execute(f"VACUUM (FULL, ANALYZE) {connection.ops.quote_name(model._meta.db_table)}")
+            statistics_go = _older_are_over()  # an ANALYZE of autovacuum may have begun meanwhile
             _where_permitted("VACUUM (FULL) pg_statistic", "CHECKPOINT", "SELECT pg_switch_wal()", "CHECKPOINT")
         finally:
             cursor.execute("SELECT set_config('lock_timeout', '0', false)")
-    return LOGGED if can_go else BUSY
+    return LOGGED if rows_go and statistics_go else BUSY
 
 
 def _older_are_over() -> bool:
-    """Waits for the transactions that began before now, as far as this role may see them; an ANALYZE of autovacuum is one."""
+    """Waits for the transactions that began before now, as far as this role may see them; autovacuum’s are among them."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_current_xact_id()::xid::text")
         (now,) = cursor.fetchone()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -188,6 +189,25 @@ def test_a_transaction_from_before_keeps_old_rows_and_the_purge_says_so(
         assert vacuum.settle() == vacuum.BUSY
         other.rollback()
     assert vacuum.settle() == vacuum.LOGGED
+
+
+def test_a_transaction_that_begins_meanwhile_keeps_old_statistics_and_the_purge_says_so(
+    monkeypatch: pytest.MonkeyPatch, chain: Chain
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("this is about the statistics of PostgreSQL")
+    monkeypatch.setattr(vacuum, "WAITS", 1)
+    other = connection.copy()
+    other.set_autocommit(False)
+    with closing(other), other.cursor() as reading:
+
+        def labels() -> Iterator[str]:
+            reading.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            reading.execute("SELECT 1")
+            yield from ("drafts", "chains")
+
+        monkeypatch.setattr(vacuum, "LABELS", labels())
+        assert vacuum.settle() == vacuum.BUSY
 
 
 def test_database_files_of_postgresql_hold_nothing(client: Client, chain: Chain) -> None:
