@@ -353,6 +353,15 @@ def test_a_provider_is_the_goal_of_a_repair(client: Client) -> None:
     assert nobody.status_code in (302, 303, 422)
 
 
+def test_a_goal_without_anything_to_fix_leaves_the_page_as_it_was(client: Client) -> None:
+    send(client, ("chain.json", json.dumps([{"role": "user", "content": "hi"}, {"role": "assistant", "content": ""}]).encode()))
+    address = f"/c/{Chain.objects.get().pk}/repair/?v=1"
+    seen = fields_of(client.get(address).content.decode())["seen"]
+    page = client.post(address, {"act": "goal", "goal": "vllm", "seen": seen})
+    assert page.status_code == 422 and "There is nothing to change" in page.content.decode()
+    assert "Only the structure is checked" not in page.content.decode()
+
+
 def test_what_the_page_worked_out_is_kept(client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
     address = f"/c/{chain.pk}/do/repair/?v=1"
     page = fields_of(client.get(address).content.decode())["fix"]

@@ -86,7 +86,8 @@ class RepairChoices(Choices):
         def at(path: Path) -> str:
             return f"{self.target.explorer}at/{path}#{path.node.dom_id}"
 
-        content = self._has_content and (self.sent is None or "content" in self.request.POST)
+        is_of_fixes = self.sent is not None and "act" not in self.sent
+        content = self._has_content and (not is_of_fixes or "content" in self.request.POST)
         start = small_number(self.request.GET.get("from", "")) or 0
         links = Links(at, self.target.query)
         return {
