@@ -18,17 +18,17 @@ from chainviz.api.summary_writer import write_summaries_with
 from chainviz.api.tree_html import tree_html
 from chainviz.api.tree_text import all_problems, report_line, tree_lines
 from chainviz.api.usage import models
-from chainviz.api.writing import in_format, whole_document, write_out
+from chainviz.api.writing import whole_document, write_out
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.problems import Problem
-from chainviz.core.chain.surroundings import NO_SURROUNDINGS, Rewrite, Surroundings
+from chainviz.core.chain.surroundings import Rewrite, Surroundings
 from chainviz.core.chain.tree import ChainAST
 from chainviz.core.documents.document_context import DocumentContext, in_memory
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import get_format
 from chainviz.core.generate import PREDEFINED, generate_messages
-from chainviz.core.load import LoadedChain, blank, export_chain
+from chainviz.core.load import LoadedChain, blank, document_in, export_chain
 from chainviz.core.observations.contract import ObservedMessage
 from chainviz.core.observations.reader import Recognition, called_tools, observe
 from chainviz.core.operations.compact.simulation import Simulation, simulate
@@ -233,8 +233,6 @@ class Chain:
         """Returns the whole file with this chain as it is now; a chain that was converted, as a document of its own."""
         if isinstance(self.surroundings, DocumentContext):
             return export_chain(self.messages, self.surroundings.envelope, self.format, self.surroundings.read)
-        if self.is_moved:
-            return b"".join(in_format(self.format, [self.messages]))
         return b"".join(document_of([self]))
 
     def save(self, path: str | Path) -> None:
@@ -244,10 +242,12 @@ class Chain:
     def _after(self, outcome: Outcome) -> Chain:
         if outcome.is_empty:
             return self
-        messages = changed_messages(self.core, outcome, self.loaded.envelope)
+        here = self.surroundings
+        envelope = here.envelope if isinstance(here, DocumentContext) else self.loaded.envelope
+        messages = changed_messages(self.core, outcome, envelope)
         if outcome.target is not None:
             format = get_format(outcome.target[0])
-            document = in_memory(*blank(format, len(messages))) if is_state(format) else NO_SURROUNDINGS
+            document = in_memory(*blank(format, len(messages)))
             return replace(self, messages=messages, format=format.name, surroundings=document)
         around = outcome.surroundings or self.surroundings
         return replace(self, messages=messages, surroundings=self._followed(around, outcome, messages))
@@ -371,7 +371,7 @@ def generate(name: str = "", *, messages: int = 100, seed: int = 0) -> Chain:
     if messages < 0:
         raise OptionsError("A chain cannot have a negative number of messages.")
     made = PREDEFINED[name] if name else tuple(generate_messages(messages, random.Random(seed)))
-    (chain,) = load(b"".join(in_format("neutral", [made])), "neutral")
+    (chain,) = load(b"".join(document_in(get_format("neutral"), made)), "neutral")
     return chain
 
 

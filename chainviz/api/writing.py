@@ -16,9 +16,8 @@ from chainviz.core.documents.assemble import whole_file
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.written_file import written
 from chainviz.core.errors import DocumentError, OptionsError, Refused
-from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format
-from chainviz.core.load import LoadedChain, document_in, export_chain
+from chainviz.core.load import LoadedChain, export_chain
 
 
 def apart(chains: Sequence[LoadedChain]) -> list[tuple[LoadedChain, Sequence[Message]]]:
@@ -66,17 +65,11 @@ def _document(file: ChainFile, chain: LoadedChain, messages: Sequence[Message], 
     return document.decode(chain.envelope.encoding, "surrogatepass").encode("utf-8", "surrogatepass")
 
 
-def in_format(name: str, chains: Sequence[Sequence[Message]]) -> Iterator[bytes]:
-    """New documents in another format: one as it is, several as JSON Lines."""
-    format = get_format(name)
-    check_room(format, len(chains))
-    for messages in chains:
-        document = document_in(format, messages)
-        if len(chains) == 1:
-            yield from document
-        else:
-            # JSON has line breaks between tokens only
-            yield b"".join(document).replace(b"\n", b"") + b"\n"
+def together(format: Format, documents: Sequence[bytes]) -> Iterator[bytes]:
+    """Documents in one format as one file: one as it is, several as JSON Lines."""
+    check_room(format, len(documents))
+    # JSON has line breaks between tokens only
+    yield from documents if len(documents) == 1 else (document.replace(b"\n", b"") + b"\n" for document in documents)
 
 
 def check_room(format: Format, chains: int) -> None:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from chainviz.api.chain import Chain, Result, document_of, rewrite_of
+from chainviz.api.chain import Chain, Report, Result, document_of, rewrite_of
 from chainviz.api.file import ChainFile
 from chainviz.api.in_turn import in_turn
 from chainviz.api.json_objects import describe, result_object
 from chainviz.api.summary_writer import writers_in_words
 from chainviz.api.tree_text import report_line
-from chainviz.api.writing import in_format, write_out
+from chainviz.api.writing import together, write_out
 from chainviz.commands.io.files import (
     Input,
     Outputs,
@@ -150,10 +150,14 @@ def _write(done: Sequence[Chain], in_file: Sequence[Chain], to: str | None, targ
             warn(warning)
         write_out(target, document_of(in_file))
         return
-    converted = [chain.convert(format) for chain in done]
+    converted = [_converted(chain, format) for chain in done]
     for warning in (warning for result in converted for warning in result.warnings):
         warn(warning)
-    write_out(target, in_format(format, [result.chain.messages for result in converted]))
+    write_out(target, together(get_format(format), [result.chain.to_bytes() for result in converted]))
+
+
+def _converted(chain: Chain, format: str) -> Result:
+    return Result(chain, Report()) if chain.is_moved and chain.format == format else chain.convert(format)
 
 
 def _copies_left(chains: Sequence[Chain], rewrite: Rewrite) -> Iterator[str]:

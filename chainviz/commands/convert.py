@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from chainviz.api.chain import Chain, Result
 from chainviz.api.file import ChainFile
 from chainviz.api.json_objects import result_object
-from chainviz.api.writing import apart, check_room, in_format, whole_document, write_out
+from chainviz.api.writing import apart, check_room, together, whole_document, write_out
 from chainviz.commands.io.files import (
     Input,
     Outputs,
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         chains = chosen(file, arguments.chain)
         check_room(get_format(arguments.to), len(chains))
         results = [chain.convert(arguments.to, provider=arguments.provider) for chain in chains]
-        write_out(target, in_format(arguments.to, [result.chain.messages for result in results]))
+        write_out(target, together(get_format(arguments.to), [result.chain.to_bytes() for result in results]))
         _tell(chains, results, as_json=arguments.json)
         return 0
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import random
 
-from chainviz.api.writing import in_format, write_out
+from chainviz.api.writing import write_out
 from chainviz.core.chain.messages import Message
 from chainviz.core.errors import OptionsError
-from chainviz.core.formats import WRITTEN
+from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.generate import PREDEFINED, generate_complex_chain, generate_messages
+from chainviz.core.load import document_in
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    write_out(arguments.out, in_format(arguments.to, [_messages(arguments)]))
+    write_out(arguments.out, document_in(get_format(arguments.to), _messages(arguments)))
     return 0
 
 

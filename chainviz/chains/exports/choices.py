@@ -14,13 +14,13 @@ from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.surroundings import Rewrite
-from chainviz.core.dialects.attachments import filled_in
 from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import FORMATS, WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
 from chainviz.core.load import document_in
+from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, words_for
 from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import messages_of
@@ -121,13 +121,15 @@ class Export:
         snapshot = self.subject.snapshot
         losses, fields = Losses(self.format), FieldsLeftOut(get_format(snapshot.format))
         chain = StoredChain(snapshot)
-        taken = Beginning(filled_in(messages_of(snapshot), chain.surroundings.texts))
+        ids = accepted_ids(chain.tree, ids_of(self.format))
+        taken = Beginning(exports.messages_in(chain, ids))
         size = sum(map(len, document_in(self.format, _judged(taken, losses, fields))))
         is_short = chain.surroundings.size <= LOOKED_AT
         around = document_left_out(chain) if is_short else ("Fields beside the messages are left out; they are too long to be named.",)
         rest = snapshot.messages - taken.count
         left_out = f"{count_text(rest, 'more message')} will be written without having been looked at." if rest else ""
-        return Trial(size, (*losses.sentences(), *fields.sentences(), *around), left_out)
+        new_ids = words_for(sum(len(chain.shapes()[index].calls and parts) for index, parts in ids.items()))
+        return Trial(size, (*new_ids, *losses.sentences(), *fields.sentences(), *around), left_out)
 
     def _own_size(self) -> int:
         """The text around many messages is small in comparison."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from chainviz.core.chain.messages import SYSTEM, Fragment, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.turns import with_joined_turns
 
 
 def without_source(message: Message) -> Message:
@@ -28,6 +29,12 @@ def moved(format: Format, message: Message) -> tuple[Message, ...]:
     return tuple(replace(bare, parts=tuple(parts)) for parts in groups)
 
 
+def moving(format: Format, messages: Iterable[Message]) -> Iterator[Message]:
+    """Messages as the format keeps them. Only those that share a unit with a neighbour have a source yet."""
+    there = (one for message in messages for one in moved(format, message))
+    return with_joined_turns(format, there) if format.joins_turns else there
+
+
 def as_said(message: Message) -> Message:
     """A user's own tool calls and results as texts; every other message as it is."""
     if not message.is_user_action:
@@ -44,9 +51,9 @@ def _said(part: Part) -> Part:
 def sources_in(format: Format, messages: Iterable[Message], *, has_slot: bool) -> Iterator[tuple[Fragment, ...]]:
     """Each message as the format writes a new one; leading system messages go into the slot, if the document has one."""
     leading = has_slot
-    for number, one in enumerate(one for message in messages for one in moved(format, message)):
+    for number, one in enumerate(moving(format, messages)):
         leading = leading and one.role == SYSTEM
-        yield format.write(one, Style(slot=leading, number=number))
+        yield one.source or format.write(one, Style(slot=leading, number=number))
 
 
 class Losses:

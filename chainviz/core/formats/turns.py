@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from chainviz.core.chain.messages import HUMAN, NEW, TOOL, Fragment, Message
@@ -11,18 +11,20 @@ from chainviz.core.documents.json.edit import load_array, raw_at
 from chainviz.core.formats.contract import Format, Style
 
 
-def with_joined_turns(format: Format, messages: Sequence[Message]) -> tuple[Message, ...]:
+def with_joined_turns(format: Format, messages: Iterable[Message]) -> Iterator[Message]:
     """New messages, those of results in a row as one, and the human message behind it in the same unit."""
-    joined: list[Message] = []
+    results: Message | None = None
     for message in messages:
-        before = joined[-1].role if joined else ""
-        if before == message.role == TOOL:
-            joined[-1] = replace(joined[-1], parts=(*joined[-1].parts, *message.parts))
-        elif before == TOOL and message.role == HUMAN:
-            joined[-1:] = in_one_unit(format, (joined[-1], message))
+        if message.role == TOOL:
+            results = replace(results, parts=(*results.parts, *message.parts)) if results else message
+            continue
+        if results is not None:
+            yield from in_one_unit(format, (results, message)) if message.role == HUMAN else (results, message)
         else:
-            joined.append(message)
-    return tuple(joined)
+            yield message
+        results = None
+    if results is not None:
+        yield results
 
 
 def are_in_one_unit(one: Message, other: Message) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from chainviz.core import formats
+from chainviz.core.chain.messages import Message
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.dialects.attachments import filled_in
 from chainviz.core.documents.assemble import Source, Untouched, assemble, whole_file
@@ -17,6 +18,8 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.conversion import sources_in
 from chainviz.core.load import document_in
+from chainviz.core.operations.convert.call_ids import NewIds, accepted_ids, ids_of, renamed
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader, messages_of, pieces_of, read_batches
 from chainviz.store.content.pieces import Piece
 from chainviz.store.content.uploads import UploadReader
@@ -44,8 +47,14 @@ def export_utf8(snapshot: Snapshot, around: DocumentContext | None = None) -> It
 
 
 def export_in(snapshot: Snapshot, format: Format) -> Iterator[bytes]:
-    """Yields the chain as a new document of a format."""
-    return document_in(format, filled_in(messages_of(snapshot), context_of(snapshot).texts))
+    """Yields the chain as a new document of a format, as the operation Convert writes it."""
+    chain = StoredChain(snapshot)
+    return document_in(format, messages_in(chain, accepted_ids(chain.tree, ids_of(format))))
+
+
+def messages_in(chain: StoredChain, ids: NewIds) -> Iterator[Message]:
+    """Yields the messages for a document that has no attachments, with these ids."""
+    return renamed(filled_in(messages_of(chain.snapshot), chain.surroundings.texts), ids)
 
 
 def export_whole_file(
@@ -67,7 +76,9 @@ def in_its_place(
     format = format or own
     if format.lines:
         raise Refused(f"{format.label} is a file of lines, which cannot stand inside another file.")
-    fragments = sources_in(format, filled_in(messages_of(snapshot), context_of(snapshot).texts), has_slot=False)
+    chain = StoredChain(snapshot)
+    messages = messages_in(chain, accepted_ids(chain.tree, ids_of(format)))
+    fragments = sources_in(format, messages, has_slot=False)
     document = assemble(EMPTY_ENVELOPE, fragments, lambda start, end: b"", unit_form(format))
     # the file may hold one chain a line; JSON has line breaks between tokens only
     return place.content, (piece.replace(b"\n", b"") for piece in document)

@@ -13,16 +13,16 @@ from pydantic import Field, field_validator
 from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
 from chainviz.core.chain.reasoning import FAKE_SIGNATURE, acts_unsigned, clear_reasoning
 from chainviz.core.dialects.attachments import filled_in
 from chainviz.core.dialects.patching import reasoning_of
 from chainviz.core.errors import DocumentError, OptionsError
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.conversion import Losses, moved
-from chainviz.core.formats.turns import with_joined_turns
+from chainviz.core.formats.conversion import Losses, moving
 from chainviz.core.operations.contract import Badge, Context, Decision, Options, Outcome
-from chainviz.core.operations.convert.call_ids import ids_of, with_accepted_ids, with_ids_of_template
+from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, ids_of_template, renamed, words_for
 from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
 from chainviz.core.operations.convert.signatures import wants_signatures, with_signed_calls
 from chainviz.core.progress import counted
@@ -80,8 +80,7 @@ class Convert:
         if format is None:
             return Outcome(tuple(_changed(old, new)), report)
         messages = counted(new, len(new), lambda done, text: context.progress((1 + done) / 2, text), "rewritten")
-        there = tuple(one for message in messages for one in moved(format, message))
-        there = with_joined_turns(format, there) if format.joins_turns else there
+        there = tuple(moving(format, messages))
         splices = (Splice(0, len(old), there),) if old else ()
         return Outcome(splices, report, tuple(_losses(format, chain, old, new)), (format.name, None))
 
@@ -106,8 +105,8 @@ def _cleaned(messages: Sequence[Message], options: ConvertOptions, format: Forma
     if provider is not None and format is not None and wants_signatures(provider, format.name):
         new = with_signed_calls(new)
     if template:
-        return with_ids_of_template(new, template)
-    return with_accepted_ids(new, ids_of(format)) if format is not None else new
+        return list(renamed(new, ids_of_template(parse(new), template)))
+    return list(renamed(new, accepted_ids(parse(new), ids_of(format)))) if format is not None else new
 
 
 def _changed(old: Sequence[Message], new: Sequence[Message]) -> Iterator[Splice]:
@@ -123,10 +122,10 @@ def _report(chain: Chain, old: Sequence[Message], new: Sequence[Message]) -> Ite
 
 
 def _difference(old: Message, new: Message) -> str:
-    renamed = list(_renamed(old, new))
-    said = [f"call id “{a}” becomes “{b}”" for a, b in renamed[:1]]
-    if len(renamed) > 1:
-        said = [f"{len(renamed):,} call ids become new ones"]
+    ids = list(_renamed(old, new))
+    said = [f"call id “{a}” becomes “{b}”" for a, b in ids[:1]]
+    if len(ids) > 1:
+        said = [f"{len(ids):,} call ids become new ones"]
     dropped = ["reasoning dropped"] if _has_lost_reasoning(old, new) else []
     return ", ".join([*said, *dropped]) or "attached text written in its place"
 
@@ -149,15 +148,14 @@ def _has_lost_reasoning(old: Message, new: Message) -> bool:
 
 def _losses(format: Format, chain: Chain, old: Sequence[Message], new: Sequence[Message]) -> Iterator[str]:
     losses, left_out = Losses(format), FieldsLeftOut(get_format(chain.format))
-    renamed = dropped = signed = 0
+    new_ids = dropped = signed = 0
     for before, after in zip(old, new, strict=True):
         losses.add(after)
         left_out.add(before)
-        renamed += sum(1 for _ in _renamed(before, after) if after.calls)
+        new_ids += sum(1 for _ in _renamed(before, after) if after.calls)
         dropped += _has_lost_reasoning(before, after)
         signed += acts_unsigned(before) and not acts_unsigned(after)
-    if renamed:
-        yield f"{renamed:,} call {'id becomes a new one' if renamed == 1 else 'ids become new ones'}, with their results."
+    yield from words_for(new_ids)
     if dropped:
         yield f"Reasoning is dropped from {dropped:,} {'message' if dropped == 1 else 'messages'}."
     if signed:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from chainviz.core.chain.calls.tool_ids import Template, parse_template, renamings
-from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Part, ToolCall, ToolResult
+from chainviz.core.chain.tree import ChainAST, M, flatten
 from chainviz.core.formats.contract import Format
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import CallIds
@@ -35,26 +35,40 @@ def ids_of(format: Format) -> CallIds:
     return next(found, ANY)
 
 
-def with_accepted_ids(messages: Sequence[Message], ids: CallIds) -> list[Message]:
-    """The messages with new ids where the API refuses those that they have."""
+NewIds = Mapping[int, Mapping[int, str]]
+"""The new ids by message and part."""
+
+
+def accepted_ids(tree: ChainAST[M], ids: CallIds) -> NewIds:
+    """Returns ids for the calls, and their results, whose own the API refuses."""
     template = Accepting(parse_template(ids.template).tokens, ids.pattern)
-    return _renamed(messages, template, unique=ids.unique)
+    return _new_ids(tree, template, unique=ids.unique)
 
 
-def with_ids_of_template(messages: Sequence[Message], template: str) -> list[Message]:
-    """The messages with new ids where theirs do not follow the template (seed 1, Tool Call ID Normalization)."""
-    return _renamed(messages, parse_template(template), unique=False)
+def ids_of_template(tree: ChainAST[M], template: str) -> NewIds:
+    """Returns ids for those that do not follow the template (seed 1, Tool Call ID Normalization)."""
+    return _new_ids(tree, parse_template(template), unique=False)
 
 
-def _renamed(messages: Sequence[Message], template: Template, *, unique: bool) -> list[Message]:
-    new = list(messages)
-    source = random.Random(repr([message.calls for message in messages]))
-    for renaming in renamings(MemoryChain(tuple(messages)).tree, template, source, unique=unique):
-        message = new[renaming.message]
-        parts = list(message.parts)
-        parts[renaming.part] = _with_id(parts[renaming.part], renaming.new)
-        new[renaming.message] = replace(message, parts=tuple(parts))
-    return new
+def words_for(renamed: int) -> Iterator[str]:
+    """What is said where so many calls get another id."""
+    if renamed:
+        yield f"{renamed:,} call {'id becomes a new one' if renamed == 1 else 'ids become new ones'}, with their results."
+
+
+def renamed(messages: Iterable[Message], ids: NewIds) -> Iterator[Message]:
+    for index, message in enumerate(messages):
+        new = ids.get(index, {})
+        parts = (_with_id(part, new[place]) if place in new else part for place, part in enumerate(message.parts))
+        yield replace(message, parts=tuple(parts)) if new else message
+
+
+def _new_ids(tree: ChainAST[M], template: Template, *, unique: bool) -> NewIds:
+    found: dict[int, dict[int, str]] = {}
+    source = random.Random(repr([message.calls for message in flatten(tree)]))
+    for renaming in renamings(tree, template, source, unique=unique):
+        found.setdefault(renaming.message, {})[renaming.part] = renaming.new
+    return found
 
 
 def _with_id(part: Part, id: str) -> Part:
