@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -13,7 +13,6 @@ from chainviz.core.chain.problems import Problem, strict_error
 from chainviz.core.chain.tree import BodyPair, Section
 from chainviz.core.diff import ChainDiff, Group, Measure, Side
 from chainviz.core.diff.runs.run_facts import RunFacts
-from chainviz.core.operations.contract import Decision
 from chainviz.core.providers.without_fix import reason_without_fix
 
 SAID_BY_ALL = ("path", "action", "reason")
@@ -21,13 +20,13 @@ SAID_BY_ALL = ("path", "action", "reason")
 
 def result_object(before: Chain, made: Result) -> dict[str, Any]:
     """The object that `--json` prints for what an operation made of a chain."""
-    report, warnings = [_row(row) for row in made.report], list(made.warnings)
+    report, warnings = [row_object(asdict(row)) for row in made.report], list(made.warnings)
     return {"before": describe(before), "after": describe(made.chain), "report": report, "warnings": warnings}
 
 
-def _row(row: Decision) -> dict[str, Any]:
-    """Without what only some operations say."""
-    return {name: value for name, value in asdict(row).items() if value != "" or name in SAID_BY_ALL}
+def row_object(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A decision without what only some operations say."""
+    return {name: value for name, value in row.items() if value != "" or name in SAID_BY_ALL}
 
 
 def describe(chain: Chain) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from ninja import Field, Schema
 
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.usage import by_model
+from chainviz.chains.versions.step_report import decisions_in, warnings_in
+from chainviz.commands.io.reports import row_object
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.diff.three_way import Choice
 from chainviz.drafts.models import Draft
@@ -224,6 +226,9 @@ class StepShape(Schema):
     options: dict[str, Any]
     size: int
     messages: int
+    warnings: list[str]
+    report: list[dict[str, Any]] = Field(description=f"Its decisions, the first {MOST} of them, as `chainviz apply --json` says them.")
+    decisions: int = Field(description="How many there are.")
 
 
 class DraftShape(Schema):
@@ -378,7 +383,17 @@ def draft_shape(request: HttpRequest, draft: Draft, steps: Steps) -> DraftShape:
 
 def _step(step: Step) -> StepShape:
     made = step.snapshot
-    return StepShape(operation=made.operation, options=unpack(made.options), size=made.size, messages=made.messages)
+    kept = unpack(made.report)
+    rows = decisions_in(kept)
+    return StepShape(
+        operation=made.operation,
+        options=unpack(made.options),
+        size=made.size,
+        messages=made.messages,
+        warnings=list(warnings_in(kept)),
+        report=[row_object(row) for row in rows[:MOST]],
+        decisions=len(rows),
+    )
 
 
 def job_shape(request: HttpRequest, job: Job) -> JobShape:

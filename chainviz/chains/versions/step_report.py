@@ -44,7 +44,7 @@ class StepReport:
 
 
 def report_of(step: Snapshot) -> StepReport:
-    report = [row for row in unpack(step.report) if row.get("action") != WARNING]
+    report = decisions_in(unpack(step.report))
     options = tuple((name, _option_text(value)) for name, value in unpack(step.options).items())
     name, _ = named(step)
     shown = tuple(report[:SHOWN])
@@ -79,6 +79,10 @@ def rows_text(operation: str, count: int) -> str:
 
 def changed_rows(report: Sequence[ReportRow]) -> list[ReportRow]:
     return [row for row in report if row.get("path") and not str(row.get("action", "")).startswith(UNCHANGED)]
+
+
+def decisions_in(report: Sequence[ReportRow]) -> list[ReportRow]:
+    return [row for row in report if row.get("action") != WARNING]
 
 
 def warnings_in(report: Sequence[ReportRow]) -> tuple[str, ...]:

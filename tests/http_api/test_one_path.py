@@ -1,0 +1,93 @@
+"""One execution path: Python, the command line and the API write the same bytes and give the same report."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chainviz
+from chainviz.cli import main
+from chainviz.commands.io.reports import result_object
+from chainviz.drafts.models import Draft
+from chainviz.drafts.stored_draft import snapshot_of
+from chainviz.store.transfer import exports
+from tests.http_api.test_calls import Program, program  # noqa: F401
+from tests.shared_folder import SAMPLES
+
+pytestmark = [pytest.mark.django_db]
+FILES = (
+    "openai_chat/broken_pending_and_orphan.json", "anthropic/ok_server_tools.json", "gemini/ok_request.json",
+    "bedrock_converse/ok_request.json", "pydantic_ai/ok_messages.json", "vercel_ui/ok_messages.json",
+    "codex_rollout/ok_rollout.jsonl", "inspect/ok_eval_log.json",
+)  # fmt: skip
+ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("repair", {}),
+    ("mask", {"own_words": "main"}),
+    ("redact", {"policy": "every", "parts": ["result", "arguments"]}),
+    ("compact", {"max_messages": 3}),
+    ("observations", {"to": "markdown", "roles": "to_text", "force": True}),
+    ("edit", {"action": "append_human", "text": "Ünd \"now\"?\n"}),
+    ("convert", {"to": "anthropic"}),
+    ("convert", {"to": "openai_chat", "drop_reasoning": True}),
+    ("convert", {"to": "bedrock_converse"}),
+    ("convert", {"to": "mistral"}),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def ids_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chainviz.drafts.operations.context.SystemRandom", lambda: random.Random(0))
+
+
+def on_the_command_line(file: Path, operation: str, options: dict[str, Any], out: Path) -> bytes:
+    words = {name: ",".join(value) if isinstance(value, list) else str(value) for name, value in options.items()}
+    settings = [word for name, value in words.items() for word in ("--set", f"{name}={value}")]
+    assert main(["apply", operation, str(file), *settings, "--out", str(out)]) == 0
+    return out.read_bytes()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_all_ways_lead_to_the_same_file(
+    name: str,
+    program: Callable[..., Program],  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    file, editor = SAMPLES / name, program()
+    (loaded,) = chainviz.load(file)
+    chain = editor.upload(file.read_bytes()).json()["chains"][0]["id"]
+    for operation, options in ASKED:
+        made = loaded.apply(operation, **options)
+        content = made.chain.to_bytes()
+        assert on_the_command_line(file, operation, options, tmp_path / "out.json") == content, (operation, options)
+        answer = editor.send(f"/chains/{chain}/operations/{operation}", {"options": options})
+        if made.chain is loaded:
+            assert answer.status_code == 422, (operation, options)
+            continue
+        draft = Draft.objects.get(pk=answer.json()["id"])
+        assert b"".join(exports.export(snapshot_of(draft))) == content, (operation, options)
+        (step,) = answer.json()["steps"]
+        assert (step["report"], step["warnings"]) == (result_object(loaded, made)["report"], list(made.warnings))
+        editor.send(f"/chains/{chain}/drafts/{draft.pk}/discard")
+
+
+def test_an_export_in_another_format_is_what_convert_writes(program: Callable[..., Program]) -> None:  # noqa: F811
+    call = {"id": "call 1!", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call 1!", "content": "one"},
+        {"role": "user", "content": "and now?"},
+    ]
+    content, editor = json.dumps(messages).encode(), program()
+    chain = editor.upload(content).json()["chains"][0]["id"]
+    for name in ("bedrock_converse", "mistral", "anthropic"):
+        made = chainviz.load(content)[0].convert(name).chain
+        export = editor.get(f"/chains/{chain}/versions/1/export", to=name)
+        assert export.getvalue() == made.to_bytes()
+        (again,) = chainviz.load(made.to_bytes(), name)
+        assert again.verdict(name.removesuffix("_converse")).state == "accepted"
