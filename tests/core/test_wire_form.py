@@ -98,7 +98,7 @@ ANTHROPIC: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
     "a field nobody knows": ([{**USER, "mood": "good"}], ["not-understood unchecked s1.h.m0"]),
     "a number in a result": (
         [USER, of_assistant(USE), of_user({"type": "tool_result", "tool_use_id": "t1", "content": 5}, TEXT)],
-        ["content-type error s1.p1.m1.c0"],
+        ["field-type error s1.p1.m1.c0"],
     ),
 }  # fmt: skip
 

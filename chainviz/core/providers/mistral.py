@@ -87,14 +87,15 @@ _CONTENT = Rule("content-type", "error", "Input should be a valid string or list
 _CHUNKS = frozenset(("text", "image_url", "document_url", "file", "reference", "input_audio", "thinking"))
 FORM = ChatForm(
     fields=frozenset(("prefix", "index")),
-    parts={"system": _CHUNKS, "user": _CHUNKS, "assistant": _CHUNKS, "tool": _CHUNKS},
+    parts={"system": frozenset(("text", "thinking")), "user": _CHUNKS, "assistant": _CHUNKS, "tool": _CHUNKS},
+    role=ROLE,
     content_type=_CONTENT,
     content_missing=Rule("content-missing", "error", "Field required: content", REFERENCE, ("drop-empty",)),
     part_type=Rule(
         "part-type", "error", "Input tag found using 'type' does not match any of the expected tags", REFERENCE
     ),
     member=Rule("member-missing", "error", "Field required", REFERENCE),
-    image_texts=True,
+    short_parts=True,
 )
 
 

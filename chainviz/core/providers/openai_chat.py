@@ -12,9 +12,11 @@ from chainviz.core.providers.contract import Choice, Excerpt, Provider
 from chainviz.core.providers.rules.findings import LONGEST_ID, SAFE_ID
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.section_rules import reasoning_missing
+from chainviz.core.providers.wire.message import sent_value
 from chainviz.core.providers.wire.openai import ChatForm, check_chat
 
 REFERENCE = "platform.openai.com/docs/api-reference/chat/create"
+FORMATS = frozenset(("openai_chat", "goaitools_state"))
 ROLES = frozenset({SYSTEM, HUMAN, AI, TOOL, "function", "developer"})
 
 MISSING = Rule(
@@ -87,6 +89,12 @@ def _role(excerpt: Excerpt, problem: Problem) -> Rule | None:
     return None if excerpt.message(problem).role in ROLES else ROLE
 
 
+def _empty(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    """An answer may be nothing but audio."""
+    value = sent_value(excerpt.message(problem)) if excerpt.format in FORMATS else None
+    return None if isinstance(value, dict) and value.get("audio") else EMPTY
+
+
 def _answered_twice(section: Section[Message], problem: Problem) -> bool:
     pair = section.body[(problem.path.pair or 1) - 1]
     assert pair.ai is not None
@@ -103,7 +111,7 @@ RULES: dict[str, Choice] = {
     "duplicate-result": REPEATED_RESULT,
     "shared-call-id": _shared,
     "unknown-role": _role,
-    "says-nothing": EMPTY,
+    "says-nothing": _empty,
     "call-by-other": USER_CALL,
     "no-json-arguments": ARGUMENTS,
     "no-object-arguments": NO_OBJECT,
@@ -123,10 +131,12 @@ FORM = ChatForm(
         "assistant": frozenset(("text", "refusal")),
         "tool": frozenset(("text", "image_url")),
     },
+    role=ROLE,
     content_type=Rule(
         "content-type", "error", "Invalid type for 'content': expected one of a string or array of objects", REFERENCE
     ),
     content_missing=EMPTY,
+    other_roles=frozenset(("function",)),
     empty_content=Rule(
         "content-empty",
         "error",
@@ -163,8 +173,8 @@ PROVIDER = Provider(
     "OpenAI",
     RULES,
     lambda call, before: REUSED,
-    formats=frozenset(("openai_chat", "goaitools_state")),
-    clients=frozenset(("openai_chat", "goaitools_state")),
+    formats=FORMATS,
+    clients=FORMATS,
     kinds=frozenset(("input_audio", "file", "refusal")),
     wire=check_chat,
     wire_rule=FORM,

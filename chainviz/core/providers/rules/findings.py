@@ -75,7 +75,7 @@ def _found_in(message: Message, before: Role) -> Iterator[Found]:
 def _found_in_answer(message: Message, before: Role) -> Iterator[Found]:
     if all(isinstance(part, Thinking) for part in message.parts):
         yield "says-nothing", None, "has neither text nor tool calls"
-    elif isinstance(message.parts[-1], Thinking):
+    if message.parts and isinstance(message.parts[-1], Thinking):
         yield "thinking-last", len(message.parts) - 1, "ends with thinking"
     if before == AI:
         yield "double-ai", None, "is an AI message directly after another AI message"

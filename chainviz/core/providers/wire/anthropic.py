@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, SYSTEM, Message
-from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.wire.forms import BASE64, Each, Fields, Kinds, TextOr, Words, faults_of, misfits
 from chainviz.core.providers.wire.message import FOREIGN_KINDS, Fault, in_blocks, kind_name, sent_value, unknown_members
 
 REFERENCE = "docs.claude.com/en/api/messages"
@@ -22,25 +22,64 @@ BLOCK = Rule(
     REFERENCE,
 )
 MEMBER = Rule("member-missing", "error", "messages.content: Field required", REFERENCE)
+VALUE = Rule("field-type", "error", "messages.content: Input should be valid", REFERENCE)
 ASSISTANT_ONLY = Rule(
     "part-role", "error", "messages: blocks of this type can only be in `assistant` messages", REFERENCE
 )
 USER_ONLY = Rule("part-role", "error", "messages: `tool_result` blocks can only be in `user` messages", REFERENCE)
 
-_MEMBERS: dict[str, dict[str, type]] = {
-    "text": {"text": str},
-    "image": {"source": dict},
-    "document": {"source": dict},
-    "search_result": {"content": list, "source": str, "title": str},
-    "thinking": {"thinking": str, "signature": str},
-    "redacted_thinking": {"data": str},
-    "tool_use": {"id": str, "name": str, "input": dict},
-    "tool_result": {"tool_use_id": str},
-    "server_tool_use": {"id": str, "name": str},
-    "mcp_tool_use": {"id": str, "name": str},
-    "container_upload": {"file_id": str},
+_CACHE = {"cache_control": Fields({"type": Words(("ephemeral",))}, {"ttl": Words(("5m", "1h"))})}
+_PICTURES = Words(("image/jpeg", "image/png", "image/gif", "image/webp"))
+_ELSEWHERE = {"url": Fields({"url": str}), "file": Fields({"file_id": str})}
+_IMAGE = Fields(
+    {"source": Kinds({"base64": Fields({"media_type": _PICTURES, "data": BASE64}), **_ELSEWHERE})},
+    {**_CACHE, "transformations": list},
+)
+_DOCUMENT = Fields(
+    {
+        "source": Kinds(
+            {
+                "base64": Fields({"media_type": Words(("application/pdf",)), "data": BASE64}),
+                "text": Fields({"media_type": Words(("text/plain",)), "data": str}),
+                "content": Fields({"content": TextOr(Each(object))}),
+                **_ELSEWHERE,
+            }
+        )
+    },
+    {**_CACHE, "title": str, "context": str, "citations": Fields({}, {"enabled": bool})},
+)
+_TEXT = Fields({"text": str}, {**_CACHE, "citations": Each(dict)})
+_SEARCH_RESULT = Fields(
+    {"content": Each(dict), "source": str, "title": str}, {**_CACHE, "citations": Fields({}, {"enabled": bool})}
+)
+_IN_RESULTS = Kinds(
+    {
+        "text": _TEXT,
+        "image": _IMAGE,
+        "document": _DOCUMENT,
+        "search_result": _SEARCH_RESULT,
+        "tool_reference": Fields({"tool_name": str}, _CACHE),
+    }
+)
+_SERVER_CALL = Fields({"id": str, "name": str, "input": dict}, {**_CACHE, "caller": dict, "server_name": str})
+_FORMS: dict[str, Fields] = {
+    "text": _TEXT,
+    "image": _IMAGE,
+    "document": _DOCUMENT,
+    "search_result": _SEARCH_RESULT,
+    "thinking": Fields({"thinking": str, "signature": str}),
+    "redacted_thinking": Fields({"data": str}),
+    "tool_use": Fields({"id": str, "name": str, "input": dict}, {**_CACHE, "caller": dict, "toolset_name": str}),
+    "tool_result": Fields(
+        {"tool_use_id": str},
+        {**_CACHE, "content": TextOr(Each(_IN_RESULTS)), "is_error": bool, "toolset_name": str},
+    ),
+    "server_tool_use": _SERVER_CALL,
+    "mcp_tool_use": _SERVER_CALL,
+    "container_upload": Fields({"file_id": str}, _CACHE),
 }
-"""What a block of each type must have."""
+_FORMS = {kind: form.beside({"type": str}) for kind, form in _FORMS.items()}
+"""The members of a block of each type."""
 _RESULTS = (
     "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
     "text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_result", "advisor_tool_result",
@@ -50,8 +89,7 @@ _OF_ASSISTANT = frozenset(
      "mcp_tool_listing", *_RESULTS)
 )  # fmt: skip
 _OF_USER = frozenset(("tool_result",))
-BLOCKS = frozenset((*_MEMBERS, *_OF_ASSISTANT, "tool_addition", "tool_removal"))
-_IN_RESULTS = frozenset(("text", "image", "search_result", "document", "tool_reference", "browser_state"))
+BLOCKS = frozenset((*_FORMS, *_OF_ASSISTANT, "tool_addition", "tool_removal"))
 _FIELDS = frozenset(
     ("role", "content", "id", "type", "model", "stop_reason", "stop_sequence", "stop_details", "usage", "container",
      "context_management", "diagnostics", "input_transformations")
@@ -106,18 +144,6 @@ def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
 
 
 def _member_faults(block: Mapping[str, Any], kind: str, place: Pointer) -> Iterator[Fault]:
-    for key, type_ in _MEMBERS.get(kind, {}).items():
-        if not isinstance(block.get(key), type_):
-            lacks = f"{kind_name(block[key])} as “{key}”" if key in block else f"no “{key}”"
-            yield MEMBER, place, f"holds a {kind} block with {lacks}"
-    content = block.get("content")
-    if kind != "tool_result" or content is None or isinstance(content, str):
-        return
-    if not isinstance(content, list):
-        yield CONTENT, place, f"holds a tool result with {kind_name(content)} as content"
-        return
-    for item in content:
-        inner = string_of(item, "type")
-        if inner not in _IN_RESULTS:
-            rule = NOT_UNDERSTOOD if inner and inner not in FOREIGN_KINDS else BLOCK
-            yield rule, place, f"holds a tool result with a part of the kind “{inner[:40]}”"
+    form = _FORMS.get(kind)
+    if form is not None:
+        yield from faults_of(misfits(block, form, place), MEMBER, VALUE, f"a {kind} block")

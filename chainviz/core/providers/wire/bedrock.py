@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message
+from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.wire.forms import Each, Fields, Form, OneOf, Words, faults_of, misfits
 from chainviz.core.providers.wire.message import Fault, in_blocks, kind_name, sent_value, unknown_members
 
 REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html"
@@ -25,6 +27,49 @@ FAILED_RESULT = Rule(
     REFERENCE,
 )
 
+MEMBER = Rule("member-missing", "error", "Missing required parameter in messages.content", REFERENCE)
+VALUE = Rule("field-type", "error", "Invalid type or value for parameter messages.content", REFERENCE)
+USER_ONLY = Rule(
+    "part-role", "error", "Images, documents and videos can only be in messages with the role user", REFERENCE
+)
+TOO_MANY = Rule("parts-too-many", "error", "Too many images or documents in a message", "botocore, Message")
+LONELY_DOCUMENT = Rule(
+    "document-without-text", "error", "A text block is required when a document block is included in the message.",
+    "botocore, Message",
+)  # fmt: skip
+
+_SOURCE: dict[str, Form] = {"bytes": str, "s3Location": Fields({"uri": str}, {"bucketOwner": str})}
+_IMAGE = Fields({"format": Words(("png", "jpeg", "gif", "webp")), "source": OneOf(_SOURCE)})
+_DOCUMENT = Fields(
+    {"name": str, "source": OneOf({**_SOURCE, "text": str, "content": Each(Fields({"text": str}))})},
+    {
+        "format": Words(("pdf", "csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md")),
+        "context": str,
+        "citations": Fields({"enabled": bool}),
+    },
+)
+_VIDEO = Fields({"format": str, "source": OneOf(_SOURCE)})
+_RESULT = OneOf(
+    {"text": str, "json": object, "image": _IMAGE, "document": _DOCUMENT, "video": _VIDEO, "searchResult": dict}
+)
+_FORMS: dict[str, Form] = {
+    "text": str,
+    "image": _IMAGE,
+    "document": _DOCUMENT,
+    "video": _VIDEO,
+    "audio": _VIDEO,
+    "toolUse": Fields({"toolUseId": str, "name": str, "input": object}, {"type": Words(("server_tool_use",))}),
+    "toolResult": Fields(
+        {"toolUseId": str, "content": Each(_RESULT)}, {"status": Words(("success", "error")), "type": str}
+    ),
+    "reasoningContent": OneOf(
+        {"reasoningText": Fields({"text": str}, {"signature": str}), "redactedContent": str}
+    ),
+    "cachePoint": Fields({"type": Words(("default",))}, {"ttl": Words(("5m", "1h"))}),
+}  # fmt: skip
+"""The members of the blocks that are looked into."""
+_OF_USER = frozenset(("image", "document", "video", "audio"))
+_MOST = {"image": 20, "document": 5}
 _BLOCKS = (
     "text", "image", "document", "video", "audio", "toolUse", "toolResult", "reasoningContent", "guardContent", "cachePoint",
     "citationsContent", "searchResult", "toolAddition", "toolRemoval",
@@ -50,17 +95,38 @@ def _faults(value: dict[str, Any]) -> Iterator[Fault]:
     if not isinstance(content, list):
         yield CONTENT, (), f"has {kind_name(content)} as content"
         return
+    yield from _count_faults([key for block in content if isinstance(block, dict) for key in block])
     for index, block in enumerate(content):
-        place = ("content", index)
-        keys = list(block) if isinstance(block, dict) else []
-        known = [key for key in keys if key in KINDS]
-        if not isinstance(block, dict) or len(known) > 1 or not keys:
-            yield BLOCK, place, f"has {kind_name(block)} with {len(known)} contents in one block"
-        elif not known:
-            yield NOT_UNDERSTOOD, place, f"holds a block “{keys[0][:40]}”, which is not checked"
-        elif _is_empty_error(block.get("toolResult")):
-            yield FAILED_RESULT, place, "holds an error result without content"
+        yield from _block_faults(block, ("content", index), value.get("role"))
+
+
+def _count_faults(kinds: list[str]) -> Iterator[Fault]:
+    for kind, most in _MOST.items():
+        if kinds.count(kind) > most:
+            yield TOO_MANY, (), f"holds {kinds.count(kind)} {kind}s, more than {most}"
+    if "document" in kinds and "text" not in kinds:
+        yield LONELY_DOCUMENT, (), "holds a document and no text"
+
+
+def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
+    keys = list(block) if isinstance(block, dict) else []
+    known = [key for key in keys if key in KINDS]
+    if not isinstance(block, dict) or len(known) > 1 or not keys:
+        yield BLOCK, place, f"has {kind_name(block)} with {len(known)} contents in one block"
+    elif not known:
+        yield NOT_UNDERSTOOD, place, f"holds a block “{keys[0][:40]}”, which is not checked"
+    elif known[0] in _OF_USER and role != "user":
+        yield USER_ONLY, place, f"is of the role {role} and holds a block “{known[0]}”"
+    elif _is_empty_error(block.get("toolResult")):
+        yield FAILED_RESULT, place, "holds an error result without content"
+    else:
+        yield from _member_faults(block, known[0], place)
+
+
+def _member_faults(block: dict[str, Any], kind: str, place: Pointer) -> Iterator[Fault]:
+    found = misfits(block, Fields({kind: _FORMS.get(kind, dict)}), place)
+    yield from faults_of(found, MEMBER, VALUE, f"a block “{kind}”")
 
 
 def _is_empty_error(result: Any) -> bool:
-    return isinstance(result, dict) and result.get("status") == "error" and not result.get("content")
+    return isinstance(result, dict) and result.get("status") == "error" and result.get("content") == []

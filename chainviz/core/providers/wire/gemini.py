@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message
 from chainviz.core.providers.contract import WireFault
 from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.wire.forms import BASE64, Fields, Form, Spelled, faults_of, misfits
 from chainviz.core.providers.wire.message import Fault, in_blocks, kind_name, sent_value, unknown_members
 
 REFERENCE = "ai.google.dev/api/generate-content"
@@ -23,11 +25,23 @@ TWO_DATA = Rule(
 FIELD = Rule("field-type", "error", "Invalid value at 'contents.parts'", REFERENCE)
 
 ROLES = ("user", "model", "function", None)
-_DATA: dict[str, type] = {
-    "text": str, "inline_data": dict, "file_data": dict, "function_call": dict, "function_response": dict,
-    "executable_code": dict, "code_execution_result": dict, "tool_call": dict, "tool_response": dict,
+_DATA: dict[str, Form] = {
+    "text": str,
+    "inline_data": Fields({"mime_type": str, "data": BASE64}, {"display_name": str}),
+    "file_data": Fields({"file_uri": str}, {"mime_type": str, "display_name": str}),
+    "function_call": Fields({"name": str}, {"id": str, "args": dict, "partial_args": list, "will_continue": bool}),
+    "function_response": Fields(
+        {"name": str}, {"id": str, "response": dict, "parts": list, "scheduling": str, "will_continue": bool}
+    ),
+    "executable_code": Fields({"language": str, "code": str}, {"id": str}),
+    "code_execution_result": Fields({"outcome": str}, {"output": str, "id": str}),
+    "tool_call": dict,
+    "tool_response": dict,
+}
+_SIGNATURE = Spelled(re.compile(r"[A-Za-z0-9+/_=\s-]*"), "base64")
+_MODIFIERS: dict[str, Form] = {
+    "thought": bool, "thought_signature": _SIGNATURE, "video_metadata": dict, "media_resolution": object, "part_metadata": dict,
 }  # fmt: skip
-_MODIFIERS = frozenset(("thought", "thought_signature", "video_metadata", "media_resolution", "part_metadata"))
 KINDS = frozenset(
     ("executableCode", "executable_code", "codeExecutionResult", "code_execution_result", "toolCall", "tool_call",
      "toolResponse", "tool_response", "fileData", "file_data")
@@ -60,16 +74,20 @@ def _part_faults(part: Any, index: int) -> Iterator[Fault]:
     if not isinstance(part, dict):
         yield PARTS, place, f"has {kind_name(part)} among its parts"
         return
-    fields = {_snake(key): value for key, value in part.items() if value is not None}
+    fields = _snake_keys(part)
     data = [key for key in fields if key in _DATA]
     if not data and "thought_signature" not in fields:
         yield NO_DATA, place, "has a part without data"
     if len(data) > 1:
         yield TWO_DATA, place, f"has a part with {' and '.join(data)}"
-    for key in data:
-        if not isinstance(fields[key], _DATA[key]):
-            yield FIELD, place, f"has {kind_name(fields[key])} as {key}"
-    yield from unknown_members(fields, (*_DATA, *_MODIFIERS), place)
+        return
+    inner = {key: _snake_keys(value) if isinstance(value, dict) else value for key, value in fields.items()}
+    yield from faults_of(misfits(inner, Fields({}, {**_DATA, **_MODIFIERS}), place), FIELD, FIELD, "a part")
+
+
+def _snake_keys(value: dict[str, Any]) -> dict[str, Any]:
+    """In snake case, without those whose value is null."""
+    return {_snake(key): each for key, each in value.items() if each is not None}
 
 
 def _snake(key: str) -> str:

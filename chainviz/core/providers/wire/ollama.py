@@ -8,6 +8,7 @@ from typing import Any
 from chainviz.core.chain.messages import Message
 from chainviz.core.providers.contract import WireFault
 from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.wire.forms import BASE64, Each, Fields, faults_of, misfits
 from chainviz.core.providers.wire.message import Fault, kind_name, sent_value, unknown_members
 
 REFERENCE = "docs.ollama.com/api/chat"
@@ -24,6 +25,10 @@ ARGUMENTS = Rule(
 NO_NAME = Rule(
     "result-without-name", "info", "accepted; the template may want tool_name to tell which tool answered", REFERENCE
 )
+FIELD = Rule("field-type", "error", "json: cannot unmarshal into Go struct field ChatRequest.messages", REFERENCE)
+_FORM = Fields(
+    {}, {"images": Each(BASE64), "thinking": str, "tool_name": str, "tool_call_id": str, "tool_calls": Each(dict)}
+)
 _FIELDS = ("role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id")
 
 
@@ -39,9 +44,13 @@ def _faults(value: dict[str, Any]) -> Iterator[Fault]:
     content = value.get("content")
     if content is not None and not isinstance(content, str):
         yield CONTENT, ("content",), f"has {kind_name(content)} as content"
+    known = {key: each for key, each in value.items() if key in _FORM.optional}
+    yield from faults_of(misfits(known, _FORM), FIELD, FIELD, "a message")
     calls = value.get("tool_calls")
     for index, call in enumerate(calls if isinstance(calls, list) else ()):
         function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict) and not isinstance(function.get("name", ""), str):
+            yield FIELD, ("tool_calls", index), f"has a tool call with {kind_name(function['name'])} as name"
         arguments = function.get("arguments", {}) if isinstance(function, dict) else None
         if not isinstance(arguments, dict):
             yield ARGUMENTS, ("tool_calls", index), f"has a tool call with {kind_name(arguments)} as arguments"

@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.dialects.chat.openai_read import call_holder, read_parts
+from chainviz.core.dialects.chat.openai_read import read_parts
 from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.wire.forms import BASE64, Fields, Misfit, Spelled, Words, misfits
 from chainviz.core.providers.wire.message import FOREIGN_KINDS, kind_name, sent_value
 
-_MEMBERS: dict[str, tuple[str, type]] = {
-    "text": ("text", str),
-    "refusal": ("refusal", str),
-    "image_url": ("image_url", dict),
-    "input_audio": ("input_audio", dict),
-    "file": ("file", dict),
+_URL = Spelled(re.compile(r"(?:https?://|data:)[^\s].*", re.IGNORECASE | re.DOTALL), "address of the web or of data")
+_PARTS = {
+    "text": Fields({"text": str}),
+    "refusal": Fields({"refusal": str}),
+    "image_url": Fields(
+        {"image_url": Fields({"url": _URL}, {"detail": Words(("auto", "low", "high", "original"))})},
+    ),
+    "input_audio": Fields({"input_audio": Fields({"data": BASE64, "format": Words(("wav", "mp3"))})}),
+    "file": Fields({"file": Fields({}, {"file_data": str, "file_id": str, "filename": str})}),
 }
-"""The member that a content part of each type must have."""
+_PARTS = {kind: form.beside({"type": str, "prompt_cache_breakpoint": dict}) for kind, form in _PARTS.items()}
+"""The members of a content part of each type."""
+_MESSAGE = Fields(
+    {},
+    {
+        "name": str,
+        "tool_call_id": str,
+        "refusal": str,
+        "annotations": list,
+        "audio": Fields({"id": str}, {"data": str, "expires_at": int, "transcript": str}),
+        "function_call": Fields({"name": str, "arguments": str}),
+    },
+)
+"""The members of a message whose forms no other check looks at."""
+_NO_CALL = {"name": "", "arguments": ""}
+"""What some programs write where a message calls no tool."""
+_CALLS = {
+    "function": Fields({"id": str, "function": Fields({"name": str, "arguments": str})}, {"type": str}),
+    "custom": Fields({"id": str, "custom": Fields({"name": str, "input": str})}, {"type": str}),
+}
+"""The members of a tool call of each type."""
 
 
+_ROLES = frozenset(("system", "user", "assistant", "tool"))
+"""Those that every API with this form takes."""
 _COMMON = frozenset(
     ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations")
 )
 """Members of a message that every API with this form takes."""
-
-
-_CALL_TYPES = frozenset(("function", "custom"))
 
 
 @dataclass(frozen=True)
@@ -42,6 +66,7 @@ class ChatForm:
     content_missing: Rule
     part_type: Rule
     member: Rule
+    role: Rule
     empty_content: Rule | None = None
     empty_calls: Rule | None = None
     """For empty lists; None where they are taken."""
@@ -51,8 +76,10 @@ class ChatForm:
     """For a tool call without `type`; None where it is taken as a function."""
     fields: frozenset[str] = frozenset()
     """Members of a message that are understood, besides the common ones."""
-    image_texts: bool = False
-    """Whether image_url may be a plain text."""
+    other_roles: frozenset[str] = frozenset()
+    """Roles that are taken, besides those of `parts`."""
+    short_parts: bool = False
+    """Whether a part may be short: a plain text in place of its object, or the id of a file beside its type."""
 
     def __call__(self, fault: WireFault) -> Rule | None:
         match fault.name:
@@ -60,8 +87,10 @@ class ChatForm:
                 return None if fault.detail in self.fields else NOT_UNDERSTOOD
             case "part":
                 return self._part(*fault.detail.split(":", 1))
-            case "image-text":
-                return None if self.image_texts else self.member
+            case "short-part":
+                return None if self.short_parts else self.member
+            case "role":
+                return None if fault.detail in self.parts or fault.detail in self.other_roles else self.role
             case name:
                 rule: Rule | None = getattr(self, name)
                 return rule
@@ -74,7 +103,7 @@ class ChatForm:
 
 
 def check_chat(message: Message) -> Iterator[WireFault]:
-    """Faults named as the members of ChatForm are, and: field, part (detail `role:type`), image-text."""
+    """Faults named as the members of ChatForm are, and: field, part (detail `role:type`), short-part."""
     value = sent_value(message)
     if not isinstance(value, dict):
         return
@@ -93,8 +122,10 @@ def _faults(value: dict[str, Any]) -> Iterator[Named]:
     for key in value.keys() - _COMMON:
         yield "field", (key,), f"has the field “{key[:40]}”, which is not checked", key
     role, content = value.get("role"), value.get("content")
+    if role not in _ROLES:
+        yield "role", (), f"has the role “{str(role)[:40]}”", str(role)
     if content is None:
-        if role != "assistant":
+        if role not in ("assistant", "function"):
             yield "content_missing", (), f"has {'null as' if 'content' in value else 'no'} content", ""
     elif isinstance(content, list):
         yield from _content_faults(content, str(role))
@@ -104,6 +135,18 @@ def _faults(value: dict[str, Any]) -> Iterator[Named]:
         yield from _call_faults(value["tool_calls"])
     if role == "tool" and not isinstance(value.get("tool_call_id"), str):
         yield "member", (), "is a tool message without tool_call_id", ""
+    else:
+        known = {key: each for key, each in value.items() if key in _MESSAGE.optional and each != _NO_CALL}
+        yield from _named(misfits(known, _MESSAGE) if known else (), (), "has")
+
+
+def _named(found: Iterable[Misfit], place: Pointer, does: str) -> Iterator[Named]:
+    for misfit in found:
+        if misfit.how == "unknown":
+            key = str(misfit.place[-1]) if misfit.place else ""
+            yield "field", place, f"{does} {misfit.what}, which is not checked", key
+        else:
+            yield "arguments" if misfit.place[-1:] == ("arguments",) else "member", place, f"{does} {misfit.what}", ""
 
 
 def _content_faults(content: list[Any], role: str) -> Iterator[Named]:
@@ -117,31 +160,37 @@ def _content_faults(content: list[Any], role: str) -> Iterator[Named]:
             continue
         if kind != "text":
             yield "part", place, f"holds a part of the kind “{kind[:40]}”", f"{role}:{kind}"
-        key, type_ = _MEMBERS.get(kind, ("type", str))
-        if not isinstance(item.get(key), type_):
-            name = "image-text" if kind == "image_url" and isinstance(item.get(key), str) else "member"
-            yield name, place, f"holds a part of the kind {kind} without a proper “{key}”", ""
+        if _is_short(item, kind):
+            yield "short-part", place, f"holds a part of the kind {kind} without a proper “{kind}”", ""
+        elif kind in _PARTS:
+            yield from _named(misfits(item, _PARTS[kind]), place, f"holds a part of the kind {kind} with")
+
+
+def _is_short(item: Mapping[str, Any], kind: str) -> bool:
+    return kind in ("image_url", "input_audio", "file") and (
+        isinstance(item.get(kind), str) or (kind not in item and "file_id" in item)
+    )
 
 
 def _call_faults(calls: Any) -> Iterator[Named]:
-    if not isinstance(calls, list) or not calls:
-        yield "empty_calls", (), f"has {'an empty list' if calls == [] else kind_name(calls)} as tool_calls", ""
+    if not calls and isinstance(calls, list | None):
+        yield "empty_calls", (), f"has {'null' if calls is None else 'an empty list'} as tool_calls", ""
+        return
+    if not isinstance(calls, list):
+        yield "member", (), f"has {kind_name(calls)} as tool_calls", ""
         return
     for index, item in enumerate(calls):
         place: Pointer = ("tool_calls", index)
-        holder = call_holder(item) if isinstance(item, dict) else ()
-        if not holder or not isinstance(item.get("id"), str):
-            yield "member", place, f"has a tool call without {'an id' if holder else 'a function'}", ""
+        if not isinstance(item, dict):
+            yield "member", place, f"has {kind_name(item)} as a tool call", ""
             continue
         kind = item.get("type")
         if not isinstance(kind, str):
             yield "call_type", place, "has a tool call without a type", ""
-        elif kind not in _CALL_TYPES:
+            kind = "custom" if "custom" in item else "function"
+        elif kind not in _CALLS:
             yield "field", place, f"has a tool call of the type “{kind[:40]}”, which is not checked", "type"
-        inner = item[holder[0]]
-        key = "input" if holder == ("custom",) else "arguments"
-        if not isinstance(inner.get("name"), str) or key not in inner:
-            missing = key if isinstance(inner.get("name"), str) else "a name"
-            yield "member", place, f"has a tool call without {missing}", ""
-        elif not isinstance(inner[key], str):
-            yield "arguments", place, f"has a tool call with {kind_name(inner[key])} as {key}", ""
+            continue
+        found = list(misfits(item, _CALLS[kind]))
+        refused = [misfit for misfit in found if misfit.how != "unknown"]
+        yield from _named(refused or found, place, "has a tool call with")

@@ -11,6 +11,7 @@ from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.wire.forms import Each, Fields, Form, Kinds, TextOr, Words, faults_of, misfits
 from chainviz.core.providers.wire.message import kind_name
 
 REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
@@ -26,6 +27,7 @@ NO_SUMMARY = Rule(
     ("respell-item",),
 )
 MEMBER = Rule("member-missing", "error", "Missing required parameter", REFERENCE)
+VALUE = Rule("field-type", "error", "Invalid type or value in 'input'", REFERENCE)
 ROLE = Rule(
     "role-unknown", "error", "Invalid value. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
     ("respell-item",),
@@ -43,15 +45,40 @@ LONELY_ITEM = Rule(
 TEXT_BETWEEN = "text-between"
 """The name of a fault that only some servers of this API refuse."""
 _ROLES = frozenset(("user", "assistant", "system", "developer"))
-_PREFIXES = {"function_call": "fc", "reasoning": "rs"}
-_MEMBERS: dict[str, dict[str, type | tuple[type, ...]]] = {
-    "function_call": {"call_id": str, "name": str, "arguments": str},
-    "function_call_output": {"call_id": str, "output": (str, list)},
-    "custom_tool_call": {"call_id": str, "name": str, "input": str},
-    "custom_tool_call_output": {"call_id": str, "output": (str, list)},
-    "reasoning": {"summary": list},
-    "message": {"role": str, "content": (str, list)},
+_PREFIXES = {"function_call": "fc", "reasoning": "rs", "message": "msg"}
+_IMAGE: dict[str, Form] = {"image_url": str, "file_id": str, "detail": Words(("low", "high", "auto", "original"))}
+_INPUT = Kinds(
+    {
+        "input_text": Fields({"text": str}),
+        "input_image": Fields({}, _IMAGE),
+        "input_file": Fields({}, {"file_data": str, "file_id": str, "file_url": str, "filename": str, "detail": str}),
+        "input_audio": Fields({"input_audio": dict}),
+    }
+)
+_ANSWER = Kinds(
+    {
+        "output_text": Fields({"text": str}, {"annotations": list, "logprobs": list}),
+        "refusal": Fields({"refusal": str}),
+    }
+)
+_OF_ITEMS: dict[str, Form] = {
+    "type": str, "id": str, "status": Words(("in_progress", "completed", "incomplete")), "namespace": str, "caller": dict,
+}  # fmt: skip
+_OUTPUT = Fields({"call_id": str, "output": TextOr(Each(_INPUT))}, {**_OF_ITEMS, "name": str})
+_MESSAGE: dict[str, Form] = {**_OF_ITEMS, "role": str, "phase": str}
+_FORMS: dict[str, Fields] = {
+    "function_call": Fields({"call_id": str, "name": str, "arguments": str}, _OF_ITEMS),
+    "function_call_output": _OUTPUT,
+    "custom_tool_call": Fields({"call_id": str, "name": str, "input": str}, _OF_ITEMS),
+    "custom_tool_call_output": _OUTPUT,
+    "reasoning": Fields(
+        {"summary": Each(Kinds({"summary_text": Fields({"text": str})}))},
+        {**_OF_ITEMS, "content": list, "encrypted_content": str},
+    ),
+    "message": Fields({"content": TextOr(Each(_INPUT))}, _MESSAGE),
 }
+_ANSWERED = Fields({"content": TextOr(Each(_ANSWER))}, _MESSAGE)
+"""The form of a message of the model."""
 _OTHERS = frozenset(
     ("file_search_call", "computer_call", "computer_call_output", "web_search_call", "tool_search_call", "tool_search_output",
      "additional_tools", "configuration_update", "compaction", "compaction_trigger", "image_generation_call",
@@ -71,7 +98,9 @@ def check_wire(message: Message) -> Iterator[WireFault]:
         for rule, what in found:
             yield WireFault("", at, what, rule=rule)
         if _calls(item) and _has_text_and_call(items[place + 1 :]):
-            yield WireFault(TEXT_BETWEEN, at, "calls a tool, and a text of the model is between the call and the next one")
+            yield WireFault(
+                TEXT_BETWEEN, at, "calls a tool, and a text of the model is between the call and the next one"
+            )
         part += _parts_of(item)
 
 
@@ -99,12 +128,12 @@ def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
     if not isinstance(kind, str):
         yield TYPE, f"has {kind_name(item)} as an item"
         return
-    if kind not in _MEMBERS and kind not in _OTHERS:
+    if kind not in _FORMS and kind not in _OTHERS:
         yield NOT_UNDERSTOOD, f"is an item of the type “{kind[:40]}”, which is not checked"
-    for key, types in _MEMBERS.get(kind, {}).items():
-        if not isinstance(item.get(key), types):
-            rule = NO_SUMMARY if key == "summary" else MEMBER
-            yield rule, f"is a {kind} item without a proper “{key}”"
+    elif kind in _FORMS:
+        form = _ANSWERED if kind == "message" and item.get("role") == "assistant" else _FORMS[kind]
+        for rule, place, what in faults_of(misfits(item, form), MEMBER, VALUE, f"a {kind} item"):
+            yield NO_SUMMARY if rule is MEMBER and kind == "reasoning" and not place else rule, what
     if kind == "message" and (role := string_of(item, "role")) not in _ROLES:
         yield ROLE, f"is an item of the role “{role[:40]}”"
     if _has_wrong_id(item, kind):

@@ -1,0 +1,204 @@
+"""The members of parts and blocks are judged as the API takes them: what it refuses is an error, what nobody here knows is not
+fully checked (issue 8)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import chainviz
+
+Messages = list[dict[str, Any]]
+ASKED = {"role": "user", "content": "hi"}
+PICTURE = "iVBORw0KGgo="
+
+
+def state_of(provider: str, format: str, document: Any) -> str:
+    return chainviz.load(json.dumps(document).encode(), format=format)[0].verdict(provider).state
+
+
+def user(*blocks: Any) -> dict[str, Any]:
+    return {"role": "user", "content": list(blocks)}
+
+
+def image(**source: Any) -> dict[str, Any]:
+    return user({"type": "image", "source": source})
+
+
+def with_result(**members: Any) -> Messages:
+    call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok", **members}
+    return [ASKED, {"role": "assistant", "content": [call]}, user(result)]
+
+
+def answered(*blocks: Any) -> Messages:
+    return [ASKED, {"role": "assistant", "content": list(blocks)}, ASKED]
+
+
+TEXT = {"type": "text", "text": "hi"}
+THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+ANTHROPIC: list[tuple[str, Messages]] = [
+    ("accepted", [image(type="base64", media_type="image/png", data=PICTURE)]),
+    ("accepted", [image(type="url", url="https://example.org/a.png")]),
+    ("accepted", [user({**TEXT, "cache_control": {"type": "ephemeral", "ttl": "1h"}, "citations": None})]),
+    ("accepted", with_result(content=[TEXT], is_error=True)),
+    ("rejected", [image()]),
+    ("rejected", [image(type="base64", data=PICTURE)]),
+    ("rejected", [image(type="base64", media_type="image/bmp", data=PICTURE)]),
+    ("rejected", [image(type="base64", media_type="image/png", data="[removed]")]),
+    ("unchecked", [image(type="pigeon")]),
+    ("rejected", [user({**TEXT, "cache_control": "ephemeral"})]),
+    ("rejected", [user({**TEXT, "cache_control": {"type": "forever"}})]),
+    ("unchecked", [user({**TEXT, "mood": "good"})]),
+    ("rejected", with_result(is_error="yes")),
+    ("rejected", with_result(content=[{"type": "text"}])),
+    ("rejected", with_result(content=[{"type": "text", "text": 5}])),
+    ("rejected", with_result(content=[{"type": "image"}])),
+    ("unchecked", with_result(content=[{"type": "hologram"}])),
+    ("unchecked", with_result(mood="good")),
+    ("rejected", answered(THOUGHT)),
+    ("unchecked", answered({**THOUGHT, "cache_control": {"type": "ephemeral"}}, TEXT)),
+    ("rejected", answered({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": "x"}, TEXT)),
+]
+
+
+@pytest.mark.parametrize(("state", "messages"), ANTHROPIC)
+def test_blocks_of_anthropic(state: str, messages: Messages) -> None:
+    assert state_of("anthropic", "anthropic", {"messages": messages}) == state
+
+
+def called(**members: Any) -> Messages:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}, **members}
+    return [ASKED, {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c1", "content": "ok"}]
+
+
+OPENAI: list[tuple[str, Messages]] = [
+    ("accepted", [user({"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "low"}})]),
+    ("accepted", [ASKED, {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}, ASKED]),
+    ("accepted", called()),
+    ("rejected", [user({"type": "image_url", "image_url": {}})]),
+    ("rejected", [user({"type": "image_url", "image_url": {"url": "a.png"}})]),
+    ("rejected", [user({"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "ultra"}})]),
+    ("rejected", [user({"type": "input_audio", "input_audio": {"data": "AAAA", "format": "ogg"}})]),
+    ("unchecked", [user({**TEXT, "mood": "good"})]),
+    ("unchecked", called(mood="good")),
+    ("rejected", called(function={"name": "f"})),
+    ("rejected", [{**ASKED, "name": 5}]),
+    ("rejected", [ASKED, {"role": "assistant", "content": "x", "refusal": 5}]),
+    ("rejected", [{"role": "human", "content": "hi"}]),
+]
+
+
+@pytest.mark.parametrize(("state", "messages"), OPENAI)
+def test_parts_and_calls_of_openai(state: str, messages: Messages) -> None:
+    assert state_of("openai-chat", "openai_chat", {"messages": messages}) == state
+
+
+def test_others_with_the_form_of_openai_have_roles_and_parts_of_their_own() -> None:
+    developer = [{"role": "developer", "content": "Be brief."}, ASKED]
+    assert state_of("openai-chat", "openai_chat", developer) == "accepted"
+    assert state_of("deepseek", "openai_chat", developer) == "rejected"
+    file = [user({"type": "file", "file_id": "f1"}), {"role": "assistant", "content": "x"}, ASKED]
+    assert state_of("mistral", "openai_chat", file) == "accepted"
+    assert state_of("openai-chat", "openai_chat", file) == "rejected"
+
+
+def converse(result: Any, *beside: Any) -> Messages:
+    called = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "f", "input": {}}}]}
+    return [user({"text": "hi"}), called, user({"toolResult": {"toolUseId": "t1", **result}}, *beside)]
+
+
+FILE = {"document": {"format": "pdf", "name": "a", "source": {"bytes": "AAAA"}}}
+PNG = {"image": {"format": "png", "source": {"bytes": "AAAA"}}}
+BEDROCK: list[tuple[str, Messages]] = [
+    ("accepted", [user({"text": "hi"}, PNG, FILE, {"cachePoint": {"type": "default"}})]),
+    ("accepted", converse({"content": [{"json": [1]}], "status": "success"})),
+    ("rejected", converse({"content": "ok"})),
+    ("rejected", converse({})),
+    ("rejected", converse({"content": [{"text": "ok"}], "status": "failed"})),
+    ("unchecked", converse({"content": [{"hologram": 1}]})),
+    ("rejected", [user({"text": 5})]),
+    ("unchecked", [user({"type": "text", "text": "hi"})]),
+    ("rejected", [user({"text": "hi"}, {"image": {"format": "bmp", "source": {"bytes": "AAAA"}}})]),
+    ("rejected", [user({"text": "hi"}, {"image": {"format": "png"}})]),
+    ("rejected", [user({"text": "hi"}, *[PNG] * 21)]),
+    ("rejected", [user(FILE)]),
+    ("rejected", [user({"text": "hi"}), {"role": "assistant", "content": [PNG]}, user({"text": "hi"})]),
+    ("rejected", [user({"text": "hi"}, {"cachePoint": {}})]),
+]
+
+
+@pytest.mark.parametrize(("state", "messages"), BEDROCK)
+def test_blocks_of_bedrock(state: str, messages: Messages) -> None:
+    assert state_of("bedrock", "bedrock_converse", {"messages": messages}) == state
+
+
+def gemini(response: Any, **beside: Any) -> Messages:
+    call = {"functionCall": {"name": "f", "args": {}}, **beside}
+    answer = {"functionResponse": {"name": "f", "response": response}}
+    return [{"parts": [{"text": "hi"}]}, {"role": "model", "parts": [call]}, {"parts": [answer]}]
+
+
+GEMINI: list[tuple[str, Messages]] = [
+    ("accepted", gemini({"output": "x"}, thoughtSignature="c2ln")),
+    ("accepted", gemini({"output": "x"}, thought_signature="skip_thought_signature_validator", thought=None)),
+    ("rejected", gemini("x")),
+    ("rejected", gemini({}, thought="yes")),
+    ("rejected", gemini({}, thoughtSignature="[removed]")),
+    ("unchecked", gemini({}, mood="good")),
+    ("rejected", [{"parts": [{"inlineData": {"data": "AAAA"}}]}]),
+    ("rejected", [{"parts": [{"inline_data": {"mime_type": "image/png", "data": "[removed]"}}]}]),
+    ("unchecked", [{"parts": [{"inlineData": {"mimeType": "image/png", "data": "AAAA", "mood": 1}}]}]),
+]
+
+
+@pytest.mark.parametrize(("state", "messages"), GEMINI)
+def test_parts_of_gemini(state: str, messages: Messages) -> None:
+    assert state_of("gemini-2.5", "gemini", {"contents": messages}) == state
+
+
+def item(type: str, **members: Any) -> dict[str, Any]:
+    return {"type": type, "call_id": "c1", **members}
+
+
+def items(output: Any, **members: Any) -> Messages:
+    return [
+        ASKED,
+        item("function_call", name="f", arguments="{}", **members),
+        item("function_call_output", output=output),
+    ]
+
+
+RESPONSES: list[tuple[str, Messages]] = [
+    ("accepted", [user({"type": "input_text", "text": "hi"})]),
+    ("accepted", items([{"type": "input_text", "text": "ok"}], status="completed")),
+    ("rejected", items([{"type": "text", "text": "ok"}])),
+    ("rejected", items("ok", status="odd")),
+    ("unchecked", items("ok", mood="good")),
+    ("rejected", [user({"type": "text", "text": "hi"})]),
+    ("rejected", [user({"type": "output_text", "text": "hi"})]),
+    ("rejected", [user({"type": "input_text"})]),
+    ("unchecked", [user({"type": "hologram"})]),
+    ("unchecked", [{**ASKED, "name": "Ada"}]),
+    ("rejected", [ASKED, {"type": "reasoning", "id": "rs_1", "summary": ["x"]}, *items("ok")[1:]]),
+    ("rejected", [{**ASKED, "type": "message", "id": "abc"}]),
+]
+
+
+@pytest.mark.parametrize(("state", "messages"), RESPONSES)
+def test_items_of_responses(state: str, messages: Messages) -> None:
+    assert state_of("openai-responses", "openai_responses", {"input": messages}) == state
+
+
+def test_messages_of_ollama() -> None:
+    def state(**members: Any) -> str:
+        return state_of(
+            "ollama", "ollama", {"messages": [ASKED, {"role": "assistant", "content": "", **members}, ASKED]}
+        )
+
+    assert state(images=["AAAA"]) == "accepted"
+    assert state(images=["https://example.org/a.png"]) == "rejected"
+    assert state(thinking={}) == "rejected"
+    assert state(mood="good") == "unchecked"
