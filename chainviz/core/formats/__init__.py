@@ -3,7 +3,7 @@
 One file a format, which is why the folder is wide. What they share, in reading order: `contract` (what a format is asked),
 `chat_format`, `block_format`, `leaf_format`, `mixed_format`, `read_only`, `read_only_units` and
 `flat_attributes` (bases of formats), `reader`, `stylist` (new messages in the way of their
-neighbours), `conversion`, `offers` (what a file can be read as), `unsupported`.
+neighbours), `conversion`, `offers` (what a file can be read as), `reads_nothing`, `unsupported`.
 """
 
 from __future__ import annotations

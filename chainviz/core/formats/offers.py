@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chainviz.core.documents.detection.detect import Survey, empty_list, survey
@@ -11,6 +12,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.formats import FORMATS, RECOGNITION, detect, get_format, recognition_of
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.not_understood import not_understood
+from chainviz.core.formats.reads_nothing import reads_nothing
 from chainviz.core.formats.unsupported import refuse_kind
 
 LIKELY = 0.25
@@ -52,9 +54,10 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
     """
     chosen = get_format(format) if format else None
     lists = _lists(source, chosen, salvage)
-    offers = [offer for found in lists if (offer := _offer(found, chosen))]
+    offers = [offer for n, found in enumerate(lists) if (offer := _offer(source if n < LOOKED_INTO else None, found, chosen))]
     if not offers:
         refuse_kind(source)
+        _refuse_unread(lists)
         where = f" at {lists[0].title}" if lists[0].title else ""
         raise DocumentError(
             f"The list of messages{where} is in no known format; choose one, or keep the file as raw text.", raw=True
@@ -106,11 +109,25 @@ def look(source: Source, chosen: Format | None = None, *, salvage: bool = False)
         return survey(source, RECOGNITION, salvage=salvage)
 
 
-def _offer(found: FoundList, chosen: Format | None) -> Offer | None:
-    """None where no format is likely."""
+def _refuse_unread(lists: Sequence[FoundList]) -> None:
+    """Raises DocumentError for lists that have the look of a format which reads nothing of them."""
+    for found in lists:
+        for format, confidence in detect(found.sample)[:1]:
+            if confidence >= LIKELY:
+                raise DocumentError(
+                    f"This looks like the format “{format.label}”, but none of its messages can be read; choose another format, or keep "
+                    "the file as raw text.",
+                    raw=True,
+                )
+
+
+def _offer(source: Source | None, found: FoundList, chosen: Format | None) -> Offer | None:
+    """None where no format is likely. Where `source` is given, one that reads nothing of the list is not offered."""
     if chosen is not None:
         return Offer(found, (chosen,), is_certain=True)
     ranked = detect(found.sample)
+    while source and ranked and ranked[0][1] >= LIKELY and reads_nothing(source, found, ranked[0][0]):
+        ranked = ranked[1:]
     if not ranked or ranked[0][1] < LIKELY:
         return None
     ahead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 1.0

@@ -15,6 +15,8 @@ _FORMATS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("an OpenHands evaluation run", ("history", "git_patch")),
     ("an OpenHands evaluation run", ("history", "test_result")),
     ("an OpenHands evaluation run", ("history", "metadata")),
+    ("a prompt of Google AI Studio", ("chunkedPrompt",)),
+    ("an export of Open WebUI", ("chat", "title", "user_id")),
 )
 """Transcripts in formats that are not read, told in the same way."""
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -24,6 +26,9 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a Langfuse trace without messages that can be read", ("observations", "id")),
     ("the list of what Cline or Roo showed (its chain is in api_conversation_history.json)", ("ts", "type", "say")),
     ("a list of prompts that were typed into Gemini CLI", ("sessionId", "messageId", "message")),
+    ("a list of prompts that were typed into Claude Code", ("display", "pastedContents")),
+    ("a summary of a Claude Code session, without the session", ("summary", "leafUuid")),
+    ("what “codex exec --json” printed (its chain is in the rollout file under ~/.codex/sessions)", ("type", "thread_id")),
     ("a promptfoo evaluation whose prompts are plain texts", ("evalId", "results")),
     ("a part of an opencode message (“opencode export” writes the whole session)", ("sessionID", "messageID", "type")),
     ("a log of changes to a VS Code chat (“Chat: Export Chat” writes the chat)", ("kind", "v")),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import chainviz
+from chainviz.core.errors import DocumentError
 from tests.core.formats.chains import sample_files
 
 HI = {"role": "user", "content": "hi"}
@@ -54,6 +55,32 @@ def test_elements_that_are_no_messages_leave_a_chain_unchecked(strange: list[Any
     assert chain.verdict("openai-chat").text == chain.verdict("anthropic").text == "not fully checked"
     assert [problem.text for problem in chain.problems("openai-chat")] == [f"{said} OpenAI may refuse it."]
     assert chain.to_bytes() == json.dumps({"messages": [*strange, HI]}).encode()
+
+
+QWEN = {"uuid": "a", "sessionId": "s", "type": "user", "message": {"role": "user", "parts": [{"text": "hi"}]}}
+EVENT = {"timestamp": "2026-01-01T00:00:00Z", "type": "event_msg", "payload": {"type": "user_message", "message": "hi"}}
+STUDIO = {"chunkedPrompt": {"chunks": [{"text": "hi", "role": "user"}, {"text": "Hello.", "role": "model"}]}}
+CODEX = {"type": "thread.started", "thread_id": "1"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([QWEN, {**QWEN, "uuid": "b", "parentUuid": "a"}], "looks like the format “Claude Code session”, but none of its messages"),
+        ([EVENT, EVENT], "looks like the format “Codex rollout”, but none of its messages"),
+        ([STUDIO], "a prompt of Google AI Studio, a format that chainviz does not read yet"),
+        ([CODEX, {"type": "turn.started"}], "what “codex exec --json” printed"),
+        ([{"display": "hi", "pastedContents": {}}] * 2, "a list of prompts that were typed into Claude Code"),
+    ],
+)
+def test_a_format_that_reads_nothing_is_not_offered(lines: list[Any], said: str) -> None:
+    with pytest.raises(DocumentError, match=said):
+        chainviz.load("\n".join(map(json.dumps, lines)).encode())
+
+
+def test_a_message_without_content_is_no_reason_to_refuse_a_file() -> None:
+    (chain,) = chainviz.load(json.dumps([{"role": "user", "content": None}]).encode())
+    assert chain.format == "openai_chat"
 
 
 def test_no_sample_has_such_a_field() -> None:
