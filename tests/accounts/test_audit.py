@@ -211,6 +211,15 @@ def test_what_sql_falsifies_is_refused_or_found(log: Team, name: str) -> None:
     assert [finding.severity for finding in check_all()] == ["error"]
 
 
+@pytest.mark.parametrize("value", ["'gone'", "x'ff00'", "7"])
+def test_a_row_that_cannot_be_read_is_a_finding_and_no_crash(log: Team, value: str) -> None:
+    if connection.vendor == "postgresql":
+        pytest.skip("PostgreSQL takes no value of another type")
+    execute(["DROP TRIGGER accounts_auditrow_no_update", f"UPDATE accounts_auditrow SET at = {value} WHERE number = 2"])
+    assert first_fault(log).startswith("a row cannot be read")
+    assert [finding.severity for finding in check_all()] == ["error"]
+
+
 def execute(statements: list[str]) -> None:
     with connection.cursor() as cursor:
         for each in statements:

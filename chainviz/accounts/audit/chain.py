@@ -37,6 +37,13 @@ def check_all() -> Iterator[Finding]:
 
 def first_fault(team: Team) -> str:
     """Returns what is wrong with the first bad row; empty where the log is whole."""
+    try:
+        return _first_fault(team)
+    except Exception as error:  # a damaged value may break any reader
+        return f"a row cannot be read ({type(error).__name__}), so it was changed."
+
+
+def _first_fault(team: Team) -> str:
     number, previous = 0, ""
     for row in AuditRow.objects.filter(team=team).order_by("number").iterator(chunk_size=1000):
         number += 1
