@@ -112,7 +112,7 @@ def is_free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def scan_message(message: Message, rules: Sequence[Rule] = RULES) -> list[Finding]:
-    """Texts, arguments, results, reasoning, addresses of images, texts in files. Call ids and names are left alone."""
+    """Texts, arguments, results, reasoning, addresses of images, texts in files. Ids and names are fields (scan_fields)."""
     return [
         finding
         for part, each in enumerate(message.parts)

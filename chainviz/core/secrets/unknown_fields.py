@@ -15,6 +15,10 @@ SHORT = 200
 """Characters up to which a member that a part says among other words is a field of its own: a password that the text repeats."""
 
 
+class _Members(list[tuple[str, Any]]):
+    """The members of an object, also those whose name comes again later: they leave with the file too."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceField:
     pointer: str
@@ -27,11 +31,11 @@ def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
     """In the order of the source; none where it is no JSON. `blocks_at`: where a unit of the message's format lists the
     blocks that tell apart the messages it gives. Members beside them are those of its first message."""
     texts = [text for part in message.parts for _, text in texts_of(part)]
-    texts += [getattr(part, name, "") for part in message.parts for name in ("id", "call_id", "name", "signature")]
+    texts += [getattr(part, name, "") for part in message.parts for name in ("signature",)]
     known, whole = set(texts), "\n".join(texts)
     for fragment in message.source:
         try:
-            unit = json.loads(fragment.text)
+            unit = json.loads(fragment.text, object_pairs_hook=_Members)
         except (ValueError, RecursionError):
             continue
         is_later = (fragment.blocks or (0,))[0] != 0
@@ -47,8 +51,8 @@ def _leaves(unit: Any, fragment: Fragment, blocks_at: Pointer) -> Iterator[tuple
     waiting: list[tuple[Pointer, str, Any]] = [((), "", unit)]
     while waiting:
         pointer, key, value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += [((*pointer, name), name, each) for name, each in reversed(value.items())]
+        if isinstance(value, _Members):
+            waiting += [((*pointer, name), name, each) for name, each in reversed(value)]
         elif isinstance(value, list):
             own = list(range(len(value)))
             if fragment.blocks is not None and pointer == blocks_at:

@@ -68,7 +68,7 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "twilio-key": ((f"«{join('S', 'K', fake(32, HEX))}»",), ("SK" + "1234",)),
     "sendgrid-key": ((f"«{join('S', 'G.', fake(22), '.', fake(43))}»",), ("SG.",)),
     "mailgun-key": ((f"«{join('ke', 'y-', fake(32, HEX))}»",), ("key-value", "key-" + "a1" * 8)),
-    "hugging-face-token": ((f"«{join('h', 'f_', fake(34))}»",), ("hf_hub_download", "hf_internal_testing_tiny_random_model")),
+    "hugging-face-token": ((f"«{join('h', 'f_', fake(34))}»", f"«{join('h', 'f_', fake(34, string.ascii_letters))}»"), ("hf_hub_download", "hf_internal_testing_tiny_random_model")),
     "npm-token": ((f"//registry/:_auth «{join('np', 'm_', fake(36))}»",), ("npm_config_cache",)),
     "pypi-token": ((f"«{join('py', 'pi-', 'AgE', fake(80))}»",), ("pypi-AgE",)),
     "digitalocean-token": ((f"«{join('do', 'p_v1_', fake(64, HEX))}»",), ("dop_v1_",)),

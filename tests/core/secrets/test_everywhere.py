@@ -42,6 +42,25 @@ def test_json_escapes_hide_no_secret() -> None:
     assert masked["second"] == '{"deep": "[GITHUB_TOKEN]"}' and masked["messages"][0]["meta"] == "[GITHUB_TOKEN]"
 
 
+def test_call_ids_and_names_of_tools_hold_no_secret_unseen() -> None:
+    id, name = (join("gh", "p_", fake(36)) for _ in range(2))
+    call = {"id": id, "type": "function", "function": {"name": name, "arguments": "{}"}}
+    messages = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": id, "content": "ok"}]
+    (chain,) = chainviz.load(messages)
+    assert {each.finding.value for each in scan_chain(chain.core)} == {id, name}
+    masked = chain.apply("mask").chain
+    assert masked.problems() == chain.problems(), "call and result still belong together"
+    assert not any(value in masked.to_bytes().decode() for value in (id, name))
+
+
+def test_a_member_whose_name_comes_again_later_leaves_too() -> None:
+    key = join("gh", "p_", fake(36))
+    (chain,) = chainviz.load(f'[{{"role": "user", "content": "{key}", "content": "Hi"}}]'.encode())
+    assert chain.messages[0].parts[0].text == "Hi"
+    assert [each.finding.value for each in scan_chain(chain.core)] == [key]
+    assert key not in chain.apply("mask").chain.to_bytes().decode()
+
+
 def test_a_field_is_scanned_although_a_message_says_its_value_among_other_words() -> None:
     content = {"role": "user", "content": "Log in with hunter2pass, please.", "meta": {"password": "hunter2pass"}}
     (chain,) = chainviz.load([content, {"role": "assistant", "content": "Done."}])

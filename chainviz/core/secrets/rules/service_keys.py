@@ -112,7 +112,7 @@ _HINTS = {
 
 _RANDOM = frozenset(
     (
-        "openai-key", "slack-app-token", "tavily-key", "hugging-face-token", "discord-token", "supabase-token",
+        "openai-key", "slack-app-token", "tavily-key", "discord-token", "supabase-token",
         "pinecone-key", "nvidia-key", "doppler-token", "planetscale-token", "square-token", "crates-token",
         "azure-client-secret", "resend-key",
     )
