@@ -64,7 +64,7 @@ def blocks_of(pieces: Iterable[Piece]) -> Iterator[list[Block]]:
             yield list(_cut(_joined(waiting), held))
             waiting, held = [], []
         waiting.append(placed)
-        held += new
+        held = [*held, *new] if held else new
     if waiting:
         yield list(_cut(_joined(waiting), held))
 
@@ -79,11 +79,16 @@ def _joined(placed: list[PlacedMessage]) -> Piece:
 
 
 def _message_words(message: Message) -> list[str]:
+    """Equal words are one object: the words of a text of 50 MB would take 600 MB."""
+    known: dict[str, str] = {}
     found: list[str] = []
     for text in texts_of(message):
         for some in words_of_long(text):
-            found += some
-        found += (BREAK, *words_as_written(text), BREAK) if "\\" in text else (BREAK,)
+            found += map(known.setdefault, some, some)
+        found.append(BREAK)
+        if "\\" in text:
+            found += (known.setdefault(word, word) for word in words_as_written(text))
+            found.append(BREAK)
     return found
 
 

@@ -15,7 +15,7 @@ from chainviz.store.search.blocks import Block, blocks_of
 from chainviz.store.search.words import RULES
 
 WRITTEN = 200
-"""Blocks that are written in one transaction."""
+"""Blocks that are written together. A transaction has more of them where one message does."""
 
 Report = Callable[[float], None]
 
@@ -44,7 +44,8 @@ def index_chain(number: int, report: Report = lambda done: None) -> bool:
         with transaction.atomic():
             if not _is_same(history):
                 return False
-            full_text_tables.write(number, batch)
+            for start in range(0, len(batch), WRITTEN):
+                full_text_tables.write(number, batch[start : start + WRITTEN])
         length += sum(piece.length for piece in {block.piece for block in batch})
         report(length / wanted)
     with transaction.atomic():

@@ -53,10 +53,11 @@ def words(text: str) -> list[str]:
     return [word[:LONGEST_WORD] for word in WORD.findall(folded(meant(text)))]
 
 
-def words_as_written(text: str) -> list[str]:
+def words_as_written(text: str) -> Iterator[str]:
     """Those that begin like an escape, as in `C:\\new`."""
-    found = _WRITTEN.findall(text) if "\\" in text else []
-    return [word[:LONGEST_WORD] for each in found for word in WORD.findall(folded(each))]
+    if "\\" in text:
+        for found in _WRITTEN.finditer(text):
+            yield from (word[:LONGEST_WORD] for word in WORD.findall(folded(found[1])))
 
 
 def words_of_long(text: str) -> Iterator[list[str]]:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from chainviz.core.documents.source import open_source
 from chainviz.core.formats.offers import offers_of
-from chainviz.store.models import SearchBlock, SearchState, Version
+from chainviz.store.content.message_reader import pieces_of
+from chainviz.store.models import History, SearchBlock, SearchState, Version
 from chainviz.store.purge.delete import delete_for_good
 from chainviz.store.purge.values import purge_values
 from chainviz.store.search import blocks as blocks_module
@@ -130,6 +131,14 @@ def test_a_crowded_or_long_message_keeps_its_phrases() -> None:
     assert SearchBlock.objects.count() > 4
     for place in range(len(words) - LONGEST_PHRASE, 0, -97):
         assert found(" ".join(words[place : place + LONGEST_PHRASE])) == {number}, place
+
+
+def test_equal_words_of_a_message_are_held_once() -> None:
+    number = indexed("waiting at C:\\new\\bay " * 2_000)
+    pieces = pieces_of(History.objects.get(pk=number).head.snapshot)
+    words = [word for group in blocks_module.blocks_of(pieces) for block in group for word in block.words]
+    assert len(words) > 8_000
+    assert len(set(map(id, words))) == len(set(words))
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
