@@ -1,13 +1,15 @@
-"""Markdown of a person or a model to HTML: no raw HTML, no images, no attributes, and no page-filling bombs."""
+"""Markdown of a person or a model to HTML: no raw HTML, images as links, no attributes, and no page-filling bombs."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from html import escape, unescape
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from chainviz.chains.render.visible_text import marks, safe
 
@@ -16,6 +18,8 @@ MOST_ELEMENTS = 240
 """A page holds 1,400 nodes; a longer text is shown as it is written."""
 
 LONGEST_WORD = 500
+LONGEST_ADDRESS = 80
+"""Characters of the address of an image that is shown: some hold the whole image."""
 
 TAGS = {
     "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li",
@@ -27,6 +31,18 @@ _HOST = re.compile(r"https?:/*(?:[^/?#@]*@)?([^/?#]*)")
 _LINK = re.compile(r'(<a href="(https?:[^"]*)"[^>]*>)(.*?)</a>', re.DOTALL)
 
 _parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": 40}).enable(["table", "strikethrough"])
+
+
+def _image(_renderer: object, tokens: Sequence[Token], index: int, _options: object, _env: object) -> str:
+    """An image is never fetched, and never hidden either: its address may be what somebody looks for."""
+    words, address = escape(tokens[index].content or "image"), str(tokens[index].attrs["src"])
+    is_in_link = sum(each.nesting for each in tokens[:index] if each.type.startswith("link_")) > 0
+    if is_in_link or not address.startswith(("http://", "https://")):
+        return f"{words} ({escape(address[:LONGEST_ADDRESS])})"
+    return f'<a href="{escape(address)}">{words}</a>'
+
+
+_parser.add_render_rule("image", _image)
 
 
 def prose(text: str) -> str:

@@ -53,6 +53,14 @@ def test_a_link_says_where_it_leads() -> None:
     assert 'rel="noopener noreferrer nofollow"' in html
 
 
+def test_an_image_is_a_link_that_says_where_it_leads() -> None:
+    assert ">chart</a><small> (evil.example)</small>" in prose("![chart](http://evil.example/a.png?stolen=1)")
+    assert 'href="http://evil.example/?a=1&amp;b=2"' in prose("![](http://evil.example/?a=1&b=2)")
+    assert "badge (http://evil.example/b.svg)" in prose("[![badge](http://evil.example/b.svg)](https://good.example/)")
+    assert "dot (data:image/png;base64,AAAA" in prose(f"![dot](data:image/png;base64,{'A' * 400})")
+    assert len(prose(f"![dot](data:image/png;base64,{'A' * 400})")) < 300
+
+
 @pytest.mark.parametrize("text", ["http://[bad/", "[u](http://[bad/)", "[u](http://)", "<http://[::1>"])
 def test_broken_addresses_break_nothing(text: str) -> None:
     assert prose(text)
