@@ -305,6 +305,9 @@ WRITTEN_TEXTS = "chainviz.review.written_texts.texts_of"
 # What people of a team keep for all its chains, likewise.
 TEAM_TEXTS = "chainviz.recipes.written_texts.texts_of"
 
+# Gives what the owner of local mode said the name of the account they become (accounts/administration.py).
+OWNER_NAMED = "chainviz.review.copied_names.rename"
+
 # Starts the jobs that wait until nobody waits for another one.
 WHEN_IDLE = "chainviz.chains.library.search.index_job.start_if_needed"
 

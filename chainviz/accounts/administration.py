@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from uuid import uuid4
 
+from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import LOCAL_TEAM, Membership, Team, User, local_member
@@ -34,6 +36,8 @@ def create_owner(email: str, name: str, password: str, team: str = "") -> Member
     validate_password(password, user)
     user.set_password(password)
     user.save()
+    if user == first.user:
+        import_string(settings.OWNER_NAMED)(user)
     owned = _named_team(first, user, team)
     member, _ = Membership.objects.update_or_create(
         team=owned, user=user, defaults={"role": Role.OWNER, "removed_at": None}

@@ -1,4 +1,5 @@
-"""Members of a team: their roles, and leaving. A team keeps at least one owner; removing a member deletes nothing."""
+"""Members of a team: their roles, and leaving. A team keeps at least one owner; removing a member deletes nothing, but
+revokes the tokens of their programs: who comes back makes new ones."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from chainviz.accounts.models import Membership, Team
 from chainviz.accounts.permissions import Role
+from chainviz.accounts.tokens import revoke_all
 
 LAST_OWNER = "A team keeps at least one owner. Make somebody else an owner first."
 
@@ -32,6 +34,7 @@ def remove(member: Membership) -> None:
     _keep_an_owner(member)
     member.removed_at = timezone.now()
     member.save(update_fields=["removed_at"])
+    revoke_all(member)
 
 
 def _keep_an_owner(member: Membership) -> None:

@@ -44,6 +44,10 @@ def revoke(token: ApiToken) -> None:
     token.save(update_fields=["revoked_at"])
 
 
+def revoke_all(member: Membership) -> None:
+    tokens_of(member).update(revoked_at=timezone.now())
+
+
 def find_token(token: str) -> ApiToken | None:
     """Returns a valid token and notes that it was used; None for one that is unknown, revoked, expired, or of a person who
     is no longer a member."""

@@ -13,10 +13,15 @@ from django.test import Client
 
 from chainviz.accounts import throttle
 from chainviz.accounts.administration import create_owner, set_password
-from chainviz.accounts.models import Invitation, Membership, SignInAttempt, Team, User
+from chainviz.accounts.models import Invitation, Membership, SignInAttempt, Team, User, local_owner
 from chainviz.accounts.permissions import Role
+from chainviz.accounts.tokens import create_token, find_token
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
+from chainviz.review.fsck import fsck_review
+from chainviz.review.labels.services import Given, set_label
+from chainviz.review.models import Comment, Label, Thread
+from chainviz.review.threads.writing import NewThread, begin, set_resolved
 from chainviz.store.models import Upload
 from tests.accounts.people import PASSWORD, client_of, make_member, make_team, make_user
 from tests.chains.files import send
@@ -157,6 +162,7 @@ def test_removing_a_member_deletes_nothing_and_ends_their_access(team_mode: Team
     chain = make_chain(STORY)
     owner, editor = make_member(team_mode, "Lin", Role.OWNER), make_member(team_mode, "Ivo", Role.EDITOR)
     Chain.objects.update(owner=editor.user)
+    token = create_token(editor, "Nightly upload", ["read"], 30)
     client = client_of(editor)
     assert client.get(f"/c/{chain.pk}/versions/").status_code == 200
 
@@ -167,6 +173,9 @@ def test_removing_a_member_deletes_nothing_and_ends_their_access(team_mode: Team
     page = client.get("/")
     assert page.status_code == 404 and "You are in no team" in page.content.decode()
     assert "You are in no team" in client.get("/account/").content.decode()
+    Membership.objects.filter(pk=editor.pk).update(removed_at=None)
+    assert client.get(f"/c/{chain.pk}/versions/").status_code == 200
+    assert find_token(token) is None, "who comes back makes new ones"
 
 
 def test_a_team_keeps_an_owner(team_mode: Team) -> None:
@@ -193,6 +202,10 @@ def test_two_teams_upload_the_same_file_without_learning_of_each_other(team_mode
 
 def test_the_owner_of_local_mode_becomes_the_first_account(team_mode: Team, client: Client) -> None:
     chain = make_chain(STORY)
+    comment = begin(chain, local_owner(), NewThread(1, Thread.Kind.CHAIN), "So it is.")
+    set_resolved(comment.thread, local_owner(), True)
+    set_label(chain, Given(1, "", "tag", "good"), by=local_owner())
+    assert comment.author_name == "You"
 
     member = create_owner("Lin@example.org", "Lin Castro", PASSWORD, "Northfell support")
 
@@ -204,6 +217,9 @@ def test_the_owner_of_local_mode_becomes_the_first_account(team_mode: Team, clie
         team_mode.store_name,
     )
     assert (User.objects.count(), Team.objects.count()) == (1, 1)
+    assert (Comment.objects.get().author_name, Label.objects.get().person_name) == ("Lin Castro", "Lin Castro")
+    assert Thread.objects.get().resolved_by_name == "Lin Castro"
+    assert not list(fsck_review())
     other = create_owner("ada@example.org", "Ada", PASSWORD, "Another team")
     assert (other.team.name, Team.objects.count()) == ("Another team", 2)
 
