@@ -24,15 +24,16 @@ MOST = 6
 @requires("read", team_mode=True)
 @require_safe
 def presence(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """`?v=3` is the version that the page shows."""
+    """`?v=3` is the version that the page shows, `&known=5` the newest one of which it tells the reader already."""
     chain, person, now = chain_for(request, chain_id), person_of(request), timezone.now()
     version = small_number(request.GET.get("v", "")) or chain.version
+    known = max(version, small_number(request.GET.get("known", "")) or 0)
     Presence.objects.update_or_create(chain=chain, person=person, defaults={"version": version, "seen_at": now})
     others = Presence.objects.filter(chain=chain, seen_at__gt=now - STAYS).exclude(person=person)
     context = {
         "chain": chain,
         "version": version,
         "others": others.select_related("person").order_by("person__first_name")[:MOST],
-        "is_behind": 0 < version < chain.version,
+        "is_behind": 0 < known < chain.version,
     }
     return render(request, "review/_presence.html", context)
