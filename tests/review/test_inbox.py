@@ -42,12 +42,21 @@ def requested(room: Room, *people: Membership) -> ReviewRequest:
     return ask(room.chain, [each.user_id for each in asked], "For the vendor", by=room.ivo.user)
 
 
+def test_a_comment_is_told_without_its_markdown(room: Room) -> None:
+    begin(room.chain, room.ivo.user, NewThread(1, Thread.Kind.CHAIN), "See **that**, @mei:\n```suggestion\nYes\n```")
+    assert "See that, @mei: → Yes" in inbox(room, room.mei)
+    page = room.client(room.mei).get(room.page).content.decode()
+    assert "See that, @mei: → Yes" in page and "**that**" not in page
+
+
 def test_requests_verdicts_and_dismissals_are_told(room: Room) -> None:
     requested(room, room.mei, room.ivo)
     verdict = give_verdict(room.chain, 1, "changes", "A name is left", by=room.mei.user)
     dismiss(verdict, "It is masked", by=room.lin.user)
     assert told(room.mei) == ["request", "dismissed"]
     assert told(room.ivo) == ["verdict"], "nobody is told of what they did"
+    unread = Notice.objects.visible_to(room.mei).filter(read_at=None)
+    assert [each.kind for each in unread] == ["dismissed"], "the verdict answered the request"
     page = inbox(room, room.mei)
     assert "For the vendor" in page
     assert "It is masked" in page
@@ -175,8 +184,13 @@ def test_the_activity_of_a_chain_comes_from_the_audit_log(room: Room) -> None:
     mei = room.client(room.mei)
     mei.post(f"{room.page}verdict/", {"kind": "approve", "version": 1})
     mei.get(f"/c/{room.chain.pk}/v/1/export?scope=chain").getvalue()
+    comment = f"/c/{room.chain.pk}/v/1/comment/"
+    mei.post(comment, {"body": "Seen", "send": "now"})
+    mei.post(comment, {"body": "Later", "send": "pending"})
+    mei.post(f"/c/{room.chain.pk}/threads/1/", {"act": "resolve"})
     page = " ".join(room.client(room.sam).get(f"/c/{room.chain.pk}/activity/").content.decode().split())
-    assert re.search(r"<b>Export</b>.*<b>Verdict</b> · version 1 · Mei", page)
+    found = re.findall(r"<b>([^<]*)</b> (?:· version 1 )?· Mei", page)
+    assert found == ["Resolved a thread", "Commented", "Export", "Approved"], "without the comment that was not sent"
     assert "mei@example.org" not in page.partition("<main")[2]
 
 
@@ -190,6 +204,7 @@ def test_who_is_here_and_that_a_newer_version_was_saved(room: Room) -> None:
     assert "Mei" not in ivo.get(address).content.decode()
     Chain.objects.update(version=2)
     assert f'href="/c/{room.chain.pk}/diff/1..2/"' in ivo.get(address).content.decode()
+    assert "was saved" not in ivo.get(f"{address}&known=2").content.decode(), "the page says so itself"
     stranger = client_of(make_member(make_team("Elsewhere"), "Stranger", Role.OWNER))
     assert stranger.get(address).status_code == 404
 

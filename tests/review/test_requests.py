@@ -91,6 +91,7 @@ def test_a_newer_version_makes_an_approval_stale(room: Room) -> None:
     assert (len(standing.approvals), len(standing.stale), standing.is_ready) == (0, 1, False)
     page = text_of(room.client(room.mei).get(room.page))
     assert "stale approval" in page
+    assert "Ask Mei again" not in page, "nobody asked"
     assert f'href="/c/{room.chain.pk}/diff/1..2/"' in page, "what changed since the person's own review"
     judge(room, room.mei, "approve")
     assert standing_of(current(room)).is_ready
@@ -215,3 +216,12 @@ def test_another_team_never_learns_of_it(room: Room) -> None:
     stranger = client_of(make_member(make_team("Elsewhere"), "Stranger", Role.OWNER))
     assert stranger.get(room.page).status_code == 404
     assert stranger.post(f"{room.page}verdict/", {"kind": "approve", "version": 1}).status_code == 404
+
+
+def test_a_reviewer_is_asked_about_a_newer_version_with_one_click(room: Room) -> None:
+    ask(room, room.mei)
+    assert "Ask Mei again" not in text_of(room.client(room.ivo).get(room.page))
+    save_version(room, room.ivo, "Another drill.")
+    assert "Ask Mei again" in text_of(room.client(room.ivo).get(room.page))
+    room.client(room.ivo).post(f"{room.page}request/", {"person": room.mei.user_id})
+    assert "Ask Mei again" not in text_of(room.client(room.ivo).get(room.page))

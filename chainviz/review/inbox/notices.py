@@ -22,7 +22,8 @@ def request_made(request: ReviewRequest, people: Iterable[User], by: User) -> No
 
 
 def verdict_given(verdict: Verdict, request: ReviewRequest | None) -> None:
-    """Tells who asked for the review."""
+    """Tells who asked for the review. The person has answered what asked them."""
+    Notice.objects.filter(person=verdict.person, chain=verdict.chain, kind=Kind.REQUEST, read_at=None).update(read_at=timezone.now())
     if request is not None:
         _tell([request.requested_by], verdict.chain, verdict.person, kind=Kind.VERDICT, version=verdict.version, verdict=verdict)
 

@@ -11,6 +11,7 @@ from chainviz.accounts.models import Membership
 from chainviz.chains.models import Chain
 from chainviz.review.models import Notice, Reviewer, ReviewRequest, Verdict
 from chainviz.review.requests.standing import Standing, standings
+from chainviz.review.threads.thread_view import words_of
 
 SHOWN = 50
 EXCERPT = 200
@@ -123,7 +124,7 @@ def _notice(notice: Notice) -> NoticeRow:
     elif notice.kind == Kind.DISMISSED and notice.verdict is not None:
         text = notice.verdict.dismissal
     elif notice.comment is not None:
-        text = notice.comment.body
+        text = words_of(notice.comment.body, EXCERPT)
     elif notice.request is not None:
         text = notice.request.purpose
     excerpt = " ".join(text.split())

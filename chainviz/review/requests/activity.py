@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Q
+
 from chainviz.accounts.audit.record import DONE
 from chainviz.accounts.audit.words import act_label
 from chainviz.accounts.models import AuditRow
 from chainviz.chains.models import Chain
+from chainviz.review.models import Verdict
 
 ACTS = (
     "chains:restore",
@@ -27,6 +30,29 @@ ACTS = (
     "exported outside",
 )
 """Of a person's own drafts and marks others learn nothing."""
+API = {
+    "api:save_draft": "Version saved",
+    "api:new_thread": "Commented",
+    "api:reply_to_thread": "Replied",
+    "api:resolve_thread": "Resolved or reopened a thread",
+    "api:set_label": "Label set",
+    "api:remove_label": "Label removed",
+}
+DID = {
+    "comment": "Commented",
+    "reply": "Replied",
+    "resolve": "Resolved a thread",
+    "reopen": "Reopened a thread",
+    "reopen_and_reply": "Reopened a thread",
+}
+"""Without comments that wait for their review: they are their authors' only."""
+VERDICTS = {
+    Verdict.Kind.APPROVE.value: "Approved",
+    Verdict.Kind.CHANGES.value: "Asked for changes",
+    Verdict.Kind.COMMENT.value: "Reviewed",
+}
+COMMENTS = Q(act__in=("review:new_thread", "review:thread"))
+SENT = Q(act="review:pending", details__contains='"sent": ')
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +66,23 @@ class Activity:
 
 def activity_of(chain: Chain, count: int, before: int | None = None) -> list[Activity]:
     """Newest first."""
-    rows = AuditRow.objects.filter(team=chain.team_id, chain_key=chain.pk, outcome=DONE, act__in=ACTS)
+    rows = AuditRow.objects.filter(team=chain.team_id, chain_key=chain.pk, outcome=DONE).filter(_shown())
     rows = rows if before is None else rows.filter(number__lt=before)
     return [_activity(row) for row in rows.order_by("-number")[:count]]
+
+
+def _shown() -> Q:
+    did = Q(*(("details__contains", f'"did": "{name}"') for name in DID), _connector=Q.OR)
+    return Q(act__in=(*ACTS, *API)) | SENT | (COMMENTS & did)
 
 
 def _activity(row: AuditRow) -> Activity:
     version = row.facts.get("version", row.facts.get("number"))
     name = row.who_name.partition(" <")[0]
-    return Activity(row.number, name, act_label(row.act), version if isinstance(version, int) else None, row.at)
+    return Activity(row.number, name, _words(row), version if isinstance(version, int) else None, row.at)
+
+
+def _words(row: AuditRow) -> str:
+    if row.act == "review:verdict":
+        return VERDICTS.get(row.facts.get("verdict", ""), act_label(row.act))
+    return DID.get(row.facts.get("did", "")) or API.get(row.act) or act_label(row.act)

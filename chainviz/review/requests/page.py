@@ -15,6 +15,7 @@ from chainviz.review.requests.activity import Activity, activity_of
 from chainviz.review.requests.sections import SHOWN, Section, section_marks, sections_page, viewed_marks
 from chainviz.review.requests.services import may_judge, saved_by, saver_of
 from chainviz.review.requests.standing import Standing, standing_of
+from chainviz.review.threads.thread_view import title_of
 
 SAID = {
     Verdict.Kind.COMMENT: ("open", "comment", "commented"),
@@ -28,8 +29,8 @@ SENTENCES = {
     Verdict.Kind.APPROVE: "approved",
 }
 ACTIVITIES = 5
-THREADS, BEGINNING = 20, 90
-"""Open threads that are listed, and characters of each."""
+THREADS = 20
+"""Open threads that are listed."""
 NEWEST = 30
 """Verdicts that are listed."""
 
@@ -46,6 +47,8 @@ class ReviewerRow:
     is_stale: bool
     is_asked: bool
     is_member: bool
+    may_be_asked_again: bool
+    """They were asked about an earlier version only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class ReviewPage:
     """Members who may give verdicts and were not asked about the newest version."""
     verdicts: list[VerdictRow]
     threads: list[tuple[int, str, str]]
-    """Open ones: number, who began it, how it begins."""
+    """Open ones: number, who began it, its title."""
     sections: list[Section]
     viewed: int
     total: int
@@ -79,7 +82,6 @@ class ReviewPage:
     """Whether the reader saved this version."""
     saver: int | None
     """Key of the person who saved the newest version, and may not approve it."""
-    """The person saved this version, so they cannot approve it."""
     sign_offs: list[SignOff]
     activity: list[Activity]
     is_muted: bool
@@ -145,7 +147,7 @@ def _open_threads(chain: Chain) -> list[tuple[int, str, str]]:
     sent = Comment.objects.filter(thread__chain=chain, thread__resolved_at=None).exclude(sent_at=None)
     first = sent.order_by().values("thread").annotate(first=Min("pk")).values("first")
     found = Comment.objects.filter(pk__in=first).select_related("thread").order_by("thread__number")[:THREADS]
-    return [(each.thread.number, each.author_name, " ".join(each.body.split())[:BEGINNING]) for each in found]
+    return [(each.thread.number, each.author_name, title_of(each.body)) for each in found]
 
 
 def reviewers_of(standing: Standing) -> list[ReviewerRow]:
@@ -169,12 +171,22 @@ def _reviewer(
     about = verdict.version if verdict else asked.version if asked else standing.chain.version
     note = f"{'on' if verdict else 'asked about'} version {about}"
     return ReviewerRow(
-        person.pk, name, person.initials, note, state, icon, text, is_stale, asked is not None, is_member=True
+        person=person.pk,
+        name=name,
+        initials=person.initials,
+        note=note,
+        state=state,
+        icon=icon,
+        text=text,
+        is_stale=is_stale,
+        is_asked=asked is not None,
+        is_member=True,
+        may_be_asked_again=asked is not None and asked.version < standing.chain.version,
     )
 
 
 def _gone(row: ReviewerRow) -> ReviewerRow:
-    return replace(row, note=f"{row.note}, no longer a reviewer", is_member=False)
+    return replace(row, note=f"{row.note}, no longer a reviewer", is_member=False, may_be_asked_again=False)
 
 
 def _verdicts(standing: Standing) -> list[VerdictRow]:

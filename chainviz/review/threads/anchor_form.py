@@ -18,6 +18,7 @@ from chainviz.jobs.lease import storable
 from chainviz.review.models import Thread
 from chainviz.review.threads.writing import NewThread
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_shapes import PREVIEW
 
 MOST_PARTS = 60
 MOST_QUOTE = 5_000
@@ -34,7 +35,7 @@ class Choice:
 def choices(chain: StoredChain, path: Path) -> list[Choice]:
     """The node, and the parts of its messages."""
     node = path.node
-    found = [Choice(str(node), f"Section {node.section}" if node.pair is None else f"All of {node}")]
+    found = [Choice(str(node), _whole(node))]
     if node.pair is None:
         return found
     for place, row in enumerate(chain.rows(*_bounds(chain, node))):
@@ -46,6 +47,12 @@ def choices(chain: StoredChain, path: Path) -> list[Choice]:
             if len(found) > MOST_PARTS:
                 return found
     return found
+
+
+def _whole(node: Path) -> str:
+    if node.pair is None:
+        return f"Section {node.section}"
+    return f"The whole pair {node.number}" if node.message is None else "The whole message"
 
 
 def _bounds(chain: StoredChain, path: Path) -> tuple[int, int]:
@@ -66,11 +73,16 @@ def about(chain: StoredChain, version: int, path: Path | None, quote: str, nth: 
         return _about_words(chain, version, path, quote[:MOST_QUOTE], nth)
     if path.part is None:
         first = next(iter(chain.rows(bounds[0], bounds[0] + 1)), None)
-        return NewThread(version, Thread.Kind.NODE, str(path), quote=first.shape.preview if first else "")
+        return NewThread(version, Thread.Kind.NODE, str(path), quote=_excerpt(first.shape.preview, PREVIEW) if first else "")
     parts = chain.slice(bounds[0], bounds[0] + 1)[0].parts
     if path.part >= len(parts):
         raise Refused(f"{path} is not in this chain.")
-    return NewThread(version, Thread.Kind.PART, str(path), quote=part_text(parts[path.part])[:EXCERPT])
+    return NewThread(version, Thread.Kind.PART, str(path), quote=_excerpt(part_text(parts[path.part]), EXCERPT))
+
+
+def _excerpt(text: str, most: int) -> str:
+    """Says so where the text goes on."""
+    return text if len(text) < most else f"{text[: most - 1].rstrip()}…"
 
 
 def _about_words(chain: StoredChain, version: int, path: Path, quote: str, nth: int) -> NewThread:

@@ -29,9 +29,14 @@ FIRST_WORDS = 100
 
 
 def title_of(body: str) -> str:
-    """The beginning of a thread's first comment without its Markdown; a suggestion in it is announced by an arrow."""
-    words = re.sub(r"```suggestion\b(.*?)(?:```|$)", r"→\1", body[: 4 * FIRST_WORDS], flags=re.DOTALL)
-    return marks(one_line(unescape(strip_tags(prose(words))), FIRST_WORDS)) or "Deleted comment"
+    """The beginning of a thread's first comment."""
+    return marks(words_of(body, FIRST_WORDS)) or "Deleted comment"
+
+
+def words_of(body: str, most: int) -> str:
+    """The first `most` characters of a comment without its Markdown; a suggestion in it is announced by an arrow."""
+    words = re.sub(r"```suggestion\b(.*?)(?:```|$)", r"→\1", body[: 4 * most], flags=re.DOTALL)
+    return one_line(unescape(strip_tags(prose(words))), most)
 
 
 @dataclass(frozen=True, slots=True)

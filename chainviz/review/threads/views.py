@@ -50,7 +50,7 @@ def new(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
         except Refused as refused:
             error = str(refused)
         else:
-            note(request, thread=comment.thread.number, version=number)
+            note(request, thread=comment.thread.number, version=number, did="pending" if is_pending else "comment")
             shown = _view_of(request, subject.chain, comment.thread.number)
             if wants_fragment(request):
                 return _answer(request, subject.chain, shown)

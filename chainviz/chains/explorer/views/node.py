@@ -12,8 +12,7 @@ from django.views.decorators.http import require_safe
 
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.inspector import node_page
-from chainviz.chains.explorer.page import edit_url_of, repair_url_of
-from chainviz.chains.explorer.rendered_window import body_html, reading_of
+from chainviz.chains.explorer.page import comment_address, edit_url_of, repair_url_of
 from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.source_units import source_file, source_text
 from chainviz.chains.explorer.subject import Subject
@@ -164,6 +163,7 @@ def _answer(request: HttpRequest, subject: Subject, path: Path, box: str, held: 
             "node": node_page(subject, path),
             "box": mark_safe(box),  # escaped above
             "edit_url": edit_url_of(subject, path.node),
+            "comment_url": comment_address(subject).replace("PATH", str(path.node)),
             "held": held,
         }
         response = render(request, "chains/explorer/node.html", context)
