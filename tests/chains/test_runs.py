@@ -57,6 +57,14 @@ def test_a_strip_leads_to_every_difference_and_says_what_it_is(client: Client, r
     assert "Where they differ" not in same
 
 
+def test_sections_of_a_chain_with_very_many_are_not_named(client: Client, runs: tuple[Chain, Chain]) -> None:
+    asked = [each for i in range(101) for each in ({"role": "user", "content": f"{i}"}, {"role": "assistant", "content": "x"})]
+    send(client, ("many.json", json.dumps(asked).encode()))
+    page = client.get(f"/compare/{runs[0].pk}/{Chain.objects.latest('pk').pk}/").content.decode()
+    assert page.count('class="strip-labels"') == 2
+    assert page.count(">§1</text>") == 1
+
+
 def test_facts_that_differ_are_marked(client: Client, runs: tuple[Chain, Chain]) -> None:
     one, other = runs
     page = client.get(f"/compare/{one.pk}/{other.pk}/").content.decode()

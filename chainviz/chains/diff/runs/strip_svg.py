@@ -118,7 +118,8 @@ def _words(cell: Cell) -> str:
 def _labels(starts: Sequence[int], of: int, y: int) -> str:
     """A line where a section begins, and its name where there is room for it."""
     found = []
-    for number, (start, stop) in enumerate(zip(starts, [*starts[1:], of], strict=True), 1):
+    stops = [*starts[1:], of][: len(starts)]
+    for number, (start, stop) in enumerate(zip(starts, stops, strict=True), 1):
         x = 100 * start / of
         if number > 1:
             found.append(f'<rect class="strip-border" x="{x:.2f}%" y="{y}" width="1.5" height="{LANE}"/>')
