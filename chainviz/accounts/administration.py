@@ -83,5 +83,7 @@ def make_token(name: str, scopes: Collection[str], days: int, account: str = "")
         member = local_member()
     if member is None:
         raise ValidationError(f"There is no member {account}.")
-    record(member.team, None, "token", member=member.user.display_name, scopes=" ".join(scopes), days=days)
-    return create_token(member, name, scopes, days)
+    row, token = create_token(member, name, scopes, days)
+    person = member.user.display_name
+    record(member.team, None, "token", member=person, token=row.pk, scopes=" ".join(scopes), days=days)
+    return token

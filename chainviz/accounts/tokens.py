@@ -18,11 +18,11 @@ SHOWN = 8
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 
-def create_token(member: Membership, name: str, scopes: Collection[str], days: int) -> str:
-    """Returns the token, which nobody can find out later."""
+def create_token(member: Membership, name: str, scopes: Collection[str], days: int) -> tuple[ApiToken, str]:
+    """Returns its row and the token, which nobody can find out later."""
     token = PREFIX + secrets.token_urlsafe(32)
     now = timezone.now()
-    ApiToken.objects.create(
+    row = ApiToken.objects.create(
         membership=member,
         name=name,
         scopes=" ".join(scopes),
@@ -31,7 +31,7 @@ def create_token(member: Membership, name: str, scopes: Collection[str], days: i
         created_at=now,
         expires_at=now + timedelta(days=days),
     )
-    return token
+    return row, token
 
 
 def tokens_of(member: Membership) -> QuerySet[ApiToken]:

@@ -98,6 +98,7 @@ def run_operation(
     if is_long(target.stored):
         return Status(202, _started(request, target, operation, options))
     with changing(target, operation, options) as draft:
+        note(request, draft=draft.pk)
         if not call.save:
             made(request, draft=draft.pk)
     if not call.save:

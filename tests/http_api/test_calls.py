@@ -49,7 +49,7 @@ class Program:
 def program(team_mode: Team) -> Callable[..., Program]:
     def make(role: Role = Role.EDITOR, scopes: tuple[str, ...] = ALL, team: Team = team_mode) -> Program:
         member = make_member(team, f"{role.label}{Membership.objects.count()}", role)
-        return Program(create_token(member, "test", scopes, 30))
+        return Program(create_token(member, "test", scopes, 30)[1])
 
     return make
 
@@ -228,7 +228,7 @@ def test_a_pending_comment_is_its_authors_only(program: Callable[..., Program], 
     other = program(Role.OWNER)
     assert other.get(f"/chains/{chain}/threads").json()["threads"] == []
     assert other.send(f"/chains/{chain}/threads/1/replies", {"text": "I see it"}).status_code == 404
-    own = Program(create_token(author, "own", ["read"], 30))
+    own = Program(create_token(author, "own", ["read"], 30)[1])
     assert len(own.get(f"/chains/{chain}/threads").json()["threads"]) == 1
 
 

@@ -35,6 +35,7 @@ def test_an_operation_makes_a_draft_and_a_version(program: Callable[..., Program
     assert sum(diff["counts"].values()) == len(diff["changes"])
     assert editor.send(f"/chains/{chain}/drafts/{draft['id']}/save", {}).status_code == 409
     assert [row.act for row in AuditRow.objects.order_by("number")] == [
+        "added",
         "api:upload",
         "api:run_operation",
         "api:save_draft",

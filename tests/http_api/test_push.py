@@ -29,7 +29,7 @@ FILE = json.dumps({"messages": STORY}).encode()
 @pytest.fixture
 def server(live_server: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
-    monkeypatch.setenv("CHAINVIZ_TOKEN", create_token(local_member(), "CI", ["write"], 30))
+    monkeypatch.setenv("CHAINVIZ_TOKEN", create_token(local_member(), "CI", ["write"], 30)[1])
     monkeypatch.setenv("CHAINVIZ_URL", live_server.url)
     return str(live_server.url)
 

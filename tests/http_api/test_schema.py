@@ -50,7 +50,7 @@ def one_connection() -> Iterator[None]:
 
 def test_every_answer_is_as_described(team_mode: Team, one_connection: None) -> None:
     chain = make_chain(STORY)
-    token = create_token(make_member(team_mode, "Ivo", Role.EDITOR), "test", ["read", "write", "export"], 30)
+    _, token = create_token(make_member(team_mode, "Ivo", Role.EDITOR), "test", ["read", "write", "export"], 30)
     SCHEMA.app = get_wsgi_application()
     operations = [found.ok() for found in SCHEMA.get_all_operations()]
     assert len(operations) > 15

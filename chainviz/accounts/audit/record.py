@@ -98,14 +98,14 @@ def _record_download(request: HttpRequest, member: Membership, digest: str, size
 
 
 def _outcome(request: HttpRequest, response: HttpResponseBase) -> str:
-    """Returns an empty text for what is not recorded: looking, and forms that were sent back."""
+    """Returns an empty text for what is not recorded: looking, forms that were sent back, and addresses that name nothing."""
     match = request.resolver_match
     if match is None:
         return ""
     if response.status_code == 403:
         return REFUSED
     if response.status_code == 404:
-        return NOT_FOUND if "chain_id" in match.kwargs else ""
+        return NOT_FOUND if any(isinstance(value, int) for value in match.kwargs.values()) else ""
     changes = request.method not in SAFE
     return DONE if response.status_code < 400 and (changes or _takes_away(response)) else ""
 
@@ -120,6 +120,8 @@ def _record_request(request: HttpRequest, member: Membership, outcome: str) -> N
     facts = {name: value for name, value in match.kwargs.items() if isinstance(value, int) and name != "chain_id"}
     if match.view_name == "drafts:operation":
         facts["operation"] = match.kwargs["name"]
+    if member.token is not None:
+        facts["token"] = member.token.pk
     facts |= getattr(request, "audit_facts", {})
     chain = match.kwargs.get("chain_id", LARGEST_KEY)
     record(member.team, member.user, match.view_name, outcome, chain=chain if chain < LARGEST_KEY else None, **facts)

@@ -17,6 +17,7 @@ ACTS = {
     "accounts:revoke": "Invitation revoked",
     "accounts:member": "Member changed",
     "accounts:audit_export": "Audit log exported",
+    "added": "Chain added",
     "chains:upload": "Upload",
     "chains:pick": "Chains chosen",
     "chains:keep": "File kept",

@@ -28,8 +28,8 @@ def _create(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form, 422)
     name, scopes, days = (form.cleaned_data[field] for field in ("name", "scopes", "days"))
-    token = tokens.create_token(member_of(request), name, scopes, int(days))
-    note(request, scopes=" ".join(scopes), days=int(days))
+    row, token = tokens.create_token(member_of(request), name, scopes, int(days))
+    note(request, token=row.pk, scopes=" ".join(scopes), days=int(days))
     return _page(request, TokenForm(), token=token, created=name)
 
 

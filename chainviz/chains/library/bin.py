@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chainviz.accounts.audit.record import recorded_together
+from chainviz.accounts.audit.record import note, recorded_together
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains import services
@@ -31,6 +31,7 @@ def bin(request: HttpRequest) -> HttpResponse:
 def to_bin(request: HttpRequest) -> HttpResponse:
     chains = Chain.objects.visible_to(member_of(request)).in_library().filter(pk__in=_asked(request))
     moved = services.to_bin(chains)
+    note(request, chains=moved)
     back = reverse("chains:library")
     return see_other(f"{back}?binned={'.'.join(map(str, moved))}" if moved else back)
 
@@ -42,6 +43,7 @@ def from_bin(request: HttpRequest) -> HttpResponse:
     asked = _asked(request, "only") or _asked(request)
     chains = Chain.objects.visible_to(member_of(request)).in_bin().filter(pk__in=asked)
     restored = services.from_bin(chains)
+    note(request, chains=[each.pk for each in restored])
     if restored:
         what = f"“{restored[0].title}” is" if len(restored) == 1 else f"{len(restored)} chains are"
         messages.success(request, f"{what} back in the library.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
 
+from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Chain
 from chainviz.chains.titles import set_title
@@ -21,6 +23,8 @@ from chainviz.store.transfer.document_context import envelope_of
 from chainviz.store.transfer.imports import MessageList, import_chain
 
 RAW_TEXT = "raw"
+RECORDED = "added"
+"""Act of the rows of the audit log, one a chain: a request only tells that a file came, which a job may take in later."""
 
 
 def pointer_text(pointer: Pointer) -> str:
@@ -92,6 +96,8 @@ def _import(
         heads.copy_head(chain, version)
         set_title(chain, version.snapshot)
         chain.save()
+        if settings.CHAINVIZ.mode == "team":
+            record(member.team, member.user, RECORDED, chain=chain.pk)
 
     version = import_chain(
         list_of(source, offer),

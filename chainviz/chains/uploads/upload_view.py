@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.accounts.audit.record import recorded_together
+from chainviz.accounts.audit.record import note, recorded_together
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains import services
@@ -161,6 +161,7 @@ def undo_added(request: HttpRequest, arrival_id: int) -> HttpResponse:
     """Puts the chains that a file became into the bin."""
     found = arrival_for(request, arrival_id)
     moved = services.to_bin(Chain.objects.visible_to(member_of(request)).in_library().filter(pk__in=found.added))
+    note(request, chains=moved)
     arrivals.forget(found)
     if len(moved) > MOST_NAMED:
         messages.success(request, f"{len(moved):,} chains are in the bin.")

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.accounts.audit.record import recorded_together
+from chainviz.accounts.audit.record import note, recorded_together
 from chainviz.accounts.models import User, member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains import services
@@ -79,6 +79,7 @@ def branch(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
         return see_other("chains:versions", chain.pk)
+    note(request, branch=made.pk)
     messages.success(request, f"“{made.title}” begins with version {number} of “{chain.title}”.")
     return see_other("chains:versions", made.pk)
 
