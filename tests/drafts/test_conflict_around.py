@@ -81,6 +81,7 @@ def test_different_fields_merge_automatically(client: Client, chain: Chain) -> N
     [
         ("mine", f"{NAME} of Orion", ai(f"{NAME} pays.") | {"metadata": {"by": "Orion"}}),
         ("theirs", f"Jane of {NAME}", ai("Jane pays.") | {"metadata": {"by": NAME}}),
+        ("both", f"{NAME} of {NAME}", ai(f"{NAME} pays.") | {"metadata": {"by": NAME}}),
     ],
 )
 def test_one_field_changed_by_both_is_chosen(
@@ -93,6 +94,16 @@ def test_one_field_changed_by_both_is_chosen(
     made = saved(client, late)
     assert made["seen_by"] == [NAME, NAME, "Acme"], "what only one side changed"
     assert (made["owner"], made["messages"][1]) == (owner, message)
+
+
+def test_two_masked_copies_never_show_each_others_words(client: Client, chain: Chain) -> None:
+    """Both changed the same words, so they cannot be joined; one copy behind the other would hide nothing."""
+    saved(client, mask(chain, "Jane"))
+    late = mask(chain, "Jane pays")
+    page = shown(client, late)
+    assert page.count('value="mine"') == page.count('value="theirs"') > 0 and 'value="both"' not in page
+    key = re.findall(r'name="(choose-[0-9a-f]+)"', page)[0]
+    assert client.post(of(late, "rebase"), {**fields_of(page), key: "both"}).status_code == 422
 
 
 def test_what_the_draft_changed_comes_back_with_undo(client: Client, chain: Chain) -> None:

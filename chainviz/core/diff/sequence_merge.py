@@ -1,11 +1,11 @@
-"""Keeps the changes of two sides of one base: those of one carried over to the other, or one side behind the other."""
+"""Keeps the changes of two sides of one base: carried over to the other side, joined in one item, or one behind the other."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chainviz.core.diff.align import Equal, Gap, align
 
@@ -52,18 +52,57 @@ class Both(Generic[Item]):
     """The changes of one side were carried over to the other; else the stretch is there twice: mine, then theirs."""
 
 
-def carried_over(stretches: Sequence[Contents[Item]]) -> Both[Item] | None:
+class Joining(Protocol[Item]):
+    """What is known about items that both sides changed."""
+
+    def joined(self, base: Item, mine: Item, theirs: Item) -> Item | None:
+        """One item with the changes of both sides; None where they touch the same words."""
+
+    def may_repeat(self, mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
+        """Whether both may be there, though each holds what the other took out."""
+
+
+def carried_over(stretches: Sequence[Contents[Item]], joining: Joining[Item]) -> Both[Item] | None:
     """The changes of one side are carried over to the other where that still holds all they replace. Returns None where both
-    sides cannot be kept: the same as one of them would come out, or moved items would be there twice."""
+    sides cannot be kept: the same as one of them would come out, or items would be there twice that may not."""
     base, mine, theirs = ([getattr(each, side) for each in stretches] for side in ("base", "mine", "theirs"))
     found = _onto(base, mine, theirs) or _onto(base, theirs, mine)
-    is_joined = found is not None
-    if found is None and len(stretches) == 1 and mine[0].keys and theirs[0].keys:
-        end = len(mine[0].keys)
-        found = [mine[0].replaced(end, end, theirs[0])]
-    if found is None or any([each.keys for each in found] == [each.keys for each in side] for side in (mine, theirs)):
+    if found is None:
+        return _beside(stretches[0], joining) if len(stretches) == 1 else None
+    if any([each.keys for each in found] == [each.keys for each in side] for side in (mine, theirs)):
         return None
-    return Both(tuple(each.items for each in found), is_joined)
+    return Both(tuple(each.items for each in found), is_joined=True)
+
+
+def _beside(stretch: Contents[Item], joining: Joining[Item]) -> Both[Item] | None:
+    """Both sides of items that each of them changed."""
+    joined = _joined(stretch, joining)
+    if joined is not None:
+        return Both((joined,), is_joined=True)
+    mine, theirs = stretch.mine.items, stretch.theirs.items
+    is_replaced = bool(stretch.base.items)
+    if not mine or not theirs or (is_replaced and not joining.may_repeat(mine, theirs)):
+        return None
+    return Both(((*mine, *theirs),), is_joined=False)
+
+
+def _joined(stretch: Contents[Item], joining: Joining[Item]) -> tuple[Item, ...] | None:
+    """Item by item, where both sides replaced them one for one."""
+    base, mine, theirs = stretch.base, stretch.mine, stretch.theirs
+    if not len(base.keys) == len(mine.keys) == len(theirs.keys):
+        return None
+    found = []
+    for i, old in enumerate(base.keys):
+        if old == theirs.keys[i] or mine.keys[i] == theirs.keys[i]:
+            item: Item | None = mine.items[i]
+        elif old == mine.keys[i]:
+            item = theirs.items[i]
+        else:
+            item = joining.joined(base.items[i], mine.items[i], theirs.items[i])
+        if item is None:
+            return None
+        found.append(item)
+    return tuple(found)
 
 
 def _onto(

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from chainviz.core.diff.align import Gap, align
-from chainviz.core.diff.sequence_merge import Both, Contents, Keyed, carried_over
+from chainviz.core.diff.sequence_merge import Both, Contents, Joining, Keyed, carried_over
 
 Item = TypeVar("Item")
 Choice = Literal["mine", "theirs", "both"]
@@ -29,7 +30,7 @@ class Change(Generic[Item]):
     items: tuple[Item, ...] = ()
 
 
-class Base(Protocol[Item]):
+class Base(Joining[Item], Protocol[Item]):
     """What both sides changed."""
 
     def __len__(self) -> int: ...
@@ -65,18 +66,27 @@ class Region(Generic[Item]):
         return any(each.removed != len(each.items) for each in (*self.mine, *self.theirs))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Conflict(Generic[Item]):
     """Rows that both sides changed. Of moved rows the place they left and the one they came to are chosen together."""
 
     places: tuple[int, ...]
     """Of its regions, in the merge."""
-    both: Both[Item] | None = None
-    """For each region; None where both cannot be kept."""
+    contents: tuple[Contents[Item], ...] = ()
+    """Of its regions; none where one side is chosen as a whole."""
+    joining: Joining[Item] | None = None
+
+    @cached_property
+    def both(self) -> Both[Item] | None:
+        """For each region; None where both cannot be kept. Worked out when it is asked for: items may be read for it."""
+        return carried_over(self.contents, self.joining) if self.joining is not None else None
+
+    def offers(self, choice: str) -> bool:
+        return choice in SIDES or (choice == "both" and self.both is not None)
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        return CHOICES if self.both is not None else SIDES
+        return CHOICES if self.offers("both") else SIDES
 
 
 @dataclass(frozen=True)
@@ -88,17 +98,17 @@ class Merge(Generic[Item]):
         """Returns what becomes of the base; `choices`: one a conflict. Raises ValueError where one of them is not offered."""
         found = {}
         for conflict, choice in zip(self.conflicts, choices, strict=True):
-            if choice not in conflict.choices:
+            if not conflict.offers(choice):
                 raise ValueError(f"{choice} is not offered for this conflict")
             for i, place in enumerate(conflict.places):
-                both = None if conflict.both is None else conflict.both.stretches[i]
-                found[place] = _chosen(self.regions[place], choice, both)
+                both = conflict.both if choice == "both" else None
+                found[place] = _chosen(self.regions[place], choice, None if both is None else both.stretches[i])
         # outside of conflicts both sides changed the same rows only where they made the same of them
         return [change for i, each in enumerate(self.regions) for change in found.get(i, each.theirs or each.mine)]
 
 
 def _chosen(region: Region[Item], choice: Choice, both: tuple[Item, ...] | None) -> tuple[Change[Item], ...]:
-    if choice == "both" and both is not None:
+    if both is not None:
         return (Change(region.start, region.stop - region.start, both),)
     return region.mine if choice == "mine" else region.theirs
 
@@ -114,7 +124,7 @@ def merge(base: Base[Item], mine: Iterable[Change[Item]], theirs: Iterable[Chang
     contents = _contents(base, {i: each for i, each in enumerate(regions) if each.is_shared or each.may_move})
     disputed = [i for i, each in enumerate(regions) if each.is_shared and contents[i].is_disputed]
     groups = _together(disputed, contents)
-    return Merge(tuple(regions), tuple(Conflict(each, carried_over([contents[i] for i in each])) for each in groups))
+    return Merge(tuple(regions), tuple(Conflict(each, tuple(contents[i] for i in each), base) for each in groups))
 
 
 # changes

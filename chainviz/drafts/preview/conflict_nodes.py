@@ -114,7 +114,7 @@ def _hint(groups: list[Group]) -> str:
 
 
 def _both_hint(conflict: Conflict) -> str:
-    return "Keeps the changes of both sides in one node." if conflict.is_joined else "Mine, then theirs: both stay."
+    return "Keeps the changes of both sides." if conflict.is_joined else "Keeps two nodes: mine, then theirs."
 
 
 def _changes(sides: Sides, side: str, number: int, conflict: Conflict) -> Iterator[Group]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM
+from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.diff import three_way
 from chainviz.core.diff.three_way import SIDES, Change, Choice, Merge, Region
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.content.message_reader import StoredMessage, pieces_of, read_rows
-from chainviz.store.content.pieces import Piece, PieceSplice, Places, differences, join, splice, total
+from chainviz.store.content.message_reader import pieces_of
+from chainviz.store.content.pieces import Piece, PieceSplice, differences, splice, total
+from chainviz.store.history.merge_base import MergeBase
 from chainviz.store.history.merge_surroundings import SurroundingsMerge, merge_surroundings
 from chainviz.store.history.state_length import differ_in_length_only
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.row_begins import RowBegins
 from chainviz.store.transfer.document_context import context_of
 
 Choices = Mapping[str, Choice]
@@ -29,13 +29,24 @@ Choices = Mapping[str, Choice]
 class Conflict:
     key: str
     """Names it as long as both sides stay as they are there."""
-    choices: tuple[Choice, ...]
-    is_joined: bool = False
-    """Both changes fit into one node; else both leaves it twice: mine, then theirs."""
+    side: three_way.Conflict[Piece] | SurroundingsMerge = field(repr=False)
+    """What is chosen in."""
     spans: tuple[tuple[int, int], ...] = ()
     """Messages of the base; none where it is about the document around them. Empty ones are gaps."""
     path: Path | None = None
     """Of its first row in the base, or of the row before a gap; None where it is about the whole document."""
+
+    def offers(self, choice: str | None) -> bool:
+        return choice in SIDES or (choice is not None and choice in self.choices)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        return self.side.choices
+
+    @property
+    def is_joined(self) -> bool:
+        """Both changes fit into one node; else both leaves it twice: mine, then theirs."""
+        return isinstance(self.side, SurroundingsMerge) or (self.side.both is not None and self.side.both.is_joined)
 
 
 class SnapshotMerge:
@@ -49,12 +60,12 @@ class SnapshotMerge:
         for each in self._merge.conflicts:
             own = [regions[place] for place in each.places]
             spans = tuple((region.start, region.stop) for region in own)
-            is_joined = each.both is not None and each.both.is_joined
             first = next((span for span in spans if span[1] > span[0]), spans[0])
             path = None if self.is_whole else self._path(first)
-            found.append(Conflict(_key(own), each.choices, is_joined, spans, path))
-        if self._differ_around:
-            found.append(Conflict(_key([self.mine.template_id, self.theirs.template_id]), SIDES))
+            found.append(Conflict(_key(own), each, spans, path))
+        around = self.surroundings
+        if around is not None and around.has_conflicts and not _same_around(self.mine, self.theirs):
+            found.append(Conflict(_key([self.mine.template_id, self.theirs.template_id]), around))
         return tuple(found)
 
     @property
@@ -63,15 +74,21 @@ class SnapshotMerge:
         return len(self._merge.regions) - sum(len(each.places) for each in self._merge.conflicts)
 
     def pieces(self, choices: Choices | None = None) -> list[Piece]:
-        """`choices`: one for each conflict; None: mine for all."""
+        """`choices`: one for each conflict; None: mine for all. Pieces of the run JOINED are still to be written: each is the
+        message at its start in `joined`."""
         chosen = [choices[each.key] if choices is not None else "mine" for each in self._of_messages]
         changes = self._merge.changes(chosen)
         return splice(self._old, [PieceSplice(each.start, each.removed, each.items) for each in changes])
 
-    def takes_surroundings(self, choices: Choices) -> bool:
-        """Whether what surrounds the messages of `theirs` was chosen."""
+    @property
+    def joined(self) -> Sequence[Message]:
+        """Messages with the changes of both sides, as far as they were asked for."""
+        return self._base.joined_messages
+
+    def choice_around(self, choices: Choices) -> Choice:
+        """What was chosen of that which surrounds the messages; mine where there is nothing to choose."""
         around = self.conflicts if self.is_whole else self.conflicts[len(self._of_messages) :]
-        return any(choices[each.key] == "theirs" for each in around)
+        return next((choices[each.key] for each in around), "mine")
 
     @cached_property
     def is_whole(self) -> bool:
@@ -96,7 +113,11 @@ class SnapshotMerge:
         if self.is_whole:
             whole = Region(0, total(self._old), tuple(mine), tuple(theirs))
             return Merge((whole,), (three_way.Conflict((0,)),))
-        return three_way.merge(_Base(self.base, self._outline), mine, theirs)
+        return three_way.merge(self._base, mine, theirs)
+
+    @cached_property
+    def _base(self) -> MergeBase:
+        return MergeBase(self.base, self._outline)
 
     @cached_property
     def _outline(self) -> OutlineReader:
@@ -108,11 +129,6 @@ class SnapshotMerge:
 
     def _changes(self, side: Snapshot) -> bool:
         return side.digest != self.base.digest or self._changes_around(side)
-
-    @property
-    def _differ_around(self) -> bool:
-        around = self.surroundings
-        return around is not None and around.has_conflicts and not _same_around(self.mine, self.theirs)
 
     def _changes_around(self, side: Snapshot) -> bool:
         return side.template_id != self.base.template_id and not _same_around(self.base, side)
@@ -137,33 +153,3 @@ def _changes(base: Sequence[Piece], side: Snapshot) -> list[Change[Piece]]:
 
 def _single(pieces: Sequence[Piece]) -> list[Piece]:
     return [Piece(run, start + i, 1) for run, start, length in pieces for i in range(length)]
-
-
-class _Base:
-    """A snapshot as core's merge asks for it; its items are pieces of one message."""
-
-    def __init__(self, snapshot: Snapshot, outline: OutlineReader) -> None:
-        self._length = snapshot.messages
-        self._begins = RowBegins(outline)
-        self._places = Places(pieces_of(snapshot))
-        self._held: dict[Piece, StoredMessage] = {}
-
-    def __len__(self) -> int:
-        return self._length
-
-    def slice(self, start: int, stop: int) -> Sequence[Piece]:
-        return self._places.at(range(start, stop))
-
-    def span(self, place: int) -> tuple[int, int]:
-        return self._begins.span(place)
-
-    def continue_rows(self, items: Sequence[Piece]) -> Sequence[bool]:
-        return [row.shape.role not in (SYSTEM, HUMAN, AI) for row in self._rows(items)]
-
-    def keys(self, items: Sequence[Piece]) -> Sequence[bytes]:
-        return [row.digest for row in self._rows(items)]
-
-    def _rows(self, items: Sequence[Piece]) -> list[StoredMessage]:
-        missing = [piece for piece in dict.fromkeys(items) if piece not in self._held]
-        self._held |= zip(missing, read_rows(join(missing)), strict=True)
-        return [self._held[piece] for piece in items]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from chainviz.core import formats
 from chainviz.core.diff.text_merge import TextMerge, merge_texts
-from chainviz.core.diff.three_way import Choice
+from chainviz.core.diff.three_way import CHOICES, SIDES, Choice
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.state.processed_length import is_state, recorded_length, with_length
 from chainviz.store.models import Snapshot
@@ -21,6 +21,11 @@ class SurroundingsMerge:
     @property
     def has_conflicts(self) -> bool:
         return not self.texts or any(each.has_conflicts for each in self.texts)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        can_join = bool(self.texts) and all(each.both is not None for each in self.texts)
+        return CHOICES if can_join else SIDES
 
     def context(self, parent: Snapshot, choice: Choice) -> DocumentContext | None:
         """Returns the changes of both sides around the messages of `parent`, `choice` where they conflict; None where it has

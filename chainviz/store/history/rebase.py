@@ -21,10 +21,11 @@ from chainviz.store.content.spans import stored_bytes
 from chainviz.store.errors import Overlap
 from chainviz.store.history.drafts import current, steps
 from chainviz.store.history.merge import Choices, Conflict, SnapshotMerge
+from chainviz.store.history.merge_base import JOINED
 from chainviz.store.history.snapshots import Origin, next_snapshot
 from chainviz.store.history.state_length import differ_in_length_only, surroundings_after
 from chainviz.store.history.steps import new_run, new_template
-from chainviz.store.models import Draft, Snapshot, Step, Template, Version
+from chainviz.store.models import Draft, Run, Snapshot, Step, Template, Version
 from chainviz.store.transfer.document_context import context_of
 
 MERGE = "merge"
@@ -42,7 +43,7 @@ def rebase(draft: Draft, head: Version, choices: Choices | None = None) -> Draft
     last step takes that, so that undoing it leads back. Raises Overlap, and changes nothing, where a choice is missing."""
     draft = Draft.objects.select_for_update().select_related("base__snapshot").get(pk=draft.pk)
     merge, chosen = merge_of(draft, head), choices or {}
-    _refuse([each for each in merge.conflicts if chosen.get(each.key) not in each.choices])
+    _refuse([each for each in merge.conflicts if not each.offers(chosen.get(each.key))])
     taken = [step.snapshot for step in steps(draft)[: draft.cursor]]
     merges = [SnapshotMerge(merge.base, snapshot, head.snapshot) for snapshot in taken[:-1]]
     repeated = _repeated(head.snapshot, [*merges, merge][: len(taken)])
@@ -97,18 +98,37 @@ def _repeat(parent: Snapshot, merge: SnapshotMerge) -> Snapshot:
 
 def _merged(parent: Snapshot, merge: SnapshotMerge, choices: Choices, head: Version) -> Snapshot:
     """`parent`: the draft with mine everywhere."""
-    changes = _stored(parent, merge.pieces(choices))
+    pieces, run = _with_joined(parent, merge.pieces(choices), merge)
+    changes = _stored(parent, pieces)
     report = [
         asdict(Decision(str(each.path or ""), choices[each.key], WORDS[choices[each.key]].format(head.number)))
         for each in merge.conflicts
         if choices[each.key] != "mine"
     ]
-    origin = Origin(MERGE, {"version": head.number}, report)
-    if not merge.takes_surroundings(choices):
+    origin = Origin(MERGE, {"version": head.number}, report, run)
+    around = merge.choice_around(choices)
+    if around == "mine":
         return next_snapshot(parent, changes).create(origin, template=_template(parent, changes, None))
     format = merge.theirs.format if merge.is_whole else ""
-    template = merge.theirs.template if merge.is_whole else _merged_template(parent, changes, merge, "theirs")
+    template = merge.theirs.template if merge.is_whole else _merged_template(parent, changes, merge, around)
     return next_snapshot(parent, changes, format=format).create(origin, format=format, template=template)
+
+
+def _with_joined(parent: Snapshot, pieces: Sequence[Piece], merge: SnapshotMerge) -> tuple[list[Piece], Run | None]:
+    """Writes the messages that hold the changes of both sides. Returns the pieces with them, and their run, if there is one."""
+    if not any(piece.run == JOINED for piece in pieces):
+        return list(pieces), None
+    run = new_run(parent)
+    writer = RunWriter(run)
+    found: list[Piece] = []
+    for piece in pieces:
+        if piece.run == JOINED:
+            messages = merge.joined[piece.start : piece.start + piece.length]
+            found += [writer.add(message).piece for message in messages]
+        else:
+            found.append(piece)
+    writer.finish()
+    return found, run
 
 
 def _merged_template(

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.diff.text_merge import merge_texts
+from chainviz.core.diff.word_merge import merge_words
 
 BASE = r'{"a":"one \"two\"","b":4,"c":["x","y"]}'
 VALUES = st.recursive(
@@ -38,6 +39,27 @@ def test_the_same_value_is_chosen_and_the_rest_merges() -> None:
     assert found.has_conflicts
     assert found.text("mine") == r'{"a":"ONE \"two\"","b":5,"c":["X","y"]}'
     assert found.text("theirs") == r'{"a":"one \"TWO\"","b":5,"c":["X","y"]}'
+    assert found.text("both") == r'{"a":"ONE \"TWO\"","b":5,"c":["X","y"]}'
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "both"),
+    [
+        ("A two three", "one two C", "A two C"),
+        ("A two three", "one B three", "A B three"),
+        ("A two three", "A two C", "A two C"),
+        ("two three", "one two", "two"),
+        ("A two three", "B two three", None),
+        ("one X two three", "one Y two three", None),
+        ("one", "one two four", None),
+    ],
+)
+def test_words_of_one_value_merge_where_they_differ(mine: str, theirs: str, both: str | None) -> None:
+    assert merge_words("one two three", mine, theirs) == merge_words("one two three", theirs, mine) == both
+
+
+def test_an_escape_is_one_word() -> None:
+    assert merge_words(r"a\nb\u0041", r"a\tb\u0041", r"a\nb\u0042") == r"a\tb\u0042"
 
 
 def test_members_that_went_are_one_conflict() -> None:
@@ -49,5 +71,5 @@ def test_members_that_went_are_one_conflict() -> None:
 @given(VALUES, VALUES, VALUES)
 def test_what_was_merged_is_json(base: Any, mine: Any, theirs: Any) -> None:
     found = merge_texts(*map(json.dumps, (base, mine, theirs)))
-    for choice in ("mine", "theirs"):
-        json.loads(found.text(choice))  # type: ignore[arg-type]
+    for text in filter(None, (found.mine, found.theirs, found.both)):
+        json.loads(text)

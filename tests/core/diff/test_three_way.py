@@ -33,6 +33,14 @@ class Numbers:
     def keys(self, items: Sequence[int]) -> Sequence[int]:
         return items
 
+    def joined(self, base: int, mine: int, theirs: int) -> int | None:
+        """Both changes of one digit; those of the units never join."""
+        changes = [(side - base) % 1000 for side in (mine, theirs)]
+        return base + sum(changes) if sorted(changes) == [100, 200] and base % 20 == 0 else None
+
+    def may_repeat(self, mine: Sequence[int], theirs: Sequence[int]) -> bool:
+        return 666 not in (*mine, *theirs)
+
 
 def applied(base: Sequence[int], changes: Iterable[Change[int]]) -> list[int]:
     result: list[int] = []
@@ -93,6 +101,19 @@ def test_one_row_changed_by_both() -> None:
     mine, theirs = [edit(4, 130)], [edit(4, 230)]
     for choice, row in {"mine": [130], "theirs": [230], "both": [130, 230]}.items():
         assert merged(TALK, mine, theirs, choice) == [10, 20, 21, 22, *row, 40, 41]  # type: ignore[arg-type]
+
+
+def test_both_changes_of_one_item_are_joined_where_they_can_be() -> None:
+    found = merge(TALK, [edit(1, 120)], [edit(1, 220)])
+    assert [each.both is not None and each.both.is_joined for each in found.conflicts] == [True]
+    assert applied(TALK.numbers, found.changes(["both"])) == [10, 320, 21, 22, 30, 40, 41]
+
+
+def test_what_must_not_be_there_twice_is_not_offered() -> None:
+    found = merge(TALK, [edit(4, 666)], [edit(4, 230)])
+    assert [each.choices for each in found.conflicts] == [("mine", "theirs")]
+    added = merge(TALK, [insert(7, 666)], [insert(7, 60)])
+    assert [each.choices for each in added.conflicts] == [("mine", "theirs", "both")], "nothing was replaced"
 
 
 def test_different_items_of_one_row_are_chosen_and_both_keeps_both() -> None:

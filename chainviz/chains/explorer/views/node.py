@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.inspector import node_page
 from chainviz.chains.explorer.page import comment_address, edit_url_of, repair_url_of
+from chainviz.chains.explorer.rendered_window import body_html, reading_of
 from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.source_units import source_file, source_text
 from chainviz.chains.explorer.subject import Subject
