@@ -28,8 +28,12 @@ class User(AbstractUser):
 
     @property
     def initials(self) -> str:
-        words = self.display_name.split()
-        return "".join(word[0] for word in (words[0], *words[1:][-1:])).upper()
+        return initials_of(self.display_name)
+
+
+def initials_of(name: str) -> str:
+    words = name.split()
+    return "".join(word[0] for word in (*words[:1], *words[1:][-1:])).upper()
 
 
 class Team(models.Model):

@@ -19,14 +19,15 @@ from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import Team
 from chainviz.accounts.permissions import Role
-from chainviz.chains.models import Chain
+from chainviz.accounts.tokens import create_token
+from chainviz.chains.models import Arrival, Chain
 from chainviz.drafts.models import Draft
 from chainviz.purge.jobs import start_purge
 from chainviz.store.append_only import EVENTS
 from chainviz.store.models import Purge
 from chainviz.web.formatting.csv_lines import formula_safe
 from tests.accounts.people import PASSWORD, client_of, make_member, make_team
-from tests.chains.files import send
+from tests.chains.files import lines, send
 from tests.chains.making import STORY, make_chain
 from tests.drafts.pages import send_form
 
@@ -34,7 +35,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def rows() -> list[tuple[str, str, str, dict[str, Any]]]:
-    found = AuditRow.objects.order_by("number")
+    """Without those of chains that came into the library."""
+    found = AuditRow.objects.exclude(act="added").order_by("number")
     return [(row.act, row.outcome, row.who_name.partition(" ")[0], row.facts) for row in found]
 
 
@@ -62,7 +64,45 @@ def test_writes_exports_and_refused_access_are_recorded_with_the_person(team_mod
         ("chains:rename", "refused", "Sam", {}),
         ("accounts:member", "done", "Lin", {"member_id": sam.pk, "member": "Sam", "role": "commenter"}),
     ]
+    assert AuditRow.objects.get(act="added").chain_key == Chain.objects.get().pk
     assert first_fault(Team.objects.get()) == ""
+
+
+def test_rows_name_the_chains_that_a_form_or_a_file_is_about(team_mode: Team) -> None:
+    editor = client_of(make_member(team_mode, "Ivo", Role.EDITOR))
+    send(editor, ("many.jsonl", lines(2)))
+    arrival = Arrival.objects.get()
+    editor.post(f"/pick/{arrival.pk}/", {"pick": [row["key"] for row in arrival.found]})
+    one, other = Chain.objects.order_by("pk").values_list("pk", flat=True)
+    added = AuditRow.objects.filter(act="added").order_by("number")
+    assert list(added.values_list("chain_key", flat=True)) == [one, other]
+
+    editor.post("/bin/add/", {"chain": [one, other]})
+    editor.post("/bin/restore/", {"only": one})
+    assert [(act, facts) for act, _, _, facts in rows()[-2:]] == [
+        ("chains:to_bin", {"chains": [one, other]}), ("chains:from_bin", {"chains": [one]}),
+    ]  # fmt: skip
+
+
+def test_a_call_of_the_api_is_recorded_with_its_token(team_mode: Team) -> None:
+    row, token = create_token(make_member(team_mode, "Ivo", Role.EDITOR), "CI", ["read", "write"], 30)
+    chain = make_chain(STORY)
+    headers = {"Authorization": f"Bearer {token}"}
+    path = f"/api/v1/chains/{chain.pk}/versions/1/labels"
+    Client(headers=headers).post(path, {"kind": "tag", "value": "seen"}, content_type="application/json")
+    Client(headers=headers).get(f"/api/v1/chains/{chain.pk}/versions/1/export")
+    assert [(act, outcome, facts["token"]) for act, outcome, _, facts in rows()] == [
+        ("api:set_label", "done", row.pk), ("api:export", "refused", row.pk),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ["/certificates/7/", "/sign-offs/7/", "/bulk/7/", "/api/v1/jobs/7", "/upload/7/original"])
+def test_whatever_another_team_has_is_recorded_as_not_found(team_mode: Team, address: str) -> None:
+    editor = client_of(make_member(team_mode, "Ivo", Role.EDITOR))
+    assert editor.get(address).status_code == 404
+    assert [(row[1], list(row[3].values())) for row in rows()] == [("not found", [7])]
+    editor.get("/recipes/nothing/")
+    assert len(rows()) == 1
 
 
 def test_signing_in_is_recorded_and_another_teams_chain_is_not_found(team_mode: Team, client: Client) -> None:
@@ -260,3 +300,17 @@ def test_a_name_that_is_a_formula_stays_text_in_a_spreadsheet(log: Team) -> None
     user.first_name = "=HYPERLINK(1)"
     record(log, user, "purge")
     assert "'=HYPERLINK(1)" in "".join(csv_lines(log.audit_rows.all()))
+
+
+def test_rows_are_found_by_chain_and_by_digest_of_row_or_file(log: Team) -> None:
+    record(log, None, "chains:export", chain=9, sha256="9c41e7b0" * 8, bytes=1)
+    client = client_of(log.memberships.get(user__first_name="Lin"))
+    second = log.audit_rows.get(number=2)
+    for asked, found in (("9", 5), ("chain 9", 5), ("9C41E7", 5), (second.digest[:12], 2), (second.digest, 2)):
+        page = client.get("/team/audit/", {"q": asked}).content.decode()
+        assert f'id="row-{found}"' in page, asked
+    page = client.get("/team/audit/", {"q": second.digest, "check": 1}).content.decode()
+    assert page.count('id="row-') == 1
+    assert f"?q={second.digest}&amp;check=1" in page
+    assert f"<code>{second.previous}</code>" in page
+    assert "No entry matches." in client.get("/team/audit/", {"q": "%"}).content.decode()

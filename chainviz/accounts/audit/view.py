@@ -7,9 +7,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from chainviz.accounts.audit.chain import first_fault
-from chainviz.accounts.audit.listing import csv_lines, facts_text, json_lines, kinds_of_acts, read_filter
+from chainviz.accounts.audit.listing import csv_lines, entry_of, json_lines, kinds_of_acts, read_filter
 from chainviz.accounts.audit.record import OUTCOMES
-from chainviz.accounts.audit.words import act_label
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.web.query_params import small_number
@@ -31,7 +30,7 @@ def audit(request: HttpRequest) -> HttpResponse:
     context = {
         "team": team,
         "filter": wanted,
-        "rows": [(row, act_label(row.act), facts_text(row)) for row in found[:ROWS]],
+        "entries": [entry_of(row) for row in found[:ROWS]],
         "older": found[ROWS - 1].number if len(found) > ROWS else None,
         "outcomes": OUTCOMES,
         "acts": kinds_of_acts(team),
