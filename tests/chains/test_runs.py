@@ -57,12 +57,28 @@ def test_a_strip_leads_to_every_difference_and_says_what_it_is(client: Client, r
     assert "Where they differ" not in same
 
 
+
 def test_sections_of_a_chain_with_very_many_are_not_named(client: Client, runs: tuple[Chain, Chain]) -> None:
     asked = [each for i in range(101) for each in ({"role": "user", "content": f"{i}"}, {"role": "assistant", "content": "x"})]
     send(client, ("many.json", json.dumps(asked).encode()))
     page = client.get(f"/compare/{runs[0].pk}/{Chain.objects.latest('pk').pk}/").content.decode()
     assert page.count('class="strip-labels"') == 2
     assert page.count(">§1</text>") == 1
+
+
+def test_what_only_one_run_holds_is_called_so(client: Client, runs: tuple[Chain, Chain]) -> None:
+    """Nobody removed or added it."""
+    longer = run("c", ("grep", '{"q": "queue"}', "41 matches"), ("ls", "{}", "a b c"), ("read", "{}", "rules"), end="Released.")
+    send(client, ("third.json", json.dumps(longer).encode()))
+    page = client.get(f"/compare/{Chain.objects.latest('pk').pk}/{runs[1].pk}/").content.decode()
+    assert "1 only in A" in page and "only in A</span>" in page and "removed</span>" not in page
+
+
+def test_the_strip_comes_before_the_facts(client: Client, runs: tuple[Chain, Chain]) -> None:
+    """A phone shows the page in the order of its elements."""
+    page = client.get(f"/compare/{runs[0].pk}/{runs[1].pk}/").content.decode()
+    assert page.index("Where they differ") < page.index("They begin to differ") < page.index("Side by side") < page.index('id="changes"')
+
 
 
 def test_facts_that_differ_are_marked(client: Client, runs: tuple[Chain, Chain]) -> None:

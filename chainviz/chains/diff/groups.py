@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Literal
 
 from chainviz.chains.diff.address import Asked, ChangeLinks
-from chainviz.chains.diff.compared import Compared
+from chainviz.chains.diff.compared import WORDS, Compared
 from chainviz.chains.diff.diff_html import Fact, Group, Label, Lines, Listed, More, Row, Said, line_elements
 from chainviz.chains.diff.part_rows import fold_row, in_lines, label_of, part_rows
 from chainviz.chains.diff.result_rows import ResultRows
@@ -28,18 +28,6 @@ ALONE = 880
 MOST_LISTED = 12
 MOST_MESSAGES = 40
 LINES_UNFOLDED = 100
-
-WORDS = {
-    "added": ("added", "added", "added"),
-    "removed": ("removed", "removed", "removed"),
-    "changed": ("changed", "changed", "changed"),
-    "moved": ("open", "sort", "moved"),
-    "merged": ("changed", "compact", "merged"),
-    "split": ("changed", "split", "split"),
-    "summarised": ("summarised", "summary", "summarized"),
-    "expanded": ("changed", "expand", "expanded"),
-}
-"""By kind: state (colour), icon, word."""
 
 
 def title_of(row: ChainRow) -> tuple[str, str, bool]:
@@ -76,7 +64,7 @@ def build_group(compared: Compared, place: int, group: core.Group) -> Group:
     first = rows.rows(side.start, side.start + 1)[0]
     role, title, is_code = title_of(first)
     assert side.first is not None
-    state, icon, word = WORDS[group.kind]
+    state, icon, _ = WORDS[group.kind]
     links = compared.links
     return Group(
         place=place,
@@ -87,7 +75,7 @@ def build_group(compared: Compared, place: int, group: core.Group) -> Group:
         is_code=is_code and not _several(group),
         state=state,
         icon=icon,
-        word=word,
+        word=compared.word(group.kind),
         sizes=sizes_text(group.kind, group.old.measure.size, group.new.measure.size),
         rows=_beside(tuple(_limited(_rows(compared, place, group), ChangeLinks(links, place)))),
         edit_href="" if group.new.is_empty else links.edit(side.first),

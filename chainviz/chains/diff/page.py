@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString
 
 from chainviz.chains.diff import diff_html as diff_rows
 from chainviz.chains.diff.address import Asked, query
-from chainviz.chains.diff.compared import Compared
+from chainviz.chains.diff.compared import WORDS, Compared
 from chainviz.chains.diff.diff_html import Fold
 from chainviz.chains.diff.folds import departed, fold_of
-from chainviz.chains.diff.groups import WORDS, build_alone, build_group
+from chainviz.chains.diff.groups import build_alone, build_group
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.group_table import GroupTable
@@ -58,7 +58,7 @@ def diff_view(compared: Compared, asked: Asked) -> DiffView:
     base = {
         "total": total,
         "heading": count_text(total, "change"),
-        "legend": legend_of(compared.diff),
+        "legend": legend_of(compared),
         "layout": asked.layout,
         "note": " ".join(compared.diff.notes),
         **_other_layout(asked),
@@ -72,10 +72,9 @@ def diff_view(compared: Compared, asked: Asked) -> DiffView:
     return DiffView(**base, html=diff_rows.render(items), **links)  # type: ignore[arg-type]
 
 
-def legend_of(diff: core.ChainDiff) -> tuple[Badge, ...]:
-    return tuple(
-        Badge(WORDS[kind][0], WORDS[kind][1], f"{number:,} {WORDS[kind][2]}") for kind, number in diff.counts.items()
-    )
+def legend_of(compared: Compared) -> tuple[Badge, ...]:
+    counts = compared.diff.counts
+    return tuple(Badge(*WORDS[kind][:2], f"{number:,} {compared.word(kind)}") for kind, number in counts.items())
 
 
 def _window(compared: Compared, asked: Asked) -> tuple[list[diff_rows.Group | Fold], int, int]:

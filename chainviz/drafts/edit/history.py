@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from django.urls import reverse
 
 from chainviz.chains.diff.compare import compare
-from chainviz.chains.diff.groups import WORDS
+from chainviz.chains.diff.compared import WORDS
 from chainviz.chains.diff.part_rows import label_of
 from chainviz.chains.models import Chain
 from chainviz.chains.render.numbers import count_text

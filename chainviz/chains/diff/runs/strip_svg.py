@@ -23,7 +23,9 @@ LEAST = 0.25
 MOST_SECTIONS = 100
 LABELLED = 6
 """Percent of the width that a section has at least to be named."""
-KINDS = {"same": "equal", "changed": "changed", "moved": "moved", "removed": "only in A", "added": "only in B"}
+ONE_SIDED = {"removed": "only in A", "added": "only in B"}
+"""Nobody added or removed what only one of two runs holds."""
+KINDS = {"same": "equal", "changed": "changed", "moved": "moved", **ONE_SIDED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from chainviz.chains.diff.files.file_page import FILE, Window, file_view, unfold
 from chainviz.chains.diff.folds import asks_to_unfold, fold_answer
 from chainviz.chains.diff.page import DiffView, diff_view
 from chainviz.chains.diff.runs.compare_runs import compare_runs
-from chainviz.chains.diff.runs.strip_svg import strip_of
+from chainviz.chains.diff.runs.strip_svg import ONE_SIDED, strip_of
 from chainviz.chains.diff.stored_rows import StoredRows
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
@@ -82,7 +82,7 @@ def compare_two(request: HttpRequest, one: str, other: str) -> HttpResponse:
     a, b = _subject(request, one), _subject(request, other)
     links = RunLinks(reverse("chains:compare_two", args=[one, other]), a, b)
     diff = compare_runs(a.stored, b.stored)
-    compared = Compared(diff, a.stored, b.stored, StoredRows(a.stored), StoredRows(b.stored), links)
+    compared = Compared(diff, a.stored, b.stored, StoredRows(a.stored), StoredRows(b.stored), links, ONE_SIDED)
     asked, window = asked_of(request), Window.of(request)
     if window is not None and window.lines:
         return HttpResponse(unfolded(a.snapshot, b.snapshot, window, links.page))
