@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -82,11 +81,11 @@ def is_place(name: str) -> bool:
 
 
 def folders_of(files: Iterable[Path]) -> list[str]:
-    """The folders of very many files, each with a pattern that fits the usual ending."""
-    endings: dict[Path, Counter[str]] = {}
+    """The folders of very many files, each with a pattern that fits all that were named there."""
+    endings: dict[Path, set[str]] = {}
     for file in files:
-        endings.setdefault(file.absolute().parent, Counter())[file.suffix] += 1
-    return [f"{folder}/*{found.most_common(1)[0][0]}" for folder, found in endings.items()]
+        endings.setdefault(file.absolute().parent, set()).add(file.suffix)
+    return [f"{folder}/*{next(iter(found)) if len(found) == 1 else ''}" for folder, found in endings.items()]
 
 
 def suggestions(member: Membership) -> list[str]:

@@ -258,8 +258,8 @@ def test_folders_are_added_and_no_longer_listed(client: Client, root: Path, monk
 def test_the_command_line_takes_folders_and_very_many_files(root: Path, tmp_path: Path) -> None:
     assert choose_folders.is_place(str(root)) and choose_folders.is_place(f"{root}/*.jsonl")
     assert not choose_folders.is_place(str(root / "tide" / "one.jsonl")) and not choose_folders.is_place("none.json")
-    files = [tmp_path / "a" / "1.jsonl", tmp_path / "a" / "2.jsonl", tmp_path / "a" / "x.txt", tmp_path / "b" / "3.json"]
-    assert choose_folders.folders_of(files) == [f"{tmp_path}/a/*.jsonl", f"{tmp_path}/b/*.json"]
+    files = [tmp_path / "a" / "1.jsonl", tmp_path / "a" / "2.jsonl", tmp_path / "a" / "x.json", tmp_path / "b" / "3.json"]
+    assert choose_folders.folders_of(files) == [f"{tmp_path}/a/*", f"{tmp_path}/b/*.json"], "all that were named are listed"
     with pytest.raises(DocumentError):
         watch(local_member(), f"{tmp_path}/none/*.jsonl")
 
