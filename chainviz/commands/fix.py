@@ -44,8 +44,8 @@ def _code(session: Path, arguments: argparse.Namespace, provider: Provider | Non
 
 def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None) -> int:
     fixed = fix_session(content_of(session), str(session), arguments.format, provider)
-    for line in fixed.cut:
-        tell([f"{session}: line {line} is not valid JSON and is removed"])
+    for sentence in fixed.damage:
+        tell([f"{session}: {sentence}"])
     for each in fixed.chains:
         _tell(each)
     code = 1 if fixed.has_errors_left else 0

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
 from chainviz.api.chain import Chain, Result, chains_of, document_of
 from chainviz.api.comparison import diff
-from chainviz.api.file import open_file
+from chainviz.api.file import ChainFile, open_file
 from chainviz.api.in_turn import in_turn
 from chainviz.core.diff.text import render
 from chainviz.core.errors import Refused
+from chainviz.core.formats import get_format
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
+from chainviz.sessions.records import Records, relinked, value_of, whole_records
 
 SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "pi_session": "anthropic"}
 """The provider that an agent with sessions in this format talks to."""
@@ -49,8 +50,8 @@ class FixedChain:
 class FixedSession:
     old: bytes
     new: bytes
-    cut: tuple[int, ...]
-    """Numbers of the lines that are not valid JSON and go."""
+    damage: tuple[str, ...]
+    """What was wrong with the lines of the file, a sentence each."""
     chains: tuple[FixedChain, ...]
 
     @property
@@ -67,14 +68,28 @@ def fix_session(old: bytes, name: str, format: str | None = None, provider: Prov
 
     Raises DocumentError where no chain can be read, Refused where the file cannot be written back whole.
     """
-    kept, cut = _whole_lines(old)
-    file = open_file(kept, name, format, salvage=True)
+    file, records = _opened(old, name, format)
     with file.source:
-        if cut and not all(chain.envelope.lines for chain in file.chains):
-            raise Refused(f"{name}: line {cut[0]} is not valid JSON. Nothing was written.")
-        fixed, chains = in_turn(chains_of(file), partial(_fixed, provider or _recorded(kept)))
-        new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else kept
-    return FixedSession(old, new, tuple(cut), tuple(fixed))
+        content = records.content
+        fixed, chains = in_turn(chains_of(file), partial(_fixed, provider or _recorded(content)))
+        new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
+    return FixedSession(old, new, records.damage, tuple(fixed))
+
+
+def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Records]:
+    """The session with its records as they were meant."""
+    records = whole_records(old)
+    file = open_file(records.content, name, format, salvage=True)
+    is_lines = all(chain.envelope.lines for chain in file.chains)
+    links = get_format(file.chains[0].format).links
+    linked = relinked(records, links) if links and is_lines else records
+    if linked.damage and not is_lines:
+        file.source.close()
+        raise Refused(f"{name}: {linked.damage[0]} Nothing was written.")
+    if linked.damage != records.damage:
+        file.source.close()
+        file = open_file(linked.content, name, format, salvage=True)
+    return file, linked
 
 
 def _fixed(provider: Provider | None, chain: Chain) -> tuple[Chain, FixedChain]:
@@ -89,8 +104,7 @@ def _fixed(provider: Provider | None, chain: Chain) -> tuple[Chain, FixedChain]:
 def _recorded(content: bytes) -> Provider | None:
     """The provider of the last answer; None where the session does not record it."""
     for line in reversed(content.splitlines()):
-        value = json.loads(line) if b'"api"' in line and _is_json(line) else None
-        message = value.get("message") if isinstance(value, dict) else None
+        message = value_of(line).get("message") if b'"api"' in line else None
         name = APIS.get(str(message.get("api"))) if isinstance(message, dict) else None
         if name:
             return get_provider(name)
@@ -101,21 +115,3 @@ def provider_of(format: str) -> Provider:
     """The one that a session in this format usually talks to."""
     spoken = next((each.name for each in PROVIDERS if format in each.formats), SPOKEN.get(format, USUAL))
     return get_provider(spoken)
-
-
-def _whole_lines(content: bytes) -> tuple[bytes, list[int]]:
-    """JSON Lines without the lines that are not valid, and the numbers of those: a write was cut off, or two processes
-    wrote at once. Anything else comes back as it is."""
-    lines = content.splitlines(keepends=True)
-    faulty = {number for number, line in enumerate(lines, 1) if line.strip() and not _is_json(line)}
-    if len(faulty) * 2 > len(lines):
-        return content, []
-    return b"".join(line for number, line in enumerate(lines, 1) if number not in faulty), sorted(faulty)
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True

@@ -1,0 +1,148 @@
+"""The records of a session, one a line as they were meant: writes that were cut off, ran into one another or named a line
+that was never written leave lines that no agent reads, or a session whose beginning it does not find.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chainviz.core.documents.json.edit import quote, replace_at
+from chainviz.core.documents.links import Links
+
+_START = re.compile(r'\{\s*"(?:type"\s*:\s*"[^"\\]*"|[^"\\]+"\s*:)')
+"""How a record begins: with its first key, and the kind that some name first."""
+_BETWEEN = "\0 \t\r\n"
+"""What may lie between two records of a line: a crash leaves zeros."""
+_DECODE = json.JSONDecoder().raw_decode
+
+
+Record = tuple[int, bytes]
+"""With its line end; the number is that of the line of the file that it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    records: tuple[Record, ...]
+    damage: tuple[str, ...]
+    """What was wrong in the file, a sentence each."""
+
+    @property
+    def content(self) -> bytes:
+        return b"".join(line for _, line in self.records)
+
+
+def whole_records(content: bytes) -> Records:
+    """A file that is no JSON Lines, or hardly any, comes back as it is."""
+    lines = list(enumerate(content.splitlines(keepends=True), 1))
+    faulty = {number for number, line in lines if line.strip() and not _is_json(line)}
+    if not faulty or len(faulty) * 2 > len(lines):
+        return Records(tuple(lines), ())
+    begun = [_START.match(_text(line).lstrip()) for number, line in lines if number not in faulty]
+    starts = {found[0] for found in begun if found}
+    records, damage = list[Record](), list[str]()
+    for number, line in lines:
+        if number not in faulty:
+            records.append((number, line))
+            continue
+        found, is_cut = _records_in(_text(line), starts)
+        records += [(number, record.encode() + b"\n") for record in found]
+        damage.append(f"Line {number:,} {_said(len(found), is_cut=is_cut)}.")
+    return Records(tuple(records), tuple(damage))
+
+
+def _said(records: int, *, is_cut: bool) -> str:
+    if not records:
+        return "is not valid JSON and is removed"
+    if is_cut:
+        return f"holds a record that was cut off; {records} whole {'record stays' if records == 1 else 'records stay'}"
+    return "is one record and what a crash left" if records == 1 else f"holds {records} records and is split"
+
+
+def _records_in(line: str, starts: set[str]) -> tuple[list[str], bool]:
+    """The whole records of a line, and whether anything else was in it."""
+    found: list[str] = []
+    place, is_cut = 0, False
+    while place < len(line):
+        if line[place] in _BETWEEN:
+            place += 1
+        elif (end := _end_of_record(line, place)) is not None:
+            found.append(line[place:end])
+            place = end
+        else:
+            is_cut = True
+            place = _next_start(line, place + 1, starts)
+    return found, is_cut
+
+
+def _next_start(line: str, place: int, starts: set[str]) -> int:
+    while (place := line.find("{", place)) >= 0:
+        found = _START.match(line, place)
+        if found and found[0] in starts:
+            return place
+        place += 1
+    return len(line)
+
+
+def _end_of_record(line: str, start: int) -> int | None:
+    """Where the record that begins here ends; None where it is cut off, or lies inside another."""
+    try:
+        value, end = _DECODE(line, start)
+        line[start:end].encode()
+    except (ValueError, RecursionError):
+        return None
+    is_whole = end == len(line) or line[end] in (*_BETWEEN, "{")
+    return end if isinstance(value, dict) and is_whole else None
+
+
+def relinked(whole: Records, links: Links) -> Records:
+    """Records whose parent the file does not hold follow the one before them: an agent would read nothing earlier."""
+    records, damage = list(whole.records), list(whole.damage)
+    for place, before, latest in _without_parent([value_of(line) for _, line in records], links):
+        number, line = records[place]
+        records[place] = number, _after(line, latest, links)
+        damage.append(f"Line {number:,} follows a record that the file does not hold; it follows line {records[before][0]:,} now.")
+    return Records(tuple(records), tuple(damage))
+
+
+def _without_parent(values: Sequence[dict[str, Any]], links: Links) -> Iterator[tuple[int, int, str]]:
+    """Place of each record with an unknown parent, and place and id of the one before it. Side chains stay as they are."""
+    ids = {value[links.own] for value in values if isinstance(value.get(links.own), str)}
+    before, latest = 0, ""
+    for place, value in enumerate(values):
+        own, parent = value.get(links.own), value.get(links.parent)
+        if not isinstance(own, str) or links.parent not in value or value.get(links.aside) is True:
+            continue
+        if isinstance(parent, str) and parent not in ids and latest:
+            yield place, before, latest
+        before, latest = place, own
+
+
+def _after(line: bytes, parent: str, links: Links) -> bytes:
+    text = line.decode()
+    body = text.rstrip("\r\n")
+    return (replace_at(body, (links.parent,), quote(parent)) + text[len(body) :]).encode()
+
+
+def value_of(line: bytes) -> dict[str, Any]:
+    """The object of a line; {} where it is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape")
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
