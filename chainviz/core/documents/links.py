@@ -15,11 +15,13 @@ from chainviz.core.documents.json import edit as json_edit
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Names of the members that hold a unit's id, the id of its parent, and the mark of a side chain."""
+    """Names of the members that hold a unit's id, the id of its parent, the mark of a side chain, and the id of the unit with
+    which the part of the chain begins that a compaction kept."""
 
     own: str
     parent: str
     aside: str
+    kept: str = ""
 
 
 def uuid_of(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The body that a cURL command sends, as shells of Unix and Windows and developer tools of browsers write it."""
+"""The body that a cURL or PowerShell command sends, as shells of Unix and Windows and developer tools of browsers write it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ _DATA = re.compile(r"(--data(?:-raw|-binary|-ascii)?|--json|-d)(?:=|(?=[\[{]))?(
 _ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+_KEPT = re.compile(r"\\([$`])")
+POWERSHELL = re.compile(r"\bInvoke-(?:WebRequest|RestMethod)\b", re.IGNORECASE)
+_POWERSHELL_STRING = re.compile(r'"(\s*[\[{](?:[^"`]|`.|"")*)"', re.DOTALL)
+_POWERSHELL_ESCAPE = re.compile(r'`(?:u\{([0-9a-fA-F]{1,5})\}|(.))|""', re.DOTALL)
 _CARET = re.compile(r"\^(\r?\n(?:\r?\n)?|.)", re.DOTALL)
 
 
@@ -25,9 +29,27 @@ def bodies(text: str) -> Iterator[str]:
             continue
         for word, following in pairwise([*words, ""]):
             flag = _DATA.fullmatch(word)
-            body = inside(flag[2] or following) if flag else None
+            body = _inside(flag[2] or following) if flag else None
             if body is not None:
                 yield body
+
+
+def _inside(word: str) -> str | None:
+    """In double quotes, shells of Unix keep `$` and the grave accent with a backslash, which JSON never has before them."""
+    return inside(word) or inside(_KEPT.sub(r"\1", word))
+
+
+def powershell_bodies(text: str) -> Iterator[str]:
+    for found in _POWERSHELL_STRING.finditer(text):
+        body = inside(_POWERSHELL_ESCAPE.sub(_plain, found[1]))
+        if body is not None:
+            yield body
+
+
+def _plain(escape: re.Match[str]) -> str:
+    if escape[1]:
+        return chr(int(escape[1], 16))
+    return _ESCAPES.get(escape[2], escape[2]) if escape[2] else '"'
 
 
 def _commands(text: str) -> Iterator[str]:

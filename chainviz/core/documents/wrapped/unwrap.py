@@ -165,6 +165,10 @@ def _in_curl(text: str) -> Iterator[tuple[str, str]]:
     yield from (("body", body) for body in dict.fromkeys(shell.bodies(text)))
 
 
+def _in_powershell(text: str) -> Iterator[tuple[str, str]]:
+    yield from (("body", body) for body in dict.fromkeys(shell.powershell_bodies(text)))
+
+
 def _in_repr(text: str) -> Iterator[tuple[str, str]]:
     whole = from_repr(text)
     values = [whole] if whole is not None else [from_repr(line) for line in text.splitlines()]
@@ -266,6 +270,7 @@ _KINDS: tuple[tuple[str, Callable[[str], bool], Documents], ...] = (
     ("JSON inside a string", lambda head: _ESCAPED.match(head) is not None, _in_string),
     ("JSON inside strings", lambda head: _LIST_OF_STRINGS.match(head) is not None, _in_strings),
     ("a cURL command", lambda head: shell.CURL.search(head) is not None and not _CHAT.search(head), _in_curl),
+    ("a PowerShell command", lambda head: shell.POWERSHELL.search(head) is not None and not _CHAT.search(head), _in_powershell),
     ("Python's repr", lambda head: PRINTED.match(head) is not None, _in_repr),
     ("a log", _is_log, _in_text),
     ("a table with a column of JSON", lambda head: head.lstrip()[:1] not in ("{", "[", "<"), _in_table),

@@ -26,6 +26,8 @@ MESSAGES = [
 BODY = json.dumps({"model": "m", "messages": MESSAGES})
 OPTIONS = {"method": "post", "json_data": {"messages": MESSAGES}}
 IN_SHELL = BODY.replace("\\", "\\\\").replace("'", "\\'")
+IN_DOUBLE_QUOTES = re.sub(r'([\\"$`])', r"\\\1", BODY.replace("none", "costs $5 or `6`"))
+IN_POWERSHELL = re.sub(r'([`"$])', r"`\1", BODY.replace("none", "costs $5 or `6`"))
 QUOTED = json.dumps(MESSAGES).replace('"', '""')
 
 PRETTY = json.dumps({"messages": MESSAGES}, indent=2)
@@ -45,6 +47,9 @@ WRAPPED = {
     "JSON inside strings, one a message": json.dumps([json.dumps(each) for each in MESSAGES]),
     "a cURL command of Windows": f'curl "https://api.test/v1" ^\n  -H "x: y" ^\n  --data-raw "{FOR_WINDOWS}"',
     "a cURL command in a pipe": f"$ time curl -s https://api.test/v1 -d{shlex.quote(BODY)} | jq .\n",
+    "a cURL command that has double quotes": f'curl https://api.test/v1 -d "{IN_DOUBLE_QUOTES}"',
+    "a PowerShell command": f'Invoke-WebRequest -Uri "https://api.test/v1" `\n  -Method "POST" `\n  -Body "{IN_POWERSHELL}"',
+    "a PowerShell command of a browser": f'Invoke-WebRequest -Body ([System.Text.Encoding]::UTF8.GetBytes("{IN_POWERSHELL}"))',
     "text with JSON in it, a request of a browser": f'fetch("https://api.test/v1", {{\n  "body": {json.dumps(BODY)}\n}});',
     "text with JSON in it, a here-document": f"cat <<END | send\n{PRETTY}\nEND\n",
     "text with JSON in it, fenced": f"This fails with 400:\n\n```json\n{PRETTY}\n```\n",
