@@ -300,6 +300,11 @@ def test_many_summaries_come_in_pages_and_one_request_keeps_them_fresh(client: C
     assert fresh.content.decode().count('hx-swap-oob="true"') == 101
     again = client.get(f"{address}status", {"have": have.replace("waiting", "ready")}, headers={"HX-Request": "true"})
     assert again.content.decode().count('hx-swap-oob="true"') == 1
+    run.pieces.update(after=-1)
+    uncounted = set(re.findall(r'data-piece="[0-9]+:([^"]+)"', page_of(client, run)))
+    run.pieces.update(after=400)
+    counted = client.get(f"{address}status", {"have": have.replace("waiting", *uncounted)}, headers={"HX-Request": "true"})
+    assert counted.content.decode().count("→ 400 B") == 100, "a size that becomes known is shown without a reload"
     piece = run.pieces.earliest("pk")
     was_open = {"have": f"{piece.pk}:writing:open"}
     kept = client.get(f"{address}status", was_open, headers={"HX-Request": "true"}).content.decode()

@@ -42,6 +42,8 @@ LOOKS = {
     "declined": ("quiet", "close", "left as it is"),
 }
 """State, icon and word of a piece."""
+UNSIZED = "unsized"
+"""A ready piece that the plan has not counted yet."""
 STOPPING = "Stopping; what is finished stays"
 
 
@@ -80,6 +82,8 @@ class PieceView:
     rule: str
     reason: str
     looks: str
+    mark: str
+    """What a poll compares: how the piece looks, and of a closed one whether its new size is known."""
     state: str
     icon: str
     word: str
@@ -259,6 +263,7 @@ def piece_view(
         rule=RULES[row.key.partition(":")[0]],  # type: ignore[index]
         reason=row.reason,
         looks=looks,
+        mark=UNSIZED if looks == "ready" and row.after < 0 and not has_body else looks,
         state=state,
         icon=icon,
         word=word,

@@ -52,18 +52,11 @@ def status(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
         "page": page,
         "is_poll": True,
         "added": [view for pk, view in now.items() if have and pk not in have],
-        "changed": [
-            view for pk, view in now.items() if pk in have and view.looks in ("writing", _other(have[pk], view))
-        ],
+        "changed": [view for pk, view in now.items() if pk in have and (view.looks == "writing" or view.mark != have[pk])],
         "gone": sorted(have.keys() - now.keys()),
     }
     status = 200 if page.is_writing else LAST_POLL
     return _vary(render(request, "drafts/summaries/_summary_status.html", context, status=status))
-
-
-def _other(had: str, view: PieceView) -> str:
-    """How the piece looks now, if it looked otherwise."""
-    return view.looks if view.looks != had else ""
 
 
 def _looks(words: str) -> tuple[dict[int, str], set[int]]:
