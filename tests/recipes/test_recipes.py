@@ -163,6 +163,10 @@ def test_a_compaction_needs_a_limit_before_the_recipe_runs(client: Client, chain
     refused = send_form(client, made["Location"])
     assert refused.status_code == 422 and "Nothing says when to compact" in refused.content.decode()
     assert "Step 1, Compact: Nothing says" in send_form(client, f"/c/{chain.pk}/recipe/", recipe=row.pk).content.decode()
+    client.post("/bulk/", {"act": "recipe", "chain": [chain.pk]})
+    bulk = BulkRun.objects.get()
+    answer = send_form(client, f"/bulk/{bulk.pk}/", do="start", recipe=f"{row.pk}.{row.edition}")
+    assert answer.status_code == 422 and "Step 1, Compact: Nothing says" in answer.content.decode()
     send_form(client, made["Location"], max_messages="4")
     assert "Nothing says when to compact" not in client.get(address).content.decode()
 
@@ -185,6 +189,8 @@ def test_a_recipe_runs_on_many_chains_with_one_report(client: Client, chain: Cha
     run_waiting_jobs()
     page = client.get(f"/bulk/{run.pk}/").content.decode()
     assert "Recipe “For the vendor”, 2 chains" in page and "1 of 2 chains changed, 1 unchanged" in page
+    assert page.count("Purge what was masked") == 1
+    assert "Anna Meier" in client.get(f"/c/{chain.pk}/purge/?masked=2").content.decode()
     assert b"Anna Meier" not in client.get(f"/c/{chain.pk}/v/2/export?scope=chain").getvalue()
     client.post("/bulk/", {"act": "recipe", "chain": [chain.pk]})
     late = BulkRun.objects.latest("pk")

@@ -12,6 +12,7 @@ from chainviz.chains.models import Chain
 from chainviz.chains.versions.step_report import named
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Operation
+from chainviz.core.operations.mask import MASK
 from chainviz.core.recipes import Recipe, Step
 from chainviz.core.secrets.word_lists import chosen_lists
 from chainviz.drafts import services
@@ -62,13 +63,14 @@ def new_version(work: Work, recipe: Recipe, note: str, nothing: str) -> Finish:
     if made is target or made.draft is None:
         return lambda: Result(Outcome.UNCHANGED, nothing, number)
     begun, text = made.draft, _words(target, made.draft)
+    masked = any(step.snapshot.operation == MASK.name for step in steps_of(begun).all)
 
     def finish() -> Result:
         try:
             version = services.save(begun, note=note, by=work.member.user)
         except Conflict as conflict:
             raise Refused(f"Version {conflict.head.number} was saved meanwhile. Run it again on this chain.") from None
-        return Result(Outcome.CHANGED, text, number, version.number)
+        return Result(Outcome.CHANGED, text, number, version.number, {"masked": True} if masked else {})
 
     return finish
 

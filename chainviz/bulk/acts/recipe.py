@@ -12,7 +12,7 @@ from chainviz.accounts.permissions import Permission
 from chainviz.bulk.acts.change import HINT, new_version, version_before
 from chainviz.bulk.acts.contract import Act, Finish, Work
 from chainviz.bulk.models import BulkRow, BulkRun
-from chainviz.core.errors import Refused
+from chainviz.core.errors import ChainError, Refused
 from chainviz.core.operations.contract import Options
 from chainviz.recipes.models import Recipe
 from chainviz.recipes.services import value_of
@@ -37,7 +37,15 @@ class RunRecipe(Act):
     def adapt(self, form: OptionsForm[Any], member: Membership) -> None:
         choices = [(f"{row.pk}.{row.edition}", row.name) for row in Recipe.objects.visible_to(member)]
         select = forms.Select(attrs={"class": "select"})
-        replace_field(form, "recipe", forms.ChoiceField(choices=choices, widget=select))
+
+        def can_run(key: str) -> None:
+            if (row := _recipe_of(member.team_id, key)) is not None:
+                try:
+                    value_of(row)
+                except ChainError as refused:
+                    raise forms.ValidationError(str(refused)) from None
+
+        replace_field(form, "recipe", forms.ChoiceField(choices=choices, widget=select, validators=[can_run]))
         form.fields["recipe"].required = True
         if not choices:
             form.fields["recipe"].help_text = "No recipes yet. Make one first: Recipes, on the page of all chains."
