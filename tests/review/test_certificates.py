@@ -69,10 +69,21 @@ def test_what_still_holds_secrets_says_so(client: Client, chain: Chain) -> None:
     chain.refresh_from_db()
     certified(client, chain, to="anthropic")
     page = client.get("/certificates/1/").content.decode()
-    assert "1 value found" in page and "E-mail address 1" in page and "1 place still holds a removed value" in page
+    assert "1 value found" in page and "E-mail address 1" in page and "1 place still holds a removed value, in 1.2" in page
     assert "Edited" in page
     file = client.get(f"/c/{chain.pk}/v/3/export?scope=chain&to=anthropic").getvalue()
     assert sha256(file).hexdigest() in page
+
+
+def test_a_placeholder_longer_than_its_value_is_no_saving(client: Client) -> None:
+    made = make_chain([human("Ask Olaf."), ai("Done.")])
+    send_form(client, f"/c/{made.pk}/do/mask/?v=1", own_words="olaf", act="apply")
+    client.post(f"/c/{made.pk}/d/{Draft.objects.get().pk}/save", {"note": ""})
+    made.refresh_from_db()
+    certified(client, made)
+    page = client.get("/certificates/1/").content.decode()
+    ((*_, saved),) = json.loads(client.get("/certificates/1/?as=json").content)["removed"]
+    assert saved < 0 and page.count(f"+{-saved} B") == 2
 
 
 @pytest.mark.parametrize("recipient", ["", " ", "x" * 200, f"Friends of {MAIL}"])

@@ -12,14 +12,17 @@ from chainviz.chains.models import AuditEntry, Chain
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.secrets.files import FileFindings
 from chainviz.chains.versions.badges import badge_of
+from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import Refused
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.redact import REDACT
 from chainviz.core.secrets import RULES, Values, get_rule
+from chainviz.core.secrets.part_texts import texts_of
 from chainviz.review.sign_off.facts import unsearched_parts
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
+from chainviz.store.content.message_reader import messages_of
 from chainviz.store.lineage import ancestors, steps_of
 from chainviz.store.models import Snapshot
 from chainviz.store.purge.blanking import Blanks
@@ -97,6 +100,18 @@ class Leftovers:
         """Places of the file that still hold one, in any spelling."""
         return Blanks(self._wanted).count(pieces()) if self._wanted else 0
 
+    def places(self, stored: StoredChain) -> str:
+        """Numbers of the nodes whose texts hold one, in order; "" where only other parts of the file do."""
+        blanks = Blanks(self._wanted)
+        numbers: dict[str, None] = {}
+        for path, message in zip(message_paths(stored.tree), messages_of(stored.snapshot), strict=True):
+            texts = (text for part in message.parts for _, text in texts_of(part))
+            if any(blanks.text(text) != text for text in texts):
+                numbers[path.number] = None
+            if len(numbers) > MOST_PLACES:
+                return f"{' '.join(list(numbers)[:MOST_PLACES])} and more"
+        return " ".join(numbers)
+
     def are_in(self, text: str) -> bool:
         return Values(dict.fromkeys(self._wanted, "")).mask_piece(text) != text if self._wanted else False
 
@@ -113,6 +128,7 @@ def searched(stored: StoredChain, found: FileFindings, left: Leftovers, places_l
         "removed_values": left.all,
         "looked_for": left.looked_for,
         "places_left": places_left,
+        "left_in": left.places(stored) if places_left else "",
     }
 
 

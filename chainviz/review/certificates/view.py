@@ -24,6 +24,7 @@ from chainviz.jobs.models import Job
 from chainviz.review.certificates import services
 from chainviz.review.models import SignOff
 from chainviz.store.models import History
+from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
@@ -111,10 +112,16 @@ def certificate(request: HttpRequest, certificate: int) -> HttpResponse:
         "chain": chain,
         "format": format_label(row.format),
         "is_valid": is_valid,
+        "removed": [(*row[:4], _change_text(row[4])) for row in facts["removed"]],
         "places": sum(each[3] for each in facts["removed"]),
-        "saved": sum(each[4] for each in facts["removed"]),
+        "change": _change_text(sum(each[4] for each in facts["removed"])),
     }
     return render(request, "review/certificate.html", context)
+
+
+def _change_text(saved: int) -> str:
+    """What became of the size: a placeholder can be longer than what it replaces."""
+    return f"+{byte_text(-saved)}" if saved < 0 else byte_text(-saved)
 
 
 def _fields(row: SignOff) -> dict[str, object]:
