@@ -190,7 +190,7 @@ def test_the_activity_of_a_chain_comes_from_the_audit_log(room: Room) -> None:
     mei.post(f"/c/{room.chain.pk}/threads/1/", {"act": "resolve"})
     page = " ".join(room.client(room.sam).get(f"/c/{room.chain.pk}/activity/").content.decode().split())
     found = re.findall(r"<b>([^<]*)</b> (?:· version 1 )?· Mei", page)
-    assert found == ["Resolved a thread", "Commented", "Export", "Approved"], "without the comment that was not sent"
+    assert found == ["Resolved thread 1", "Commented", "Export", "Approved"], "without the comment that was not sent"
     assert "mei@example.org" not in page.partition("<main")[2]
 
 

@@ -33,17 +33,17 @@ ACTS = (
 API = {
     "api:save_draft": "Version saved",
     "api:new_thread": "Commented",
-    "api:reply_to_thread": "Replied",
-    "api:resolve_thread": "Resolved or reopened a thread",
+    "api:reply_to_thread": "Replied in thread {}",
+    "api:resolve_thread": "Resolved or reopened thread {}",
     "api:set_label": "Label set",
     "api:remove_label": "Label removed",
 }
 DID = {
     "comment": "Commented",
-    "reply": "Replied",
-    "resolve": "Resolved a thread",
-    "reopen": "Reopened a thread",
-    "reopen_and_reply": "Reopened a thread",
+    "reply": "Replied in thread {}",
+    "resolve": "Resolved thread {}",
+    "reopen": "Reopened thread {}",
+    "reopen_and_reply": "Reopened thread {}",
 }
 """Without comments that wait for their review: they are their authors' only."""
 VERDICTS = {
@@ -77,9 +77,10 @@ def _shown() -> Q:
 
 
 def _activity(row: AuditRow) -> Activity:
-    version = row.facts.get("version", row.facts.get("number"))
+    words, number = _words(row), row.facts.get("number")
+    version = row.facts.get("version", None if "{}" in words else number)
     name = row.who_name.partition(" <")[0]
-    return Activity(row.number, name, _words(row), version if isinstance(version, int) else None, row.at)
+    return Activity(row.number, name, words.format(number), version if isinstance(version, int) else None, row.at)
 
 
 def _words(row: AuditRow) -> str:
