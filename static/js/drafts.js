@@ -27,16 +27,16 @@ function check(field) {
   const verdict = document.getElementById(field.dataset.json);
   const fault = faultIn(field.value);
   verdict.dataset.state = fault ? "problem" : "ok";
-  verdict.querySelector("span").textContent = fault || "valid JSON";
+  verdict.querySelector("span").textContent = fault || "Valid JSON";
   const use = verdict.querySelector("use");
   use.setAttribute("href", use.getAttribute("href").replace(/#.*/, fault ? "#problem" : "#ok"));
   field.setAttribute("aria-invalid", Boolean(fault));
 }
 
 function faultIn(text) {
-  if (!text.trim()) return "empty: JSON is expected here, {} for no arguments";
+  if (!text.trim()) return "Empty: write {} for no arguments";
   const fault = jsonFault(text);
-  return fault ? `not valid JSON at line ${fault.line}, column ${fault.column}: ${fault.what}` : "";
+  return fault ? `Invalid JSON at line ${fault.line}, column ${fault.column}: ${fault.what}` : "";
 }
 
 /* ---- a job has made its step: the draft takes the place of the waiting page, so that Back leads to the choices ---- */

@@ -12,7 +12,7 @@ export function jsonFault(text) {
     return null;
   } catch {
     const reader = { text, at: 0 };
-    const what = faultOfValue(reader, 0) || (skip(reader), reader.at < text.length ? "nothing may follow here" : "this is no JSON");
+    const what = faultOfValue(reader, 0) || (skip(reader), reader.at < text.length ? "unexpected text after the end" : "this is not JSON");
     const before = text.slice(0, reader.at);
     return { line: before.split("\n").length, column: before.length - before.lastIndexOf("\n"), what };
   }
@@ -30,18 +30,18 @@ const next = (reader) => (skip(reader), reader.text[reader.at] ?? "");
 
 function faultOfValue(reader, depth) {
   const sign = next(reader);
-  if (depth > DEEPEST) return "it is nested too deep";
+  if (depth > DEEPEST) return "it is nested too deeply";
   if (sign === "{") return faultOfList(reader, "}", depth, faultOfMember);
   if (sign === "[") return faultOfList(reader, "]", depth, faultOfValue);
-  if (sign === '"') return take(reader, STRING) ? "" : "this string has no end, or a sign that must be escaped";
+  if (sign === '"') return take(reader, STRING) ? "" : "this string is not closed, or a character in it must be escaped";
   if (take(reader, NUMBER) || take(reader, WORD)) return "";
-  return sign ? "a value is expected here" : "a value is missing at the end";
+  return sign ? "a value is expected" : "a value is missing at the end";
 }
 
 function faultOfMember(reader, depth) {
-  if (next(reader) !== '"') return "a name in double quotes is expected here";
-  if (!take(reader, STRING)) return "this name has no end, or a sign that must be escaped";
-  if (next(reader) !== ":") return "a colon is expected here";
+  if (next(reader) !== '"') return "a key in double quotes is expected";
+  if (!take(reader, STRING)) return "this key is not closed, or a character in it must be escaped";
+  if (next(reader) !== ":") return "a colon is expected";
   reader.at += 1;
   return faultOfValue(reader, depth);
 }
@@ -53,7 +53,7 @@ function faultOfList(reader, end, depth, faultOfItem) {
     const fault = faultOfItem(reader, depth + 1);
     if (fault) return fault;
     const sign = next(reader);
-    if (sign !== "," && sign !== end) return `a comma or ${end} is expected here`;
+    if (sign !== "," && sign !== end) return `a comma or ${end} is expected`;
     reader.at += 1;
     if (sign === end) return "";
   }

@@ -87,7 +87,7 @@ def test_typed_text_can_be_forgotten(page: Any, at: Any) -> None:
 def test_json_is_checked_while_typing(page: Any, at: Any) -> None:
     page.goto(at("edit/s1.p1?v=1"))
     verdict = page.locator("#s1-p1-m0-c1-json")
-    expect(verdict).to_have_text("valid JSON")
+    expect(verdict).to_have_text("Valid JSON")
     page.locator("#s1-p1-m0-c1-text").fill('{"path": \n x}')
     expect(verdict).to_contain_text("line 2, column 2")
 

@@ -42,12 +42,40 @@ def test_late_fragments_move_nothing_on_any_page(page: Any, live_server: Any, ch
     assert faults == []
 
 
-def moved(page: Any, site: str, size: Any, where: Iterable[str]) -> tuple[list[Any], int]:
-    """The addresses whose pages move too much, by how much and what moves, and how many fragments came late."""
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    ("address", "key", "shown"), [("/c/{chain}/v/3/at/s2.p2", "e", ".row-form"), ("/c/{chain}/diff/1..3", "", ".diff-fold")]
+)
+def test_what_was_asked_for_by_key_or_click_comes_late_and_moves_nothing(
+    page: Any, live_server: Any, chain: Chain, size: Any, address: str, key: str, shown: str  # noqa: F811
+) -> None:
+    """A node opens as a form, and unchanged rows unfold."""
+    held = hold_fragments(page, size)
+    page.goto(live_server.url + address.format(chain=chain.pk))
+    let_through(page, held)
+    if key:
+        page.keyboard.press(key)
+        page.locator(shown).wait_for()
+    else:
+        page.locator(shown).last.click()
+    page.evaluate(DRAWN)
+    page.evaluate("window.shifts = 0")
+    assert let_through(page, held) > 0
+    assert page.evaluate("window.shifts") <= MOST, page.evaluate("window.moved")
+
+
+def hold_fragments(page: Any, size: Any) -> list[Any]:
+    """Returns the requests for fragments, which nothing answers until they are let through."""
     held: list[Any] = []
     page.add_init_script(WATCH)
     page.route("**/*", lambda route: held.append(route) if "hx-request" in route.request.headers else route.continue_())
     page.set_viewport_size(size)
+    return held
+
+
+def moved(page: Any, site: str, size: Any, where: Iterable[str]) -> tuple[list[Any], int]:
+    """The addresses whose pages move too much, by how much and what moves, and how many fragments came late."""
+    held = hold_fragments(page, size)
     faults, late = [], 0
     for address in where:
         answer = page.goto(site + address)

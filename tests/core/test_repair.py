@@ -151,7 +151,7 @@ FALLBACK = result("a", FALLBACK_RESPONSE_CONTENT)
         ),
         (
             [h(), ai(call("a", arguments="{'x'}")), tool("a")],
-            [h(), ai("[The arguments of the call search were no JSON: {'x'}]", call("a")), tool("a")],
+            [h(), ai("[The arguments of the call search were not valid JSON: {'x'}]", call("a")), tool("a")],
             ["mend-arguments@s1.p1.m0.c0:a"],
         ),
     ],

@@ -83,7 +83,27 @@ def test_the_strip_counts_what_the_draft_changes(client: Client, chain: Chain) -
     page = client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/explore/").content.decode()
     strip = page[page.index("data-draft-strip") :]
     facts = strip[strip.index("strip-facts") :].partition("</p>")[0]
-    assert "1 step" in strip and "1 place changed" in facts and "2 → 1 problem" in facts, facts
+    assert "1 step" in strip and "1 node changed" in facts and "2 → 1 problem" in facts, facts
+
+
+def test_a_node_that_two_steps_changed_counts_once(client: Client, chain: Chain) -> None:
+    apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text="one")
+    apply(client, f"/c/{chain.pk}/edit/s1.p2?draft={Draft.objects.get().pk}", s1__p2__m0__c0__text="two")
+    page = client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/explore/").content.decode()
+    assert "2 steps" in page and "1 node changed" in page
+
+
+def test_invalid_arguments_are_told_once_at_their_field(client: Client, chain: Chain) -> None:
+    """In the words that the page has while somebody types, not in those of a JSON library."""
+    broken = fields_of(client.get(f"/c/{chain.pk}/edit/s1.p1?v=1").content.decode()) | {"s1-p1-m0-c1-text": ["{]"]}
+    page = client.post(f"/c/{chain.pk}/edit/s1.p1?v=1", broken, headers=FRAGMENT).content.decode()
+    said = "The arguments are invalid JSON at line 1, column 2: a key in double quotes is missing."
+    assert page.count(said) == 2, "in the notice and at the field"
+    assert "Expecting" not in page and 'name="allow_invalid"' in page
+
+
+def test_only_arguments_may_be_invalid_json(client: Client, chain: Chain) -> None:
+    assert 'name="allow_invalid"' not in client.get(f"/c/{chain.pk}/edit/s1.p2?v=1").content.decode()
 
 
 @pytest.mark.parametrize(("word", "said"), [("undo", "Undo: Text of 1.2."), ("redo", "Nothing to redo.")])

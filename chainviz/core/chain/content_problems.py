@@ -31,7 +31,7 @@ def _ai_problems(message: Message, path: Path, index: int) -> Iterator[Problem]:
             at = Path(path.section, path.pair, path.message, call.part)
             what = f"{where} calls {call.name or 'a tool'} with arguments that are"
             if part.arguments.strip():
-                yield Problem("bad-arguments", "warning", at, index, call.part, f"{what} no JSON.", ("mend-arguments",))
+                yield Problem("bad-arguments", "warning", at, index, call.part, f"{what} not valid JSON.", ("mend-arguments",))
             else:
                 text = f"{what} an empty text, which most APIs take for {{}}."
                 yield Problem("empty-arguments", "info", at, index, call.part, text, ("mend-arguments",))

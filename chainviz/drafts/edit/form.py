@@ -20,6 +20,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import OptionsError, PathError
 from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.values import INVALID_ARGUMENTS
 from chainviz.core.operations.edit.warnings import is_signed
 from chainviz.store.content.chain import StoredChain
 from chainviz.web.formatting.byte_text import byte_text
@@ -60,6 +61,11 @@ class PartFields:
     @property
     def dom(self) -> str:
         return self.path.dom_id
+
+    @property
+    def json_error(self) -> str:
+        """The error, where it is that the arguments are invalid JSON."""
+        return self.error if INVALID_ARGUMENTS in self.error else ""
 
     @property
     def rows(self) -> int:

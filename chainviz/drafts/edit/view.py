@@ -144,6 +144,7 @@ def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble
         "insert_is_open": bool(given.get("insert-text") or given.get("insert-id")) or not page.cards,
         "drop_reasoning": "drop_reasoning" in given,
         "allow_invalid": "allow_invalid" in given,
+        "may_be_invalid": trouble is not None or any(card.has_calls for card in page.cards),
         "keep_results": "keep_results" in given,
         "is_signed": page.is_signed,
     }

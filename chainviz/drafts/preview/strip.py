@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -10,6 +11,7 @@ from django.urls import reverse
 
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.versions.step_report import changed_rows, named
+from chainviz.core.chain.paths import parse_path
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.steps import StepRow, step_rows
 from chainviz.drafts.stored_draft import steps_of, stored_draft
@@ -27,7 +29,7 @@ class Strip:
     """Of the explorer of the draft."""
     rows: tuple[StepRow, ...]
     steps_text: str
-    places: str
+    nodes: str
     """How many its steps changed."""
     sizes: str
     problems: str
@@ -52,7 +54,7 @@ def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
         base_url=reverse("drafts:explore_version", args=[draft.chain_id, draft.pk]),
         rows=tuple(step_rows(draft, base, steps)),
         steps_text=count_text(steps.cursor, "step"),
-        places=count_text(sum(len(changed_rows(unpack(each.report))) for each in taken), "place"),
+        nodes=count_text(_nodes(taken), "node"),
         sizes=_sizes(base.size, now.size),
         problems=_problems(base, now),
         can_undo=steps.can_undo,
@@ -65,8 +67,15 @@ def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
     )
 
 
+def _nodes(steps: Sequence[Snapshot]) -> int:
+    """A node that several steps changed, or that was changed in several places, counts once."""
+    rows = (row for each in steps for row in changed_rows(unpack(each.report)))
+    return len({parse_path(str(row["path"])).node for row in rows})
+
+
 def _sizes(before: int, after: int) -> str:
-    return byte_text(after) if before == after else f"{byte_text(before)} → {byte_text(after)}"
+    texts = dict.fromkeys((byte_text(before), byte_text(after)))
+    return " → ".join(texts)
 
 
 def _problems(before: Snapshot, after: Snapshot) -> str:

@@ -3,6 +3,9 @@ import { announce } from "../status.js";
 import { fragment, send } from "./fragments.js";
 
 const ENOUGH = 240; // pixels of a form that must be in sight
+const AROUND = { wide: 300, narrow: 350 }; // of a form beside the texts of its node, before it is known
+const TEXT = 50; // of a text that the row does not show
+const narrow = matchMedia("(max-width: 52rem)");
 
 const line = (row) => row.querySelector(":scope > .node-line");
 
@@ -27,20 +30,41 @@ export class RowEditor {
 
   async open(row, address) {
     if (this.form?.isConnected && this.form.parentElement === row) return this.#focus();
-    const form = (await fragment(address))?.querySelector("form[data-keeps]");
+    const sent = fragment(address);
+    const room = this.#put(row, () => this.#makeRoom(row));
+    const form = (await sent)?.querySelector("form[data-keeps]");
+    if (this.form !== room) return; // closed meanwhile, or another row was opened
     if (!form) return void location.assign(address); // what cannot be edited here has a page that says why
+    this.#put(row, () => this.#show(row, form));
+    this.#focus();
+  }
+
+  /** Puts something in the place of what the row shows, which stays where it is in the window. */
+  #put(row, show) {
     const place = row.getBoundingClientRect().top;
     this.close(false);
-    this.#show(row, form);
+    show();
     this.rows.box.scrollTop += row.getBoundingClientRect().top - place;
     this.#reach(row);
-    this.#focus();
+    return this.form;
+  }
+
+  /** What stands in the row until its form has come, about as high: a slow answer moves little then. */
+  #makeRoom(row) {
+    const texts = row.getBoundingClientRect().height - line(row).getBoundingClientRect().height;
+    const around = narrow.matches ? AROUND.narrow : AROUND.wide;
+    this.form = document.createElement("div");
+    this.form.className = "row-form";
+    this.form.style.blockSize = `${Math.min(around + Math.max(texts, TEXT), 2 * this.rows.box.clientHeight)}px`;
+    row.setAttribute("aria-busy", "true");
+    row.append(this.form);
   }
 
   close(focus = true) {
     const row = this.form?.closest("[data-path]");
     this.form?.remove();
     this.form = null;
+    row?.removeAttribute("aria-busy");
     for (const notice of row?.querySelectorAll(":scope > [data-refused]") ?? []) notice.remove();
     if (row && focus) line(row).focus({ preventScroll: true });
   }
@@ -48,6 +72,7 @@ export class RowEditor {
   #show(row, form) {
     form.classList.add("row-form");
     this.form = form;
+    row.removeAttribute("aria-busy");
     row.append(form);
     form.dispatchEvent(new CustomEvent("form:shown", { bubbles: true }));
   }
@@ -102,8 +127,8 @@ export class RowEditor {
       this.form.before(box);
     }
     const alert = row.querySelector("[role=alert]");
-    alert?.scrollIntoView({ block: "nearest" });
-    announce(alert?.querySelector(".notice-title")?.textContent.trim() ?? "Nothing was changed.");
+    if (alert) alert.scrollIntoView({ block: "nearest" });
+    else announce("Nothing was changed.");
     if (again) this.#focus();
   }
 }

@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from chainviz.core.chain.calls.arguments import is_json
 from chainviz.core.chain.messages import AI, TOOL, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.documents.json.scan import in_words
 from chainviz.core.errors import Refused
 from chainviz.core.operations.edit.locate import Change, Place, replaced_part, splices_for
 from chainviz.core.operations.edit.options import EditOptions
 
 CallOrResult = ToolCall | ToolResult
+INVALID_ARGUMENTS = "The arguments are invalid JSON"
 
 
 def set_text(place: Place, options: EditOptions) -> Change:
@@ -135,17 +137,17 @@ def set_arguments(place: Place, options: EditOptions) -> Change:
 
 
 def check_arguments(text: str, options: EditOptions) -> None:
-    """Refused, with the place, where the text is no JSON and that was not allowed."""
+    """Refused, with the place, where the text is invalid JSON and that was not allowed."""
     if options.allow_invalid or is_json(text):
         return
     try:
         json.loads(text)
         where = ""
     except json.JSONDecodeError as error:
-        where = f" at line {error.lineno}, column {error.colno}: {error.msg}"
+        where = f" at line {error.lineno}, column {error.colno}: {in_words(error.msg)}"
     except (ValueError, RecursionError) as error:
         where = f": {error}"
-    raise Refused(f"The arguments are not JSON{where}. Correct them, or allow invalid JSON.")
+    raise Refused(f"{INVALID_ARGUMENTS}{where}. Fix them, or allow invalid JSON.")
 
 
 def set_result(place: Place, options: EditOptions) -> Change:

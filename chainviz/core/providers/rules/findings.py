@@ -115,7 +115,7 @@ def _found_in_call(call: ToolCall, role: Role) -> Iterator[tuple[str, str]]:
     name = (
         "free-form-arguments" if call.type == FREE_FORM else "no-object-arguments" if is_other else "no-json-arguments"
     )
-    yield name, f"calls {call.name or 'a tool'} with arguments that are {'no object' if is_other else 'no JSON'}"
+    yield name, f"calls {call.name or 'a tool'} with arguments that are not {'an object' if is_other else 'valid JSON'}"
 
 
 def _found_in_words(call: ToolCall) -> Iterator[tuple[str, str]]:

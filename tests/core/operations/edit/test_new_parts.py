@@ -62,7 +62,7 @@ def test_a_part_is_added_behind_another() -> None:
         ([h("hi")], {}, "Type a text"),
         ([h("hi")], {"name": "search"}, "Only an AI message"),
         ([ai("", "1"), t("1")], {"path": "s1.p1.m1", "text": "x"}, "results only"),
-        ([ai("look")], {"path": "s1.p1", "name": "search", "arguments": "{"}, "not JSON"),
+        ([ai("look")], {"path": "s1.p1", "name": "search", "arguments": "{"}, "column 2: a key in double quotes is missing. Fix them"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_added_is_refused(messages: list[Message], options: dict[str, str], text: str) -> None:

@@ -37,7 +37,7 @@ def _fix_call(work: Worklist, place: int, index: int, call: ToolCall) -> None:
     new = replace(call, arguments=fixed.text)
     after: tuple[Part, ...] = (new,)
     if fixed.how == "replaced":
-        kept = f"[The arguments of the call {call.name or call.id} were no JSON: {call.arguments}]"
+        kept = f"[The arguments of the call {call.name or call.id} were not valid JSON: {call.arguments}]"
         after = (Text(kept), new)
     about = work.about[place]
     problem = f"{work.where(about)} calls {call.name or 'a tool'} with invalid JSON arguments."
@@ -52,7 +52,7 @@ def _fix_call(work: Worklist, place: int, index: int, call: ToolCall) -> None:
 def _wrap(work: Worklist, place: int, index: int, call: ToolCall) -> None:
     """Only on demand: some APIs take any JSON."""
     about = work.about[place]
-    problem = f"{work.where(about)} calls {call.name or 'a tool'} with arguments that are JSON but no object."
+    problem = f"{work.where(about)} calls {call.name or 'a tool'} with arguments that are JSON but not an object."
     new = replace(call, arguments=f'{{"value": {call.arguments.strip()}}}')
     proposal = Proposal("arguments-no-object", about, index, call.id, problem, (call,), {"wrap-arguments": (new,)}, False)
     if work.offer(proposal):
