@@ -12,9 +12,11 @@ from django.test import Client
 
 from chainviz.chains.bytes import groups, strips
 from chainviz.chains.bytes.groups import groups_of
-from chainviz.chains.bytes.level import level_of
+from chainviz.chains.bytes.level import Address, Level, level_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
+from chainviz.chains.render.drawings.charts import bytes_svg
+from chainviz.core.chain.paths import Path
 from chainviz.store.models import Version
 from tests.chains.making import STORY, ai, human, long_story, make_chain, result
 from tests.drafts.pages import fields_of, send_form
@@ -100,6 +102,19 @@ def test_a_long_chain_is_opened_level_by_level_down_to_its_parts(monkeypatch: py
     assert pairs
     parts = {part for query in queries for part in re.findall(r'data-part="([^"]+)"', page(chain, query))}
     assert {part.split(".")[0] for part in parts} == {f"s{n}" for n in range(1, 32)}
+
+
+def test_every_pair_of_a_section_of_small_ones_is_reached() -> None:
+    queries = reached(make_chain(long_story(1, 100)))
+    assert {int(pair) for query in queries for pair in re.findall(r"at=s1\.p(\d+)$", query)} == set(range(1, 101))
+
+
+def test_the_name_of_several_pairs_is_drawn_whole_or_not_at_all() -> None:
+    strip = strips.Strip(0, 40, Path(1, 768), Path(1, 1023))
+    whole = Level(None, None, range(0), 0, 690, range(0))
+    (block,) = strips.strip_blocks([strip], strips.Scale(0, 690, 690, str), 1, Address("bytes"), whole)
+    assert "Pairs 1.768–1023" in block.words
+    assert "<text" not in bytes_svg([block], None, "Chart")
 
 
 @pytest.mark.parametrize("query", ["?at=s99", "?at=nonsense", "?at=s1.p1&to=s1.p99"])

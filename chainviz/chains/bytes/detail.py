@@ -53,7 +53,7 @@ class Detail:
             where = self.address.of(node.path, node.path)
             words = self.scale.words(f"{_named(node.path)}", node.size)
             url = "" if self.is_node else where.url
-            yield Block(*self.scale.place(at, node.size), self.row + 1, group.role, (node.path.number,), words, url)
+            yield Block(*self.scale.place(at, node.size), self.row + 1, group.role, (node.path.number, ""), words, url)
             yield from self._parts(node, at, is_picked)
             at += node.size
         rest = nodes[len(own) :]

@@ -18,6 +18,10 @@ NARROWEST = 8.0
 """Of the drawing's units: a narrower block is joined with others."""
 MOST_JOINED = 8
 """Times the narrowest: neighbours of a strip are joined up to this, which leaves room for their names."""
+LABELLED = 70.0
+"""Units that the name of several pairs takes, such as 1.768–1023: pairs are joined until they have them."""
+MOST_SEEN = 24
+"""Rows of a level that the chart can show apart; of more, a strip leads to those that are too narrow."""
 MOST_SECTIONS = 1_024
 """Of more sections only the sums of their blocks in the outline are read."""
 
@@ -79,7 +83,7 @@ def _section_blocks(chain: StoredChain) -> Iterator[Strip]:
 
 
 def row_strip(chain: StoredChain, level: Level) -> list[Strip]:
-    """The pairs of a level inside one section: in stretches that can be read, or one by one where they are few and large."""
+    """The pairs of a level inside one section, from stretches of the outline or one by one; small neighbours together."""
     outline = chain.outline
     assert level.first is not None
     section = outline.section(level.first.section)
@@ -90,7 +94,18 @@ def row_strip(chain: StoredChain, level: Level) -> list[Strip]:
         size = outline.measure_between(low, high).size
         strips.append(Strip(at, size, section.path_of(low), section.path_of(high - 1)))
         at += size
-    return _joined(strips, level.size)
+    least = level.size * LABELLED / WIDTH
+    found = strips[:1]
+    for strip in strips[1:]:
+        if found[-1].size < least and strip.size < least:
+            found[-1] = _both(found[-1], strip)
+        else:
+            found.append(strip)
+    return found
+
+
+def _both(first: Strip, last: Strip) -> Strip:
+    return Strip(first.start, first.size + last.size, first.first, last.last)
 
 
 def _joined(strips: Iterable[Strip], whole: int) -> list[Strip]:
@@ -99,7 +114,7 @@ def _joined(strips: Iterable[Strip], whole: int) -> list[Strip]:
     for strip in strips:
         last = found[-1] if found else None
         if last is not None and (last.size < least or strip.size < least) and last.size + strip.size < MOST_JOINED * least:
-            found[-1] = Strip(last.start, last.size + strip.size, last.first, strip.last)
+            found[-1] = _both(last, strip)
         else:
             found.append(strip)
     return found
@@ -114,7 +129,7 @@ def strip_blocks(strips: Sequence[Strip], scale: Scale, row: int, address: Addre
             *scale.place(strip.start, strip.size),
             row,
             "" if strip.first.pair is None else "tool",
-            (f"{strip.name} · {scale.text(strip.size)}", strip.name),
+            (f"{strip.name} · {scale.text(strip.size)}", strip.name, ""),  # half a range would name another
             scale.words(name, strip.size),
             address.of(strip.first, strip.last).url,
             is_here=here,
@@ -138,4 +153,4 @@ def shows_strip(level: Level) -> str:
         return ""
     if level.first.section != (level.last or level.first).section:
         return "sections"
-    return "rows" if len(level.messages) > MOST_READ else ""
+    return "rows" if len(level.rows) > MOST_SEEN or len(level.messages) > MOST_READ else ""
