@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 from ninja import Field, Schema
 
+from chainviz.api.json_objects import row_object
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.usage import by_model
 from chainviz.chains.versions.step_report import decisions_in, warnings_in
-from chainviz.commands.io.reports import row_object
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.diff.three_way import Choice
 from chainviz.drafts.models import Draft

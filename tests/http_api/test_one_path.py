@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chainviz.commands.io.reports import result_object
 
 import chainviz
+from chainviz.api.json_objects import result_object
 from chainviz.cli import main
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored_draft import snapshot_of
