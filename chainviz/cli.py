@@ -7,6 +7,7 @@ A command's module is imported only when it is called, so that the commands of t
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -64,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if name == chosen:
             import_module(COMMANDS[name][0]).add_arguments(subparser)
     arguments = parser.parse_args(words)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # transcripts hold half emojis that no terminal can show
@@ -84,14 +86,30 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        from chainviz.store.full_disk import is_disk_full  # loads sqlite3, which `show` and its like do without
-
-        if not is_disk_full(error):
+        reason = _reason(error)
+        if not reason:
             raise
         _drop_output()
-        complain("the disk is full; free some space and try again.")
+        complain(reason)
         return 2
     return code
+
+
+def _reason(error: Exception) -> str:
+    """Why nothing could be written; "" where the error is another one."""
+    from chainviz.store.full_disk import is_disk_full  # loads sqlite3, which `show` and its like do without
+
+    if isinstance(error, OSError) and error.errno == errno.EBADF:
+        return "the standard output is closed."
+    return "the disk is full; free some space and try again." if is_disk_full(error) else ""
+
+
+def _open_closed_streams() -> None:
+    """Of streams that are closed Python makes None: what is printed then is an error for the output, and nothing for errors."""
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def _drop_output() -> None:
