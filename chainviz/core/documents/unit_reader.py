@@ -228,12 +228,12 @@ class UnitReader:
                     return
                 position = 0
                 continue
-            what = ""
+            what, place = "", 0
             try:
                 read = self._values.alone if bad > MANY_BROKEN else self._values.read
                 value, end, begin_now = read(window, begin, position, scan)
             except Broken as broken:
-                value, what = None, broken.what
+                value, what, place = None, broken.what, window.offset(broken.position)
                 position = position if broken.begin == begin else 0
                 begin = broken.begin
                 begin_now, end = self._line_end(window, begin, position)
@@ -249,7 +249,7 @@ class UnitReader:
             ordinal += 1
             if what:
                 bad += 1
-                self._carry_broken(unit, what)
+                self._carry_broken(unit, what, place)
                 continue
             self._report(start)
             yield unit
@@ -263,9 +263,10 @@ class UnitReader:
         else:
             self.warn(start, "a second value is on the same line")
 
-    def _carry_broken(self, unit: Unit, what: str) -> None:
+    def _carry_broken(self, unit: Unit, what: str, place: int) -> None:
+        """`place`: the offset of what is wrong."""
         del self._odd.seen[:]
-        self.warn(unit.start, f"{what}; the line is kept as it is, outside the chain")
+        self.warn(place, f"{what}; the line is kept as it is, outside the chain")
         self.carry(unit)
 
     def _line_end(self, window: Window, begin: int, keep: int) -> tuple[int, int]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chainviz.core.documents.detection.detect import Survey, empty_list, survey
+from chainviz.core.documents.json.scan import fault_in
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList
 from chainviz.core.errors import DocumentError
@@ -65,12 +66,23 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
     offers = [replace(offer, salvage=salvage) for offer in offers]
     offered = {id(offer.found) for offer in offers}
     left = [found for found in lists if id(found) not in offered]
-    if left:
-        were = "1 list is" if len(left) == 1 else f"{len(left)} lists are"
-        which = left[0].title or "the start of the file"
-        first = f"at {which}" if len(left) == 1 else f"the first at {which}"
-        offers[0] = offers[0].noted(f"{were} in no known format and left out, {first}.")
+    for sentence in _left_out(source, left):
+        offers[0] = offers[0].noted(sentence)
     return [_told(source, offer, number) for number, offer in enumerate(offers)]
+
+
+def _left_out(source: Source, left: Sequence[FoundList]) -> Iterator[str]:
+    faults = [fault_in(source, found.region) if number < LOOKED_INTO else "" for number, found in enumerate(left)]
+    broken = [said for said in faults if said]
+    if broken:
+        were = "the list is" if len(broken) == 1 else f"this list and {len(broken) - 1:,} more broken ones are"
+        yield f"{broken[0]}; {were} left out."
+    unknown = [found for found, said in zip(left, faults, strict=True) if not said]
+    if unknown:
+        were = "1 list is" if len(unknown) == 1 else f"{len(unknown)} lists are"
+        which = unknown[0].title or "the start of the file"
+        first = f"at {which}" if len(unknown) == 1 else f"the first at {which}"
+        yield f"{were} in no known format and left out, {first}."
 
 
 def _told(source: Source, offer: Offer, number: int) -> Offer:

@@ -111,10 +111,24 @@ def test_broken_lines_are_kept_and_told() -> None:
     (chain,) = load_file(content)
     assert len(chain.messages) == 4
     assert [warning.split(":")[0] for warning in chain.warnings] == [
-        "Line 2, column 1", "Line 3, column 34", "Line 5, column 1",
+        "Line 2, column 14", "Line 3, column 34", "Line 5, column 1",
     ]  # fmt: skip
     assert exported(content, chain) == content
     assert exported(content, chain, ()).split() == [b'{"role":"assi', b"not", b"json"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ('{"messages" []}', "Line 2, column 13: a colon is missing after a key; the line is kept as it is."),
+        ('{"messages": [{"role" "user"}]}', "Line 2, column 23: a colon is missing after a key; the line is kept as it is."),
+        ('{"messages": [{"role": 5,}]}', "Line 2, column 26: a key in double quotes is missing; the line is kept as it is."),
+    ],
+)
+def test_a_broken_line_among_lines_with_a_chain_each_is_named(broken: str, said: str) -> None:
+    line = f'{{"messages": [{ONE}]}}'
+    chains = load_file(f"{line}\n{broken}\n{line}\n".encode())
+    assert len(chains) == 2 and said in chains[0].warnings
 
 
 def test_glued_objects_alone_on_a_line() -> None:

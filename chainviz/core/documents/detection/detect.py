@@ -17,7 +17,7 @@ from chainviz.core.documents.detection.sequences import Group, grouped, trees, w
 from chainviz.core.documents.detection.text_members import text_places
 from chainviz.core.documents.detection.truncated import open_list
 from chainviz.core.documents.json import edit as json_edit
-from chainviz.core.documents.json.scan import Window, byte_length, fault, skip_space
+from chainviz.core.documents.json.scan import Window, byte_length, fault, fault_in, skip_space
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.unit_reader import UnitReader
 from chainviz.core.documents.units import FoundList, Pointer, Sample, Span
@@ -215,6 +215,8 @@ def _survey_lines(source: Source, begin: int, recognition: Recognition) -> Surve
             place, column = source.place(line.region.start)
             warnings.append(f"Line {place}, column {column}: a second value is on the same line.")
         number = line.number
+        if not line.places and (said := fault_in(source, line.region)):
+            warnings.append(f"{said}; the line is kept as it is.")
         lists += _describe_line(source, line, recognition, SAMPLE_UNITS if len(lists) < MANY else 2)
     told = (*warnings[:MOST_TOLD], *([f"{len(warnings) - MOST_TOLD} more like these."] if len(warnings) > MOST_TOLD else []))
     return Survey(tuple(replace(found, warnings=told) for found in lists), lines=True)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from chainviz.core.documents.json.pointers import Pointers
 from chainviz.core.documents.source import CHUNK, Source
+from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError
 from chainviz.core.terminal import visible
 
@@ -185,6 +186,21 @@ def fault(source: Source, offset: int, what: str, salvage: int = 0) -> NoReturn:
     raise DocumentError(
         f"Line {line}, column {column}: {what}.{kept}", line, column, offset, salvage=salvage, raw=True, what=what
     )
+
+
+def fault_in(source: Source, region: Span) -> str:
+    """Returns what is wrong with the JSON of a region and where; "" where nothing is, or where it is very long."""
+    if region.end - region.start > CHUNK:
+        return ""
+    text = source.text(region.start, region.end)
+    try:
+        json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        line, column = source.place(region.start + byte_length(text[: error.pos]))
+        return f"Line {line}, column {column}: {in_words(error.msg)}"
+    except (ValueError, RecursionError):
+        return ""
+    return ""
 
 
 MOST_POINTER = 80
