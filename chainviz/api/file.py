@@ -85,6 +85,9 @@ class FileSurroundings:
     def texts(self) -> Sequence[str]:
         return [self._rewritten(text) for text in self.context.texts()]
 
+    def document_texts(self) -> Sequence[str]:
+        return [self._rewritten(text) for text in self.context.document_texts()]
+
     def rewritten(self, rewrite: Rewrite) -> FileSurroundings | None:
         after = FileSurroundings(self.context, (*self.rewrites, rewrite))
         return after if after.texts() != self.texts() else None

@@ -19,7 +19,11 @@ class Surroundings(Protocol):
         """Whether the last message of the document is in no list: none can be added after it."""
 
     def texts(self) -> Sequence[str]:
-        """Returns the texts in the order of the document, as the source spells them."""
+        """Returns the texts in the order of the document, as the source spells them, and what its file holds beside it where
+        they are written together."""
+
+    def document_texts(self) -> Sequence[str]:
+        """The same of the document alone."""
 
     def rewritten(self, rewrite: Rewrite) -> Surroundings | None:
         """Returns the surroundings with every text rewritten, or None where `rewrite` changes nothing. Each text is
@@ -33,6 +37,8 @@ class NoSurroundings:
 
     def texts(self) -> Sequence[str]:
         return ()
+
+    document_texts = texts
 
     def rewritten(self, rewrite: Rewrite) -> Surroundings | None:
         return None

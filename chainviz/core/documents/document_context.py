@@ -60,6 +60,9 @@ class DocumentContext:
         self.rewritten(keep)
         return found
 
+    def document_texts(self) -> list[str]:
+        return replace(self, rest=()).texts()
+
     def rewritten(self, rewrite: Rewrite) -> DocumentContext | None:
         writer = _Writer(self.read, rewrite)
         envelope = writer.write(self.envelope)

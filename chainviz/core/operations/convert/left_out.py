@@ -48,7 +48,7 @@ class FieldsLeftOut:
 
 def document_left_out(chain: Chain) -> Iterator[str]:
     """What the document holds beside the messages and their system text."""
-    texts = chain.surroundings.texts()
+    texts = chain.surroundings.document_texts()
     format = get_format(chain.format)
     try:
         value = json.loads("".join(texts))

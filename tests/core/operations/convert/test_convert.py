@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -128,3 +129,10 @@ def test_fields_that_no_part_holds_are_named() -> None:
     assert "Fields beside the messages are left out: model, tools." in told
     plain = chainviz.load(b'[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}]')[0]
     assert plain.convert("bedrock_converse").warnings == ()
+
+
+def test_fields_of_one_chain_among_others_of_a_file_are_named() -> None:
+    runs = [{"model": "a", "messages": [{"role": "user", "content": "hi"}]}, {"reward": 1, "messages": [{"role": "user", "content": "ho"}]}]
+    first, second = chainviz.load(json.dumps({"runs": runs, "version": 2}).encode())
+    assert first.convert("anthropic").warnings == ("Fields beside the messages are left out: model.",)
+    assert second.convert("anthropic").warnings == ("Fields beside the messages are left out: reward.",)
