@@ -69,6 +69,39 @@ def test_blocks_of_anthropic(state: str, messages: Messages) -> None:
     assert state_of("anthropic", "anthropic", {"messages": messages}) == state
 
 
+def session(*messages: dict[str, Any]) -> bytes:
+    """Lines of Claude Code around messages of Anthropic."""
+    lines = [
+        {
+            "type": message["role"],
+            "uuid": f"u{n}",
+            "parentUuid": f"u{n - 1}" if n else None,
+            "sessionId": "s",
+            "message": message,
+        }
+        for n, message in enumerate(messages)
+    ]
+    return "\n".join(map(json.dumps, lines)).encode()
+
+
+@pytest.mark.parametrize(("state", "messages"), ANTHROPIC)
+def test_blocks_in_a_session_are_judged_like_those_of_a_request(state: str, messages: Messages) -> None:
+    (chain,) = chainviz.load(session(*messages))
+    assert chain.format == "claude_code"
+    assert chain.verdict("anthropic").state == state
+
+
+def test_a_fault_is_told_at_its_block_and_once() -> None:
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": 5}
+    call = {"type": "tool_use", "id": "t1", "name": "f", "input": "x"}
+    split = [{"id": "m", "role": "assistant", "content": [block]} for block in (TEXT, call)]
+    (chain,) = chainviz.load(session(ASKED, *split, user(result, TEXT)))
+    found = [f"{problem.rule} {problem.path}" for problem in chain.problems("anthropic") if problem.provider]
+    assert found == ["arguments-no-object s1.p1.m0.c1", "field-type s1.p1.m1.c0"]
+    (chain,) = chainviz.load(session({"role": "user", "content": None}, *split[:1]))
+    assert [problem.rule for problem in chain.problems("anthropic")] == ["content-missing"]
+
+
 def called(**members: Any) -> Messages:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}, **members}
     return [ASKED, {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c1", "content": "ok"}]

@@ -16,7 +16,7 @@ from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.rules.system_only import system_only
-from chainviz.core.providers.wire.anthropic import BLOCKS, check_wire
+from chainviz.core.providers.wire.anthropic import BLOCKS, check_session, check_wire
 
 REFERENCE = "docs.claude.com/en/api/messages"
 
@@ -233,6 +233,7 @@ PROVIDER = Provider(
     clients=frozenset(("anthropic", "goaitools_state_anthropic", "claude_code")),
     kinds=BLOCKS,
     wire=check_wire,
+    sessions={"claude_code": check_session},
     opening=(_opening, system_only("messages: at least one message is required", REFERENCE)),
     section_rules=(LAST_TURN,),
     ending=(_end,),

@@ -7,7 +7,7 @@ words. The rest are small functions over a section or over the JSON that would b
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
@@ -161,6 +161,8 @@ class Provider:
     """Parts that the tree does not know and the API does."""
     wire: WireForm = lambda message: ()
     """Checks the JSON of a message of one of `formats`."""
+    sessions: Mapping[str, WireForm] = field(default_factory=dict)
+    """The same for formats of sessions, whose lines hold what would be sent beside other members."""
     wire_rule: Callable[[WireFault], Rule | None] = lambda fault: fault.rule
     """The rule that a fault breaks; None where the API takes it."""
     section_rules: tuple[SectionRule, ...] = ()
@@ -203,16 +205,18 @@ class Provider:
     def check_rows(self, excerpt: Excerpt) -> Iterable[Problem]:
         """The rules that a row of a section and its neighbours decide, where the excerpt is no more than that."""
         is_sent = excerpt.format in self.formats
-        faults = excerpt.faults(self.wire) if is_sent else ()
+        form = self.wire if is_sent else self.sessions.get(excerpt.format)
+        faults = excerpt.faults(form) if form else ()
         sent = self.sent if is_sent else ()
         if not (excerpt.problems or faults or sent or excerpt.is_last) and excerpt.first_message:
             return ()
-        found = [said for problem in excerpt.problems for said in self._said_of(excerpt, problem, is_sent)]
+        found = [said for problem in excerpt.problems for said in self._said_of(excerpt, problem, form is not None)]
         checks = (*sent, *(self.opening if excerpt.first_message == 0 else ()), *(self.ending if excerpt.is_last else ()))
         found += [self.problem(*broken) for check in checks for broken in check(excerpt)]
         known = {(problem.rule, problem.path) for problem in found}
+        refused = {problem.path for problem in found if problem.severity == "error" and problem.part is not None}
         said = [self._fault(*fault) for fault in faults]
-        return [*found, *(each for each in said if each is not None and (each.rule, each.path) not in known)]
+        return [*found, *(each for each in said if each is not None and not _is_told(each, known, refused))]
 
     def _fault(self, path: Path, index: int, fault: WireFault) -> Problem | None:
         rule = self.wire_rule(fault)
@@ -235,21 +239,21 @@ class Provider:
         at = Path(path.section, path.pair, path.message, part)
         return self._problem(rule, at, message, f"{place_in_words(path, message)} {what}.", rule.fixes)
 
-    def _said_of(self, excerpt: Excerpt, problem: Problem, is_sent: bool) -> Iterator[Problem]:
+    def _said_of(self, excerpt: Excerpt, problem: Problem, is_judged: bool) -> Iterator[Problem]:
         choice = self.rules.get(problem.rule, OF_ALL.get(problem.rule))
         if problem.rule == OPAQUE:
-            choice = None if self._takes(excerpt, problem, is_sent) else NOT_UNDERSTOOD
+            choice = None if self._takes(excerpt, problem, is_judged) else NOT_UNDERSTOOD
         rule = choice if choice is None or isinstance(choice, Rule) else choice(excerpt, problem)
         if rule is not None:
             fixes = rule.fixes or _fixes_of(excerpt, problem)
             said = self._problem(rule, problem.path, problem.message, problem.text, fixes)
             yield replace(said, alike=problem.alike) if problem.alike else said
 
-    def _takes(self, excerpt: Excerpt, problem: Problem, is_sent: bool) -> bool:
+    def _takes(self, excerpt: Excerpt, problem: Problem, is_judged: bool) -> bool:
         """Whether the API knows a part that the tree does not, or `wire` judges it."""
         message = excerpt.message(problem)
         part = message.parts[problem.part or 0]
-        return (is_sent and bool(message.source)) or (isinstance(part, Opaque) and part.kind in self.kinds)
+        return (is_judged and bool(message.source)) or (isinstance(part, Opaque) and part.kind in self.kinds)
 
     def _problem(self, rule: Rule, path: Path, message: int, text: str, fixes: tuple[str, ...]) -> Problem:
         """The place is given in `text`."""
@@ -262,6 +266,15 @@ class Provider:
         if rule.severity == "info":
             return f"{self.speaker}: {rule.says}."
         return f"{self.speaker}: “{rule.says}”"
+
+
+OF_THE_FORM = frozenset(("member-missing", "field-type"))
+"""Rules about the form of a part."""
+
+
+def _is_told(problem: Problem, known: Container[tuple[str, Path]], refused: Container[Path]) -> bool:
+    """Whether what the form says of a part is told by another rule, or has the cause for which it is refused already."""
+    return (problem.rule, problem.path) in known or (problem.rule in OF_THE_FORM and problem.path in refused)
 
 
 IMAGE_ADDRESS = "image-address"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, SYSTEM, Message
+from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
@@ -103,6 +104,23 @@ def check_wire(message: Message) -> Iterator[WireFault]:
         yield from in_blocks(message, _faults(message, value), "content")
 
 
+def check_session(message: Message) -> Iterator[WireFault]:
+    """The same for a message whose lines hold it in parts under `message`; of that, only role and content are sent."""
+    before = 0
+    for fragment in message.source:
+        line = parse(fragment.text)
+        inner = line.get("message") if isinstance(line, dict) else None
+        if isinstance(inner, dict):
+            content = inner.get("content")
+            blocks = fragment.blocks or tuple(range(len(content) if isinstance(content, list) else 1))
+            for rule, place, what in _content_faults(content, inner.get("role")):
+                if not place:
+                    yield WireFault("", None, what, rule=rule)
+                elif place[1] in blocks:
+                    yield WireFault("", before + blocks.index(int(place[1])), what, rule=rule)
+            before += len(blocks)
+
+
 def _faults(message: Message, value: Any) -> Iterator[Fault]:
     if message.source[0].ordinal == SLOT:
         yield from _content_faults(value, SYSTEM)
@@ -118,7 +136,8 @@ def _content_faults(content: Any, role: Any) -> Iterator[Fault]:
     if isinstance(content, str):
         return
     if not isinstance(content, list):
-        yield CONTENT, (), f"has {kind_name(content)} as content"
+        rule = NO_CONTENT if content is None else CONTENT
+        yield rule, (), f"has {kind_name(content)} as content"
         return
     for index, block in enumerate(content):
         yield from _block_faults(block, ("content", index), role)
