@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
+from chainviz.chains.observations.index_job import READING
 from chainviz.chains.secrets import files as file_scans
 from chainviz.chains.secrets.files import findings_in
 from chainviz.jobs.models import Job
@@ -97,3 +98,16 @@ def test_a_secret_between_two_stretches_is_found_once(monkeypatch: Any) -> None:
         found = findings_in(text[i : i + size] for i in range(0, len(text), size))
         assert found.values == 2
         assert found.by_rule == {"email": 2}
+
+
+def test_what_is_looked_through_at_once_is_measured_as_it_is_stored(
+    client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many small calls are few bytes of content and many to read (issue 8)."""
+    monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 1_000)
+    monkeypatch.setattr("chainviz.chains.observations.index_job.BYTES_AT_ONCE", 1_000)
+    many = make_chain_of(json.dumps([human("Go on."), ai(None, *[("c", "f", {}) for _ in range(20)])]).encode(), "many.json")
+    assert many.size < 1_000
+    assert "This is long, so it is looked through" in client.get(f"/c/{many.pk}/v/1/export").content.decode()
+    client.get(f"/c/{many.pk}/v/1/observations")
+    assert Job.objects.filter(function=READING).exists()

@@ -33,7 +33,7 @@ MESSAGES_AT_ONCE, BYTES_AT_ONCE = 1_000, 2_000_000
 
 
 def is_long(chain: StoredChain) -> bool:
-    return len(chain) > MESSAGES_AT_ONCE or chain.snapshot.size > BYTES_AT_ONCE
+    return len(chain) > MESSAGES_AT_ONCE or chain.snapshot.stored > BYTES_AT_ONCE
 
 
 def read_index(chain: Chain, names: Sequence[str], progress: Progress = ignore_progress) -> ObservationIndex:

@@ -19,8 +19,8 @@ from chainviz.core.secrets.rules.rule import Rule
 from chainviz.core.secrets.scan import STRETCH, is_outside, occurrence_id, place_number
 from chainviz.store.content.chain import StoredChain
 
-AT_ONCE, MESSAGES_AT_ONCE = 4_000_000, 10_000
-"""Bytes of content, and messages, that are scanned while a page is made; more is a job."""
+AT_ONCE, MESSAGES_AT_ONCE = 2_000_000, 10_000
+"""Bytes as they are stored, and messages, that are scanned while a page is made; more is a job."""
 MOST = 50_000
 """Findings that are listed."""
 TOO_WIDE = "Your own patterns match more than {:,} times here; make them narrower."
@@ -126,4 +126,4 @@ def unpacked(rows: Iterable[Sequence[Any]], own: Sequence[Rule] = ()) -> list[Sp
 
 
 def is_long(chain: StoredChain) -> bool:
-    return len(chain) > MESSAGES_AT_ONCE or chain.snapshot.size + chain.surroundings.size > AT_ONCE
+    return len(chain) > MESSAGES_AT_ONCE or chain.snapshot.stored + chain.surroundings.size > AT_ONCE

@@ -24,7 +24,7 @@ WRITING = 0.7
 
 
 def is_long(chain: StoredChain) -> bool:
-    return len(chain) > MESSAGES_AT_ONCE or chain.snapshot.size > BYTES_AT_ONCE
+    return len(chain) > MESSAGES_AT_ONCE or chain.snapshot.stored > BYTES_AT_ONCE
 
 
 def start(target: Target, operation: Operation[Any], options: Options) -> Job:

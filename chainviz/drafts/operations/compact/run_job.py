@@ -20,7 +20,7 @@ BYTES_AT_ONCE = 1_000_000
 
 
 def is_long(chain: StoredChain, tree: Value | None) -> bool:
-    return len(chain) > MESSAGES_AT_ONCE or (chain.snapshot.size > BYTES_AT_ONCE and _summarizes(tree))
+    return len(chain) > MESSAGES_AT_ONCE or (chain.snapshot.stored > BYTES_AT_ONCE and _summarizes(tree))
 
 
 def _summarizes(node: Any) -> bool:
