@@ -296,6 +296,9 @@ JOBS = {
 # Says why content of a chain may not leave as a file.
 EXPORT_LOCK = "chainviz.review.export_lock.locked_reason"
 
+# Says whether the texts of a team may be sent to the language model of the installation (drafts/summaries/runs.py).
+WRITERS_ALLOWED = "chainviz.review.models.rules.allows_external_writers"
+
 # What the explorer shows on its rows beside the chain (chains/explorer/row_notes.py).
 ROW_NOTES = "chainviz.review.threads.notes.notes_in"
 

@@ -42,6 +42,8 @@ class Endpoint:
     """For one prompt, from the first connection to the last word, repeated attempts included."""
     models: str = ""
     """The file with the person's own figures of models; "" for none."""
+    refusal: str = ""
+    """Why nothing may be asked, whatever is set up; empty where it may."""
 
     @classmethod
     def configured(cls, settings: Configured) -> Endpoint:
@@ -71,6 +73,8 @@ class Endpoint:
     @property
     def problem(self) -> str:
         """Why nothing can be asked with these settings; empty where they are fine."""
+        if self.refusal:
+            return self.refusal
         if not self.base_url:
             return "No model is set up: CHAINVIZ_LLM_BASE_URL is empty. It takes an address such as http://127.0.0.1:11434/v1."
         if not _is_address(self.base_url):

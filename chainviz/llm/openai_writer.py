@@ -42,6 +42,8 @@ class OpenAIWriter:
     @property
     def label(self) -> str:
         """Says where the text of the chain would go."""
+        if self.endpoint.refusal:
+            return "model, not allowed"
         return "model, not set up" if self.endpoint.problem else f"model {self.endpoint.model} at {self.endpoint.host}"
 
     def write(

@@ -14,6 +14,7 @@ from chainviz.chains.models import Chain
 from chainviz.cli import main
 from chainviz.commands import check_reviews
 from chainviz.drafts.models import Draft
+from chainviz.drafts.summaries.runs import endpoint_for
 from chainviz.review.export_lock import locked_reason
 from chainviz.review.models import TeamRules
 from chainviz.review.requests.services import ask, give_verdict
@@ -203,3 +204,14 @@ def test_a_file_of_several_chains_stays_locked(room: Room) -> None:
         found = [room.client(room.sam).get(page + scope).status_code for scope in ("chain", "file", "original")]
         answers[chain] = found
     assert answers == {room.chain: [200, 200, 200], part: [200, 403, 403]}
+
+
+def test_a_language_model_is_asked_only_where_the_rules_allow_it(room: Room, settings: Any) -> None:
+    model = {"llm_base_url": "http://127.0.0.1:9/v1", "llm_model": "small"}
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update=model)
+    page = f"/c/{room.chain.pk}/do/summarize/"
+    assert "The rules of your team do not allow it" in room.client(room.ivo).get(page).content.decode()
+    assert "do not allow it" in endpoint_for(room.chain).problem, "a job that was begun before asks again"
+    send_form(room.client(room.lin), "/team/rules/", approvals="1", external_writers="on")
+    assert "What is folded is sent to 127.0.0.1:9." in room.client(room.ivo).get(page).content.decode()
+    assert not endpoint_for(room.chain).problem

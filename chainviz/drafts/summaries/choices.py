@@ -39,7 +39,7 @@ class SummarizeChoices(Choices):
 
     def read(self) -> None:
         self.given: QueryDict = self.request.POST if self.sent is not None else self.request.GET
-        self.form = form_of(self.given, runs.endpoint())
+        self.form = form_of(self.given, runs.endpoint_for(self.target.chain))
 
     def answer(self) -> HttpResponse | None:
         if "show" in self.request.POST:
@@ -51,11 +51,11 @@ class SummarizeChoices(Choices):
 
     def take(self, options: Options) -> HttpResponse:
         assert isinstance(options, SummarizeOptions)
-        run = runs.begin(self.target, options, writer_in(self.given, runs.endpoint()))
+        run = runs.begin(self.target, options, writer_in(self.given, runs.endpoint_for(self.target.chain)))
         return see_other("drafts:summaries", run.chain_id, run.pk)
 
     def context(self) -> dict[str, Any]:
-        endpoint = runs.endpoint()
+        endpoint = runs.endpoint_for(self.target.chain)
         chosen = preset_in(self.given)
         writer = writer_in(self.given, endpoint)
         plan = self._plan()
@@ -82,7 +82,7 @@ class SummarizeChoices(Choices):
             return None
         if self.first is not None:
             return self.first
-        stored, options, first, endpoint = self.target.stored, self.form.options, self._from, runs.endpoint()
+        stored, options, first, endpoint = self.target.stored, self.form.options, self._from, runs.endpoint_for(self.target.chain)
 
         def work() -> PlanPage:
             return plan_page(plan(stored, options), self.target.explorer, first, endpoint=endpoint)
@@ -118,7 +118,7 @@ def _words(given: QueryDict, *others: str) -> str:
 def prompt(request: HttpRequest, chain_id: int) -> HttpResponse:
     """What a model would be asked for one piece of a plan, the first one if the address names none."""
     target = target_of(request, chain_id)
-    form = form_of(request.GET, runs.endpoint())
+    form = form_of(request.GET, runs.endpoint_for(target.chain))
     if not form.is_valid():
         raise Http404("These settings give no plan.")
     planned = plan(target.stored, form.options)

@@ -74,13 +74,15 @@ def writer_choices(endpoint: Endpoint, chosen: str) -> tuple[WriterChoice, ...]:
     for writer in WRITERS:
         known = writer_named(writer.name, endpoint)
         is_offered = writer.name != "openai" or not endpoint.problem
-        hint = hints.get(writer.name) or (
-            f"What is folded is sent to {endpoint.host}."
-            if is_offered
-            else f"{endpoint.problem} Then start chainviz again."
-        )
+        hint = hints.get(writer.name) or _model_hint(endpoint)
         choices.append(WriterChoice(writer.name, known.label, hint, writer.name == chosen, is_offered))
     return tuple(choices)
+
+
+def _model_hint(endpoint: Endpoint) -> str:
+    if not endpoint.problem:
+        return f"What is folded is sent to {endpoint.host}."
+    return endpoint.refusal or f"{endpoint.problem} Then start chainviz again."
 
 
 def writer_in(given: Mapping[str, str], endpoint: Endpoint) -> str:

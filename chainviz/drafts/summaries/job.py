@@ -17,7 +17,7 @@ from chainviz.core.operations.summarize import Piece, Plan, Summary, SummaryRequ
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.drafts.summaries.loss_report import losses_of
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
-from chainviz.drafts.summaries.runs import endpoint, release, renew, stored_of
+from chainviz.drafts.summaries.runs import endpoint_for, release, renew, stored_of
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext
@@ -83,7 +83,7 @@ class _Work:
     told: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.endpoint = endpoint()
+        self.endpoint = endpoint_for(self.run.chain)
         self.writer = writer_named(self.run.writer, self.endpoint)
         self.stored = stored_of(self.run)
         # what a dead attempt of this job had in hand

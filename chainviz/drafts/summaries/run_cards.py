@@ -20,7 +20,7 @@ from chainviz.drafts.summaries.cost import counted_cost
 from chainviz.drafts.summaries.form import SETTINGS
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.plan_outline import RULES, range_text
-from chainviz.drafts.summaries.runs import BY_HAND, MANUAL, endpoint, jobs_of, target_of_run
+from chainviz.drafts.summaries.runs import BY_HAND, MANUAL, endpoint_for, jobs_of, target_of_run
 from chainviz.drafts.target import Target
 from chainviz.jobs.models import Job
 from chainviz.llm import writer_named
@@ -166,7 +166,7 @@ def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> R
         left=left,
         take_text=_take_text(ready),
         left_text=_left_text(left, looks),
-        writer=writer_named(run.writer, endpoint()).label,
+        writer=writer_named(run.writer, endpoint_for(run.chain)).label,
         explorer=target.explorer,
         settings_href=settings_href(run, target),
         source_words=target.words,

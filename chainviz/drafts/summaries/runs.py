@@ -14,9 +14,11 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from chainviz.accounts.models import person_of
 from chainviz.chains.access import chain_for
+from chainviz.chains.models import Chain
 from chainviz.core.errors import Refused
 from chainviz.core.operations.execute import execute
 from chainviz.core.operations.summarize import SUMMARIZE, Left, Piece, Plan, SummarizeOptions
@@ -47,8 +49,20 @@ WRITE = "write-summaries"
 """Workers that may die in the middle of a run before it is given up."""
 
 
+NOT_ALLOWED = "The rules of your team do not allow it; an owner changes them under Team, Rules."
+
+
 def endpoint() -> Endpoint:
+    """The model of the installation, to estimate with: whether a team may ask it, `endpoint_for` says."""
     return Endpoint.configured(settings.CHAINVIZ)
+
+
+def endpoint_for(chain: Chain) -> Endpoint:
+    """The model that may be asked about a chain; one that refuses where the rules of its team do not allow any."""
+    configured = endpoint()
+    if configured.problem or import_string(settings.WRITERS_ALLOWED)(chain.team_id):
+        return configured
+    return Endpoint(refusal=NOT_ALLOWED)
 
 
 def run_for(request: HttpRequest, chain_id: int, run_id: int) -> SummaryRun:

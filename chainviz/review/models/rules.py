@@ -1,7 +1,8 @@
-"""What a team asks of a version before it is signed off."""
+"""What a team asks of a version before it is signed off, and whether its texts may be sent to a language model."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
@@ -20,6 +21,8 @@ class TeamRules(models.Model):
     no_secrets = models.BooleanField(default=False)
     locks_export = models.BooleanField(default=False)
     """No content leaves as a file before its version is signed off."""
+    external_writers = models.BooleanField(default=False)
+    """Editors may have summaries written by the language model of the installation."""
     edition = models.PositiveIntegerField(default=0)
     """Counts the changes, so that saving an older form is a conflict."""
 
@@ -30,3 +33,8 @@ class TeamRules(models.Model):
 def rules_of(team_id: int) -> TeamRules:
     """Returns the team's rules, or those of a team that has set none."""
     return TeamRules.objects.filter(team=team_id).first() or TeamRules(team_id=team_id)
+
+
+def allows_external_writers(team_id: int) -> bool:
+    """As settings.WRITERS_ALLOWED asks for it. Local mode has no rules: its one person chose the model."""
+    return settings.CHAINVIZ.mode != "team" or rules_of(team_id).external_writers

@@ -1,4 +1,4 @@
-"""The team's rules for sign-off: every member may look, owners may change them."""
+"""The team's rules: every member may look, owners may change them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from chainviz.web.responses import see_other
 class RulesForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = TeamRules
-        fields = ["approvals", "no_open_threads", "no_problems", "no_secrets", "locks_export"]
+        fields = ["approvals", "no_open_threads", "no_problems", "no_secrets", "locks_export", "external_writers"]
         labels = {
             "approvals": "Approvals needed",
             "no_open_threads": "No open threads",
             "no_problems": "No problems",
             "no_secrets": "No secrets",
             "locks_export": "Export only after sign-off",
+            "external_writers": "Summaries by a language model",
         }
         help_texts = {
             "approvals": "Of the version itself: a newer version makes approvals stale. Who saved a version cannot approve it.",
@@ -36,6 +37,7 @@ class RulesForm(forms.ModelForm):  # type: ignore[type-arg]
             "no_problems": "The chain is well formed, and the API of its own format accepts it.",
             "no_secrets": "Every message was searched and nothing was found.",
             "locks_export": "Downloads, share links and the API refuse content of a version that is not signed off.",
+            "external_writers": "Editors may have summaries written by the model of this installation. What is folded is sent to it.",
         }
         widgets = {"approvals": forms.NumberInput(attrs={"class": "input", "min": 0, "max": MOST_APPROVALS})}
 
