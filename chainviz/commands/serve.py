@@ -146,6 +146,8 @@ def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
         # an upload that stalls holds a thread; readers must still find one
         "threads": 48,
         "keepalive": 5,
+        # the most that gunicorn takes: a filter of the library is an address
+        "limit_request_line": 8190,
         "graceful_timeout": 10,
         "loglevel": "warning",
         "control_socket_disable": True,

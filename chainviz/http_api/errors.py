@@ -21,6 +21,8 @@ class NotPossible(ChainError):
     """Refused because of what the chain is now, not because of what was sent."""
 
 
+OF_OUR_CODE = {"data", "call"}
+"""Names in the place of a fault that are those of parameters of our functions."""
 CONFLICTS = (Conflict, Overlap, MovedOn, NotPossible, Lost)
 
 
@@ -42,10 +44,10 @@ def _refused(request: HttpRequest, error: Any) -> HttpResponse:
 def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
     """Tells the first of several faults."""
     first = error.errors[0]
-    where = ".".join(str(step) for step in first["loc"] if step != "data")
+    where = ".".join(str(step) for step in first["loc"] if step not in OF_OUR_CODE)
     text = first["msg"].removeprefix("Value error, ")
     return json_error(422, f"{where}: {text[:1].lower()}{text[1:]}." if where else f"{text}.", where)
 
 
 def _unreadable(request: HttpRequest, error: Any) -> HttpResponse:
-    return json_error(error.status_code)
+    return json_error(error.status_code, "The body is not valid JSON." if error.status_code == 400 else "", "body")

@@ -105,9 +105,14 @@ def upload(request: HttpRequest, asked: Query[UploadQuery]) -> Status[UploadShap
 @router.get("/uploads/{int:arrival_id}", response={200: UploadShape, REFUSALS: Error})
 @requires("upload")
 def upload_state(request: HttpRequest, arrival_id: int) -> UploadShape:
-    """How far the import of a large file is. Sending the same bytes again names all chains of the file."""
+    """How far the import of a large file is, then the chains that it added.
+
+    Sending the same bytes again names all chains of the file.
+    """
     arrival = arrival_for(request, arrival_id)
-    return upload_shape(request, arrival, [arrival.chain] if arrival.chain else [])
+    keys = arrival.added if arrival.chain_id is None else [arrival.chain_id]
+    chains = Chain.objects.visible_to(member_of(request)).filter(pk__in=keys).order_by("pk")
+    return upload_shape(request, arrival, list(chains))
 
 
 def _place(arrival: Arrival) -> str:

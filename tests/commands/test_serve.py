@@ -95,6 +95,7 @@ def assert_refuses(server: Server) -> None:
             assert answer.status in (400, 414)
             assert missing_headers(answer.headers) == []
             assert b"<script" not in answer.read()
+    assert server.get("/?q=" + "%C3%BC" * 1_300)[0] == 200, "a long filter"
 
 
 def test_from_nothing_to_a_page_and_again(tmp_path: Path) -> None:

@@ -99,6 +99,16 @@ def test_a_large_file_is_imported_by_a_job(program: Callable[..., Program], monk
     assert (later["state"], later["chains"][0]["id"]) == ("done", Chain.objects.get().pk)
 
 
+def test_a_large_file_names_all_chains_that_it_became(program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "BIG", 10)
+    editor = program()
+    asked = f"/uploads/{editor.upload(lines(3)).json()['id']}"
+    assert editor.get(asked).json()["chains"] == []
+    assert run_next_job()
+    keys = list(Chain.objects.order_by("pk").values_list("pk", flat=True))
+    assert [chain["id"] for chain in editor.get(asked).json()["chains"]] == keys and len(keys) == 3
+
+
 def test_a_file_that_is_no_chain_is_refused_with_its_place(program: Callable[..., Program]) -> None:
     editor = program()
     answer = editor.upload(b'{"messages": [\n{"role": }]}')
@@ -235,11 +245,11 @@ def test_a_pending_comment_is_its_authors_only(program: Callable[..., Program], 
 @pytest.mark.parametrize(
     ("body", "where"),
     [
-        (b"{", ""),
-        ({"options": 5}, "body.call.options"),
+        (b"{", "body"),
+        ({"options": 5}, "body.options"),
         ({"options": {"nonsense": 1}}, ""),
-        ({"draft": 10**30}, "body.call.draft"),
-        ({"note": "x" * 501}, "body.call.note"),
+        ({"draft": 10**30}, "body.draft"),
+        ({"note": "x" * 501}, "body.note"),
     ],
 )
 def test_what_cannot_be_read_is_named(program: Callable[..., Program], body: Any, where: str) -> None:

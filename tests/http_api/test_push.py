@@ -13,7 +13,7 @@ import pytest
 
 from chainviz.accounts.models import local_member
 from chainviz.accounts.tokens import create_token
-from chainviz.chains.models import Chain
+from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
 from chainviz.cli import main
 from chainviz.commands import push
@@ -168,10 +168,15 @@ def test_the_token_follows_no_redirect(server: str, tmp_path: Path, capsys: pyte
     assert "302" in capsys.readouterr().err
 
 
-def test_the_example_of_the_readme_prints_a_link(server: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_of_the_readme_prints_a_link(
+    server: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     section = (ROOT / "README.md").read_text().partition("## API")[2]
     example = re.search(r"```python\n(.*?)```", section, re.DOTALL)
     assert example is not None
     assert len(example[1].splitlines()) <= 10
     exec(compile(example[1], "README.md", "exec"), {"messages": STORY})
     assert capsys.readouterr().out.split() == [f"{server}/c/{Chain.objects.get().pk}/"]
+    monkeypatch.setattr(arrivals, "BIG", 10)
+    exec(compile(example[1], "README.md", "exec"), {"messages": STORY[:2]})
+    assert capsys.readouterr().out.split() == [f"{server}/upload/{Arrival.objects.get().pk}/"]
