@@ -15,7 +15,12 @@ from chainviz.sessions.fix import FixedChain, fix_session
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sessions", metavar="SESSION", nargs="+", help="the file of a session, or any transcript")
+    parser.add_argument(
+        "sessions",
+        metavar="SESSION",
+        nargs="+",
+        help="the file of a session, the folder of an OpenHands conversation, or any transcript",
+    )
     add_format(parser)
     names = ", ".join(provider.name for provider in PROVIDERS)
     parser.add_argument(

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from chainviz.core.errors import DocumentError, Refused
+from chainviz.sessions.event_folder import events_folder, read, write
 
 BACKUP = ".backup-"
 STAMP = "%Y%m%d-%H%M%S-%f"
@@ -14,33 +15,64 @@ STAMP = "%Y%m%d-%H%M%S-%f"
 
 def content_of(session: Path) -> bytes:
     try:
-        return session.read_bytes()
+        return read(events_folder(session)) if session.is_dir() else session.read_bytes()
     except OSError as error:
         raise DocumentError(f"{session} cannot be opened: {error.strerror or error}.") from None
 
 
 def write_back(session: Path, old: bytes, new: bytes) -> Path:
     """Returns the backup. Raises Refused where the session changed since it was read."""
-    target = session.resolve()
+    target = _target(session)
     part = target.with_name(f".{target.name}.part")
     backup = target.with_name(f"{target.name}{BACKUP}{datetime.now().strftime(STAMP)}")
     try:
-        part.write_bytes(new)
-        shutil.copystat(target, part)
-        if target.read_bytes() != old:
+        _prepare(target, new, part)
+        if content_of(target) != old:
             raise Refused(f"{session} changed while it was being fixed: the agent still runs. Stop it and try again.")
-        shutil.copy2(target, backup)
-        part.replace(target)
+        _exchange(target, part, backup)
     except OSError as error:
         raise DocumentError(f"{session} cannot be written: {error.strerror or error}.") from None
     finally:
-        part.unlink(missing_ok=True)
+        _remove(part)
     return backup
+
+
+def _target(session: Path) -> Path:
+    """What is replaced: the file, or the folder of a conversation's events."""
+    return events_folder(session.resolve()) if session.is_dir() else session.resolve()
+
+
+def _prepare(target: Path, new: bytes, part: Path) -> None:
+    _remove(part)
+    if target.is_dir():
+        write(target, new, part)
+        return
+    part.write_bytes(new)
+    shutil.copystat(target, part)
+
+
+def _exchange(target: Path, part: Path, backup: Path) -> None:
+    if not target.is_dir():
+        shutil.copy2(target, backup)
+        part.replace(target)
+        return
+    target.rename(backup)
+    try:
+        part.rename(target)
+    except OSError:
+        backup.rename(target)
+        raise
+
+
+def _remove(part: Path) -> None:
+    if part.is_dir():
+        shutil.rmtree(part)
+    part.unlink(missing_ok=True)
 
 
 def backups_of(session: Path) -> list[Path]:
     """The oldest first."""
-    target = session.resolve()
+    target = _target(session)
     return sorted(each for each in target.parent.iterdir() if each.name.startswith(f"{target.name}{BACKUP}"))
 
 
