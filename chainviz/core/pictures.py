@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
+from itertools import islice
 
-from chainviz.core.chain.messages import Binary, Image, Part, ToolResult
+from chainviz.core.chain.messages import Binary, Image, Message, Part, ToolResult
 from chainviz.core.dialects.patching import decode_base64, split_data_url
 
 Picture = Image | Binary
 
-MOST_BYTES, LONGEST_SIDE, LONGEST_OF_MANY = 5 * 1024 * 1024, 8000, 2000
+MOST_BYTES, LONGEST_SIDE, LONGEST_OF_MANY, MANY = 5 * 1024 * 1024, 8000, 2000, 20
+"""Bytes and pixels that Anthropic's API takes of a picture, pixels in a request with more than so many pictures."""
 _ENOUGH = 200_000
 """Base64 characters that hold the size of nearly every picture; a JPEG's comes after its preview."""
 
@@ -30,6 +33,12 @@ def measured(content: bytes) -> tuple[str, int, int] | None:
     return None
 
 
+def has_many_pictures(messages: Iterable[Message]) -> bool:
+    """Whether Anthropic's API takes less of each than of a few."""
+    found = (picture for message in messages for part in message.parts for picture in pictures_in(part))
+    return next(islice(found, MANY, None), None) is not None
+
+
 def bytes_and_sides(part: Picture) -> tuple[int, int, int]:
     """Bytes, width and height of a picture that the message holds; zeros for what it only names or nobody can read."""
     if isinstance(part, Binary):
@@ -48,6 +57,23 @@ def is_too_large(part: Picture) -> bool:
     """For Anthropic's API, which names the strictest limits."""
     count, width, height = bytes_and_sides(part)
     return count > MOST_BYTES or max(width, height) > LONGEST_SIDE
+
+
+def is_large(part: Picture) -> bool:
+    """Too large among many."""
+    return max(bytes_and_sides(part)[1:]) > LONGEST_OF_MANY
+
+
+def mime_of(part: Picture) -> tuple[str, str]:
+    """What a picture that the message holds is said to be, and what it is; "" where either is not known."""
+    if not isinstance(part, Image) or (split := split_data_url(part.url)) is None:
+        return "", ""
+    found = measured(decode_base64(split[1][:_ENOUGH]) or b"")
+    return split[0], found[0] if found else ""
+
+
+def is_empty(part: Picture) -> bool:
+    return isinstance(part, Image) and (split := split_data_url(part.url)) is not None and not split[1].strip()
 
 
 def _png(content: bytes) -> tuple[int, int] | None:

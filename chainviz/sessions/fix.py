@@ -15,7 +15,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
-from chainviz.sessions.records import Records, relinked, value_of, whole_records
+from chainviz.sessions.records import Records, relinked, value_of, whole_records, with_kept
 
 SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "pi_session": "anthropic"}
 """The provider that an agent with sessions in this format talks to."""
@@ -73,7 +73,8 @@ def fix_session(old: bytes, name: str, format: str | None = None, provider: Prov
         content = records.content
         fixed, chains = in_turn(chains_of(file), partial(_fixed, provider or _recorded(content)))
         new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
-    return FixedSession(old, new, records.damage, tuple(fixed))
+        links = get_format(file.chains[0].format).links
+    return FixedSession(old, with_kept(content, new, links) if links else new, records.damage, tuple(fixed))
 
 
 def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Records]:

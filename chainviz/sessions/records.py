@@ -103,7 +103,7 @@ def relinked(whole: Records, links: Links) -> Records:
     records, damage = list(whole.records), list(whole.damage)
     for place, before, latest in _without_parent([value_of(line) for _, line in records], links):
         number, line = records[place]
-        records[place] = number, _after(line, latest, links)
+        records[place] = number, _with(line, links.parent, latest)
         damage.append(f"Line {number:,} follows a record that the file does not hold; it follows line {records[before][0]:,} now.")
     return Records(tuple(records), tuple(damage))
 
@@ -121,10 +121,36 @@ def _without_parent(values: Sequence[dict[str, Any]], links: Links) -> Iterator[
         before, latest = place, own
 
 
-def _after(line: bytes, parent: str, links: Links) -> bytes:
+def with_kept(old: bytes, new: bytes, links: Links) -> bytes:
+    """A compaction names the record with which the kept part begins: where a fix replaced that one, it names what stands
+    there now."""
+    if not links.kept:
+        return new
+    lines = new.splitlines(keepends=True)
+    ids = [value_of(line).get(links.own) for line in lines]
+    before = [value_of(line).get(links.own) for line in old.splitlines()]
+    for place, line in enumerate(lines):
+        kept = value_of(line).get(links.kept)
+        if isinstance(kept, str) and kept in before and kept not in ids:
+            lines[place] = _with(line, links.kept, _in_place_of(kept, before, ids))
+    return b"".join(lines)
+
+
+def _in_place_of(gone: str, before: Sequence[Any], after: Sequence[Any]) -> str:
+    """The first new record right before the next old one that still stands; that one where there is no new one."""
+    stands = next((id for id in before[before.index(gone) :] if id is not None and id in after), None)
+    if stands is None:
+        return gone
+    place = after.index(stands)
+    while place and after[place - 1] not in before:
+        place -= 1
+    return str(after[place])
+
+
+def _with(line: bytes, member: str, id: str) -> bytes:
     text = line.decode()
     body = text.rstrip("\r\n")
-    return (replace_at(body, (links.parent,), quote(parent)) + text[len(body) :]).encode()
+    return (replace_at(body, (member,), quote(id)) + text[len(body) :]).encode()
 
 
 def value_of(line: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,28 @@ def told(number: int, text: str, **more: Any) -> dict[str, Any]:
     return line(number, "assistant", inner, **more)
 
 
+def pixels(width: int, height: int = 9) -> str:
+    """The beginning of a PNG of that size, in base64."""
+    size = width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    return b64encode(b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + size).decode()
+
+
+def showed(number: int, data: str, media_type: str = "image/png") -> dict[str, Any]:
+    source = {"type": "base64", "media_type": media_type, "data": data}
+    content = [{"type": "image", "source": source}, {"type": "text", "text": "See"}]
+    return line(number, "user", {"role": "user", "content": content})
+
+
+def thought(number: int, **more: Any) -> dict[str, Any]:
+    blocks = [{"type": "thinking", "thinking": "Hm", "signature": "EqQBCgIYAhIk"}]
+    return line(number, "assistant", {"id": f"msg_{number}", "type": "message", "role": "assistant", "content": blocks}, **more)
+
+
+def half(answer: dict[str, Any]) -> dict[str, Any]:
+    answer["message"]["content"][0]["content"] += " \ud83d"
+    return answer
+
+
 COMPACTED = {"isCompactSummary": True, "isVisibleInTranscriptOnly": True}
 CLAUDE: dict[str, Lines] = {
     "a result without its call after a compaction": [
@@ -64,6 +87,10 @@ CLAUDE: dict[str, Lines] = {
     "two processes that wrote at once": [
         said(0, "Look"), called(1, "t1"), called(2, "t9"), answered(3, "t1"), answered(4, "t9"), said(5, "And?")
     ],
+    "a picture that is called what it is not": [said(0, "Look"), showed(1, pixels(9), "image/jpeg"), told(2, "I see.")],
+    "a picture without content": [said(0, "Look"), showed(1, ""), told(2, "I see.")],
+    "an answer that was interrupted while it reasoned": [said(0, "Look"), thought(1), said(2, "Go on")],
+    "half of a character": [said(0, "Look"), called(1, "t1"), half(answered(2, "t1")), told(3, "Done.")],
     "a sub-agent's lines between a call and its end": [
         said(0, "Look"), called(1, "t1"), said(2, "Sub task", isSidechain=True), told(3, "Sub done", isSidechain=True),
         said(4, "And?"),
@@ -250,6 +277,48 @@ def test_events_of_openhands_stay_events_of_its_version(name: str, write: Callab
     assert all({"tool_name", "tool_call_id", "error"} <= each.keys() for each in after if each["kind"] == "AgentErrorEvent")
 
 
+def conversation(folder: Path, lines: Lines, name: str) -> Path:
+    """As OpenHands keeps it: a file for each event."""
+    (folder / "events").mkdir(parents=True)
+    (folder / "base_state.json").write_text("{}")
+    for number, value in enumerate(lines):
+        (folder / "events" / name.format(number=number, id=value["id"])).write_text(json.dumps(value))
+    return folder
+
+
+def held(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", OPENHANDS)
+def test_a_conversation_in_a_folder_is_fixed_event_by_event(name: str, tmp_path: Path) -> None:
+    """Its events stay numbered without a gap; those that did not change keep their bytes."""
+    session = conversation(tmp_path / "c0ffee", OPENHANDS[name], "event-{number:05d}-{id}.json")
+    before = held(session / "events")
+    assert main(["fix", "--check", str(session)]) == 1 and held(session / "events") == before
+    assert main(["fix", str(session)]) == 0
+    after = held(session / "events")
+    assert [each.split("-")[1] for each in sorted(after)] == [f"{number:05d}" for number in range(len(after))]
+    assert all(json.loads(text)["id"] in file for file, text in after.items())
+    assert len(set(after.values()) - set(before.values())) <= 1
+    lines = [json.loads(after[file]) for file in sorted(after)]
+    whole = tmp_path / "events.jsonl"
+    whole.write_bytes(json_lines(lines))
+    assert errors(whole, "openhands", "openai-chat") == [] and main(["fix", "--check", str(session)]) == 0
+    (backup,) = session.glob("events.backup-*")
+    assert held(backup) == before and sorted(path.name for path in session.iterdir())[0] == "base_state.json"
+    assert main(["fix", "--restore", str(session)]) == 0 and held(session / "events") == before
+
+
+def test_a_conversation_of_the_older_version_keeps_its_names(tmp_path: Path) -> None:
+    (lines,) = OPENHANDS_0.values()
+    session = conversation(tmp_path / "old", lines, "{number}.json")
+    assert main(["fix", str(session)]) == 0
+    assert sorted(held(session / "events")) == ["0.json", "1.json", "2.json", "3.json"]
+    (tmp_path / "none").mkdir()
+    assert main(["fix", str(tmp_path / "none")]) == 2
+
+
 def test_every_branch_and_sub_agent_is_fixed(tmp_path: Path, capsys: Any) -> None:
     session = tmp_path / "session.jsonl"
     aside = {"isSidechain": True, "agentId": "a7"}
@@ -266,6 +335,53 @@ def test_every_branch_and_sub_agent_is_fixed(tmp_path: Path, capsys: Any) -> Non
     assert len(after) == len(lines) + 3, "the branches share the result of their first call"
     assert len(list(tmp_path.glob("*.backup-*"))) == 1
     assert main(["fix", str(session)]) == 0 and capsys.readouterr().out.count("accepts it") == 3
+
+
+BOUNDARY = {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "logicalParentUuid": "u2"}
+
+
+def test_only_what_is_still_sent_after_a_compaction_is_fixed(tmp_path: Path) -> None:
+    session = tmp_path / "session.jsonl"
+    boundary = {"parentUuid": None, **SHARED, **BOUNDARY, "uuid": "u3"}
+    before = [said(0, "Look"), called(1, "t1"), said(2, "Are you there?")]
+    lines = [*before, boundary, said(4, "The summary.", **COMPACTED), answered(5, "t1"), told(6, "Done.")]
+    session.write_bytes(json_lines(lines))
+    assert main(["fix", str(session)]) == 0
+    after = [json.loads(each) for each in session.read_bytes().splitlines()]
+    assert after[:5] == lines[:5], "the open call before the compaction is not sent any more"
+    assert "t1" in after[5]["message"]["content"][0]["text"], "and its result is no result of anything that is sent"
+    assert main(["fix", "--check", str(session)]) == 0
+
+
+def entry(id: str, parent: str, role: str, content: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    return {"type": "message", "id": id, "parentId": parent, "message": {"role": role, "content": content, **more}}
+
+
+def test_the_part_that_a_compaction_kept_is_fixed_and_still_found(tmp_path: Path) -> None:
+    """Of a pi session: the first kept entry is a result whose call is not sent any more."""
+    session = tmp_path / "session.jsonl"
+    call = {"type": "toolCall", "id": "t1", "name": "bash", "arguments": {}}
+    text = {"type": "text", "text": "ok"}
+    session.write_bytes(json_lines([
+        entry("a", "", "user", [text]), entry("b", "a", "assistant", [call]),
+        entry("c", "b", "toolResult", [text], toolCallId="t1", toolName="bash", isError=False), entry("d", "c", "assistant", [text]),
+        {"type": "compaction", "id": "e", "parentId": "d", "summary": "So far", "firstKeptEntryId": "c"}, entry("f", "e", "user", [text]),
+    ]))  # fmt: skip
+    assert main(["fix", str(session)]) == 0
+    after = [json.loads(each) for each in session.read_bytes().splitlines()]
+    assert after[2]["message"]["role"] == "user" and after[4]["firstKeptEntryId"] == after[2]["id"]
+    assert main(["fix", "--check", str(session)]) == 0
+
+
+def test_pictures_that_are_too_large_beside_many_others_go(tmp_path: Path) -> None:
+    session = tmp_path / "session.jsonl"
+    few = [said(0, "Look"), showed(1, pixels(2001)), *(showed(n, pixels(9)) for n in range(2, 21)), told(21, "I see.")]
+    session.write_bytes(json_lines(few))
+    assert main(["fix", "--check", str(session)]) == 0
+    session.write_bytes(json_lines([*few, showed(22, pixels(9))]))
+    assert main(["fix", str(session)]) == 0
+    after = session.read_text()
+    assert after.count('"image"') == 20 and "2,001 × 9 pixels" in json.loads(after.splitlines()[1])["message"]["content"][0]["text"]
 
 
 SESSION = json_lines([said(0, "Look"), told(1, "One"), said(2, "And?"), told(3, "Two"), said(4, "Fine")]).splitlines()
@@ -309,7 +425,7 @@ def test_whole_records_of_a_damaged_line_stay(name: str, tmp_path: Path, capsys:
 
 def test_a_record_that_follows_one_that_was_never_written_follows_the_one_before_it(tmp_path: Path, capsys: Any) -> None:
     session = tmp_path / "session.jsonl"
-    aside = {"isSidechain": True, "agentId": "a7", "parentUuid": "elsewhere"}
+    aside: dict[str, Any] = {"isSidechain": True, "agentId": "a7", "parentUuid": "elsewhere"}
     lines = [said(0, "Look"), told(1, "One"), said(5, "Sub task", **aside), said(2, "And?", parentUuid="phantom"), told(3, "Two")]
     session.write_bytes(json_lines(lines))
     assert main(["fix", "--check", str(session)]) == 1

@@ -23,9 +23,9 @@ SERVER_CALL = Opaque("server_tool_use", '{"type": "server_tool_use", "id": "srvt
 SERVER_RESULT = Opaque("web_search_tool_result", '{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1"}')
 
 
-def picture(width: int) -> Message:
+def picture(width: int, mime: str = "image/png") -> Message:
     head = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + width.to_bytes(4, "big") + (9).to_bytes(4, "big")
-    return Message("human", (Image(data_url("image/png", head)), Text("look")))
+    return Message("human", (Image(data_url(mime, head)), Text("look")))
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,12 @@ def picture(width: int) -> Message:
         ([picture(8001)], [], ["image-too-large error"]),
         ([picture(2001)], [], ["image-large info"]),
         ([picture(2000)], [], []),
+        ([picture(9, "image/jpeg")], [], ["image-mislabelled error"]),
+        ([Message("human", (Image("data:image/png;base64,"), Text("look")))], [], ["image-empty error"]),
+        ([h("a \ud83d b")], [], ["text-surrogate error"]),
+        ([h("\U0001f600 \udc80")], [], []),
+        ([h(), ai(Thinking("hm", "s")), h()], ["content-missing error"], ["thinking-last-block error"]),
+        ([h(), ai(Thinking("hm", "s")), ai("x")], ["content-missing error"], []),
         ([h(), ai(Thinking("", "x", redacted=True), call("a")), tool("a")], [], []),
     ],
 )  # fmt: skip

@@ -25,7 +25,7 @@ from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.links import Links, uuid_of
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, Span, Unit
-from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.contract import COMPACT_SUMMARY, Format, Style
 
 _SESSION = ("sessionId", "session_id", "parentUuid")
 _SHARED = ("isSidechain", "agentId", "parent_tool_use_id", "userType", "cwd", "sessionId", "session_id", "version", "gitBranch")
@@ -132,7 +132,7 @@ def _is_aside(value: dict[str, Any]) -> bool:
 
 def _label(value: dict[str, Any]) -> str:
     if value.get("isCompactSummary"):
-        return "compact summary"
+        return COMPACT_SUMMARY
     return "meta" if value.get("isMeta") else ""
 
 

@@ -18,7 +18,7 @@ from chainviz.core.dialects.unit_groups import one_result_each
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.contract import COMPACT_SUMMARY, Format, Style
 
 _LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _TEXTS: dict[str, tuple[tuple[Role, Pointer], ...]] = {
@@ -49,7 +49,7 @@ class _Lines(ItemUnits):
         if place is None:
             return super().message(role, source)
         parts = tuple(part for held in self.owned(source) for part in held)
-        label = "compact summary" if first["type"] == "compacted" else ""
+        label = COMPACT_SUMMARY if first["type"] == "compacted" else ""
         return Message(place[0], parts, source=tuple(source), label=label)
 
     def parts_of(self, text: str, first: int) -> list[Part]:

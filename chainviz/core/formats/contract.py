@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +13,9 @@ from chainviz.core.documents.detection.recognition import Keys
 from chainviz.core.documents.links import Links
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, TextMember, Tree, Unit
+
+COMPACT_SUMMARY = "compact summary"
+"""The label of the message that stands for all before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,10 @@ class Format(Protocol):
         With source: only leaves that differ are patched (parts are matched by `origin`), ordinals, lead, unknown fields,
         key order and number spelling stay. Without: built with ordinal NEW. `message(role, write(m)) == m`.
         """
+
+    def sent_from(self, messages: Sequence[Message]) -> int:
+        """The place of the first message that a resumed session still sends: not what its last compaction left behind."""
+        return max((place for place, message in enumerate(messages) if message.label == COMPACT_SUMMARY), default=0)
 
     def losses(self, message: Message) -> tuple[str, ...]:
         """What the format has no place for when `message` is written without source, a sentence each."""

@@ -35,7 +35,7 @@ from chainviz.core.dialects.result_content import (
     new_result_content,
     read_result_content,
 )  # fmt: skip
-from chainviz.core.documents.json.edit import raw_at, replace_at
+from chainviz.core.documents.json.edit import parse, raw_at, replace_at
 from chainviz.core.documents.links import Links, uuid_of
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.formats.contract import Style
@@ -59,7 +59,7 @@ class PiSession(LeafFormat):
     blocks_at = _CONTENT
     packs = False
     lines = True
-    links = Links("id", "parentId", "")
+    links = Links("id", "parentId", "", kept="firstKeptEntryId")
     hints = ("message",)
 
     def is_message(self, value: object) -> bool:
@@ -128,8 +128,18 @@ class PiSession(LeafFormat):
         message = value["message"] if self.is_message(value) else {}
         return ": ".join(word for key in ("stopReason", "errorMessage") if (word := string_of(message, key)))
 
+    def sent_from(self, messages: Sequence[Message]) -> int:
+        """The summary takes the place of what is before the first kept entry, which lies before the summary's own."""
+        last = max((place for place, message in enumerate(messages) if message.label == "compaction"), default=0)
+        kept = _member(messages[last], "firstKeptEntryId") if messages else ""
+        return next((place for place in range(last, -1, -1) if kept and _member(messages[place], "id") == kept), last)
+
     def losses(self, message: Message) -> tuple[str, ...]:
         return losses(message, _ROOM)
+
+
+def _member(message: Message, key: str) -> str:
+    return string_of(parse(message.source[0].text), key) if message.source else ""
 
 
 def _content(value: Any, text: str, at: Pointer, role: Role) -> list[Located]:

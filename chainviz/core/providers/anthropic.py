@@ -138,6 +138,17 @@ LARGE_PICTURE = Rule(
     "image-too-large", "error", f"image exceeds 5 MB maximum, or image dimensions exceed max allowed size: {LONGEST_SIDE} pixels",
     "github.com/anthropics/claude-code/issues/13480", ("image-to-text",),
 )  # fmt: skip
+MISLABELLED_PICTURE = Rule(
+    "image-mislabelled", "error", "image.source.base64.data: Image does not match the provided media type",
+    "github.com/anthropics/claude-code/issues/11975", ("respell-media-type",),
+)  # fmt: skip
+EMPTY_PICTURE = Rule(
+    "image-empty", "error", "image.source.base64.data: image cannot be empty", REFERENCE, ("image-to-text",)
+)
+SURROGATE = Rule(
+    "text-surrogate", "error", "The request body is not valid JSON: no low surrogate in string",
+    "github.com/anthropics/claude-code/issues/558", ("respell-text",),
+)  # fmt: skip
 LARGISH_PICTURE = Rule(
     "image-large", "info",
     f"image dimensions exceed max allowed size for many-image requests: {LONGEST_OF_MANY} pixels; taken where there are few",
@@ -159,6 +170,12 @@ def _empty(excerpt: Excerpt, problem: Problem) -> Rule | None:
 def _last_block(excerpt: Excerpt, problem: Problem) -> Rule | None:
     """Assistant messages in a row are one turn to the API."""
     return None if excerpt.roles_around(problem.message)[1] == AI else LAST_BLOCK
+
+
+def _only_thinks(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    """An answer that was interrupted while it reasoned."""
+    is_broken = excerpt.message(problem).parts and _last_block(excerpt, problem)
+    return replace(LAST_BLOCK, fixes=("drop-empty",)) if is_broken else None
 
 
 RULES: dict[str, Choice] = {
@@ -184,6 +201,10 @@ RULES: dict[str, Choice] = {
     "large-image": LARGISH_PICTURE,
     "server-result-alone": SERVER_RESULT,
     "thinking-last": _last_block,
+    "says-nothing": _only_thinks,
+    "image-mislabelled": MISLABELLED_PICTURE,
+    "image-empty": EMPTY_PICTURE,
+    "lone-surrogate": SURROGATE,
     "odd-id": ID,
     "no-id": id_unlike("[a-zA-Z0-9_-]+", ID),
     "odd-name": NAME,

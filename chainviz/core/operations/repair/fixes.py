@@ -90,6 +90,11 @@ CHOICES: dict[str, tuple[str, str]] = {
     ),
     "wrap-arguments": ("Put the arguments into an object", 'They become {"value": …} with what they were inside; nothing is lost.'),
     "image-to-text": ("Put a note in its place", "The picture is dropped; a text says how large it was."),
+    "respell-media-type": ("Correct the media type", "The picture is called what its own first bytes say it is."),
+    "respell-text": (
+        "Replace half characters",
+        "Each half of a character, which a cut in the middle left, becomes �; nothing else of the text changes.",
+    ),
     "media-to-human": (
         "Move pictures and files to a human message",
         "They follow the results as a human message of their own; nothing is lost.",

@@ -17,6 +17,7 @@ from chainviz.core.formats.contract import Style
 from chainviz.core.operations.repair.fixes import Fix
 from chainviz.core.operations.repair.options import NO_FIX, RepairOptions
 from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.pictures import has_many_pictures
 from chainviz.core.providers.check import check
 from chainviz.core.providers.contract import Provider
 
@@ -48,8 +49,14 @@ class Goal:
 
     def errors(self, chain: MemoryChain) -> tuple[Problem, ...]:
         messages = (*chain.messages, NEXT) if self.resumes else chain.messages
-        problems = check(self.provider, parse(messages), chain.format)
+        problems = self._judged(check(self.provider, parse(messages), chain.format), chain)
         return tuple(each for each in problems if each.severity == "error" and each.message < len(chain.messages))
+
+    def _judged(self, problems: Iterator[Problem], chain: MemoryChain) -> Iterator[Problem]:
+        """What an API refuses only beside many other pictures is an error where they are in the same request."""
+        for each in problems:
+            is_refused = self.resumes and each.rule == "image-large" and has_many_pictures(chain.messages)
+            yield replace(each, severity="error", fixes=("image-to-text",)) if is_refused else each
 
 
 def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from chainviz.core.chain.chain import Chain, MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import Message
+from chainviz.core.chain.parse import parse
 from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks_signed
+from chainviz.core.formats import get_format
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 from chainviz.core.operations.repair.goal import Goal, reach
@@ -22,7 +25,8 @@ from chainviz.core.operations.repair.passes.calls import (
 )
 from chainviz.core.operations.repair.passes.items import fix_items, has_items
 from chainviz.core.operations.repair.passes.media import (
-    fix_large_pictures,
+    fix_media_types,
+    fix_pictures,
     fix_result_media,
     fix_texts_in_results,
     has_pictures,
@@ -33,7 +37,9 @@ from chainviz.core.operations.repair.passes.message_content import (
     fix_arguments,
     fix_empty,
     fix_end,
+    fix_surrogates,
     has_odd_arguments,
+    has_surrogates,
     says_nothing,
 )
 from chainviz.core.operations.repair.passes.results import fix_results
@@ -56,21 +62,21 @@ from chainviz.core.reference import parsed_by_reference
 
 PASSES = (
     fix_items, fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
-    fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_large_pictures,
+    fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_pictures, fix_media_types,
     fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
-    fix_names, fix_arguments, fix_end, fix_turns,
+    fix_names, fix_arguments, fix_surrogates, fix_end, fix_turns,
 )  # fmt: skip
 """No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (
-    fix_items, fix_user_calls, fix_server_results, fix_empty, fix_texts_in_results, fix_large_pictures, fix_result_media, fix_thinking,
-    fix_signed, fix_unsigned_calls, fix_arguments, fix_end,
+    fix_items, fix_user_calls, fix_server_results, fix_empty, fix_texts_in_results, fix_pictures, fix_media_types,
+    fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_arguments, fix_surrogates, fix_end,
 )  # fmt: skip
 """Those that read messages whose shape tells nothing."""
 
 
 LOOKS = (
     calls_by_user, has_lone_results, says_nothing, has_texts_in_results, has_pictures, has_result_media, reasons,
-    acts_unthinking, acts_unsigned, has_odd_arguments, thinks_signed, has_items,
+    acts_unthinking, acts_unsigned, has_odd_arguments, thinks_signed, has_items, has_surrogates,
 )  # fmt: skip
 """What these look for."""
 READING = 0.7
@@ -118,19 +124,26 @@ class Repair:
 
 
 def _for_provider(chain: Chain, goal: Goal) -> Outcome:
+    """Of a session that is to be resumed, only what is still sent is judged and fixed."""
     before = tuple(chain.slice(0, len(chain)))
-    reached = reach(goal, MemoryChain(before, chain.format, chain.surroundings), _worked)
-    changes = splices(_kept(before, reached.messages), reached.messages, len(before))
-    warnings = tuple(f"No fix ends this error: {problem.text}" for problem in reached.left)
+    start = get_format(chain.format).sent_from(before) if goal.resumes else 0
+    reached = reach(goal, MemoryChain(before[start:], chain.format, chain.surroundings), _worked)
+    after = (*before[:start], *reached.messages)
+    changes = splices(_kept(before, after), after, len(before))
+    left = "No fix ends this error after the compaction" if start else "No fix ends this error"
+    warnings = tuple(f"{left}: {problem.text}" for problem in reached.left)
     if any("sign-calls" in problem.fixes for problem in reached.left):
         warnings = (*warnings, UNSIGNABLE)
-    return Outcome(changes, tuple(_row(fix) for fix in reached.fixes), warnings)
+    sections = len(parse(before[:start]).sections) if start else 0
+    return Outcome(changes, tuple(_row(fix, sections) for fix in reached.fixes), warnings)
 
 
-def _row(fix: Fix) -> Decision:
+def _row(fix: Fix, sections: int = 0) -> Decision:
+    """`sections`: those before the part of the chain that was repaired."""
+    path = replace(fix.path, section=fix.path.section + sections)
     action = fix.choice if fix.accepted else f"left: {fix.choice}"
     after = fix.bytes_after if fix.accepted else fix.bytes_before
-    return Decision(str(fix.path), action, fix.problem, fix.bytes_before, after)
+    return Decision(str(path), action, fix.problem, fix.bytes_before, after)
 
 
 def _unknown_names(options: RepairOptions, fixes: list[Fix]) -> Iterable[str]:

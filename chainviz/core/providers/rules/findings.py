@@ -30,9 +30,18 @@ from chainviz.core.chain.messages import (
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.reasoning import is_emptied, is_unsigned
+from chainviz.core.chain.surrogates import has_lone_surrogate
 from chainviz.core.chain.tree import Section
 from chainviz.core.dialects.blocks.server_tools import lone_results
-from chainviz.core.pictures import LONGEST_OF_MANY, bytes_and_sides, is_too_large, pictures_in
+from chainviz.core.pictures import (
+    LONGEST_OF_MANY,
+    Picture,
+    bytes_and_sides,
+    is_empty,
+    is_too_large,
+    mime_of,
+    pictures_in,
+)
 from chainviz.core.providers.contract import IMAGE_ADDRESS, OPAQUE
 
 _WORD = re.compile(r"[a-zA-Z0-9_-]+")
@@ -66,6 +75,8 @@ def _found_in(message: Message, before: Role) -> Iterator[Found]:
     for part, each in enumerate(message.parts):
         for name, what in _found_in_part(each, role):
             yield name, part, what
+        if has_lone_surrogate(each):
+            yield "lone-surrogate", part, "has half of a character, which no JSON can carry"
         if isinstance(each, Text):
             text_before = text_before or bool(each.text.strip()) or is_blank(each)
         elif text_before and role == TOOL and isinstance(each, ToolResult):
@@ -149,3 +160,12 @@ def _found_in_media(part: Image | Binary | ToolResult, role: Role) -> Iterator[t
             yield "huge-image", size
         elif max(width, height) > LONGEST_OF_MANY:
             yield "large-image", size
+        yield from _found_in_bytes(picture)
+
+
+def _found_in_bytes(picture: Picture) -> Iterator[tuple[str, str]]:
+    said, is_really = mime_of(picture)
+    if is_empty(picture):
+        yield "image-empty", "has an empty picture"
+    elif is_really and said != is_really:
+        yield "image-mislabelled", f"has a picture that is {is_really} and is called {said[:40]}"

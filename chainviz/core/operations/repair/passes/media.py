@@ -5,24 +5,57 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from chainviz.core.chain.messages import HUMAN, TOOL, Message, Part, Text, ToolResult, is_blank
+from chainviz.core.chain.messages import HUMAN, TOOL, Image, Message, Part, Text, ToolResult, is_blank
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.pictures import Picture, bytes_and_sides, is_too_large, pictures_in
+from chainviz.core.pictures import (
+    Picture,
+    bytes_and_sides,
+    has_many_pictures,
+    is_empty,
+    is_large,
+    is_too_large,
+    mime_of,
+    pictures_in,
+)
 
 
 def has_pictures(message: Message) -> bool:
     return message.role in (HUMAN, TOOL) and any(map(pictures_in, message.parts))
 
 
-def fix_large_pictures(work: Worklist) -> None:
+def fix_pictures(work: Worklist) -> None:
+    """Those that are empty or too large for some APIs, which take less of each where there are many."""
+    is_many = has_many_pictures(message for _, message in work.read(has_pictures))
     for place, message in work.read(has_pictures):
         for i, part in enumerate(message.parts):
-            large = [picture for picture in pictures_in(part) if is_too_large(picture)]
-            if large:
+            held = pictures_in(part)
+            empty = [picture for picture in held if is_empty(picture)]
+            large = [picture for picture in held if is_too_large(picture) or (is_many and is_large(picture))]
+            if empty:
+                _offer(work, _Spot(place, i, part), _EMPTY, (_told(part, empty),))
+            elif large:
                 _offer(work, _Spot(place, i, part), _TOO_LARGE, (_told(part, large),))
     work.settle()
+
+
+def fix_media_types(work: Worklist) -> None:
+    for place, message in work.read(has_pictures):
+        for i, part in enumerate(message.parts):
+            named = tuple(map(_named, pictures_in(part)))
+            if named != pictures_in(part):
+                after = replace(part, media=named) if isinstance(part, ToolResult) else named[0]
+                _offer(work, _Spot(place, i, part), _MISLABELLED, (after,))
+    work.settle()
+
+
+def _named(picture: Picture) -> Picture:
+    """By what it is."""
+    said, is_really = mime_of(picture)
+    if not isinstance(picture, Image) or not is_really or said == is_really:
+        return picture
+    return replace(picture, url=f"data:{is_really}{picture.url.removeprefix(f'data:{said}')}")
 
 
 def _told(part: Part, large: list[Picture]) -> Part:
@@ -35,6 +68,8 @@ def _told(part: Part, large: list[Picture]) -> Part:
 
 def _in_words(picture: Picture) -> str:
     count, width, height = bytes_and_sides(picture)
+    if is_empty(picture):
+        return "[A picture without content stood here]"
     return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes stood here]"
 
 
@@ -82,6 +117,8 @@ class _Flaw(NamedTuple):
 
 
 _TOO_LARGE = _Flaw("image-too-large", "holds a picture that is too large for some APIs", "image-to-text")
+_EMPTY = _Flaw("image-empty", "holds a picture without content", "image-to-text")
+_MISLABELLED = _Flaw("image-mislabelled", "holds a picture that is called what it is not", "respell-media-type")
 _BLANK = _Flaw("empty-content", "has a text that says nothing", "drop-empty")
 _TEXT_FIRST = _Flaw("result-after-text", "has a text before a tool result", "results-first")
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from chainviz.core.chain.calls.arguments import fix_json, is_json, is_json_object
 from chainviz.core.chain.messages import AI, FREE_FORM, HUMAN, SYSTEM, Message, Part, Text, Thinking, ToolCall, is_blank
+from chainviz.core.chain.surrogates import has_lone_surrogate, without_surrogates
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 
@@ -81,6 +82,24 @@ def fix_empty(work: Worklist) -> None:
         )
         if work.offer(proposal):
             _drop(work, place, message, blank)
+    work.settle()
+
+
+def has_surrogates(message: Message) -> bool:
+    return any(map(has_lone_surrogate, message.parts))
+
+
+def fix_surrogates(work: Worklist) -> None:
+    """Only on demand: a program may write them as U+FFFD by itself."""
+    for place, message in work.read(has_surrogates):
+        about = work.about[place]
+        for i, part in enumerate(message.parts):
+            if not has_lone_surrogate(part):
+                continue
+            problem = f"{work.where(about)} has half of a character."
+            whole = (without_surrogates(part),)
+            if work.offer(Proposal("text-surrogate", about, i, "", problem, (part,), {"respell-text": whole}, False)):
+                work.edit(place).parts[i] = whole
     work.settle()
 
 
