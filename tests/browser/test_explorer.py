@@ -91,6 +91,15 @@ def test_enter_opens_the_focused_row(page: Any, live_server: Any, story: Chain) 
     expect(page.locator("#s1-p1 .node-line")).to_have_attribute("aria-expanded", "true")
 
 
+def test_tab_reaches_the_chain_past_an_outline_that_goes_on_while_one_tabs(page: Any, live_server: Any) -> None:
+    open_chain(page, live_server, make_chain(long_story(30, 20)))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="The chain")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator(".chart-box > summary")).to_be_focused()
+
+
 def test_sections_fold(page: Any, live_server: Any, story: Chain) -> None:
     open_chain(page, live_server, story)
     page.locator("#s1 > .node-line").click()

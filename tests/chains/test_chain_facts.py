@@ -100,3 +100,13 @@ def test_a_long_chain_is_drawn_from_sums_that_agree(monkeypatch: pytest.MonkeyPa
         assert point.stored == whole.points[point.turn - 1].stored
     assert sums.points[-1].turn == whole.points[-1].turn == 1_000
     assert "(mean)" in inspector(chain)
+
+
+def test_the_turn_at_which_a_long_chain_passes_the_window_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = make_chain([human("go"), *(message for n in range(600) for message in turn(n, 1_000, "word " * 40)), ai("done")])
+    whole = growth_of(stored(chain), 20_000)
+    monkeypatch.setattr(growth, "MOST_ROWS", 0)
+    sums = growth_of(stored(chain), 20_000)
+    assert whole is not None and sums is not None and whole.passing is not None
+    assert sums.passing == whole.passing
+    assert 256 < whole.passing.turn < 512

@@ -11,11 +11,13 @@ def token_text(size: int) -> str:
 
 
 def tokens_text(tokens: int) -> str:
-    """812, 96.2k, 1.4M."""
+    """812, 96.2k, 1.4M, 4.8B."""
     if tokens < 1_000:
         return str(tokens)
-    amount, unit = (tokens / 1_000, "k") if tokens < 999_950 else (tokens / 1_000_000, "M")
-    return f"{amount:.1f}{unit}" if amount < 1_000 else f"{amount:,.0f}{unit}"
+    for unit, size in (("k", 1_000), ("M", 1_000_000)):
+        if tokens < 999.95 * size:
+            return f"{tokens / size:.1f}{unit}"
+    return f"{tokens / 1_000_000_000:,.1f}B"
 
 
 def round_tokens_text(tokens: int) -> str:

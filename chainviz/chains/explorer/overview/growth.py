@@ -37,6 +37,8 @@ class Growth:
     is_mean: bool
     window: int | None
     """Of the recorded model."""
+    passing: Point | None
+    """The first turn after which the stored chain is larger than the window."""
 
     @property
     def turns(self) -> int:
@@ -45,11 +47,6 @@ class Growth:
     @property
     def most_recorded(self) -> int | None:
         return max((point.prompt for point in self.points if point.prompt is not None), default=None)
-
-    @property
-    def passing(self) -> Point | None:
-        """The first turn after which the stored chain is larger than the window."""
-        return next((point for point in self.points if self.window and point.stored > self.window), None)
 
     def table(self) -> list[Point]:
         """Some turns from the first to the last."""
@@ -64,16 +61,29 @@ class Growth:
 
 def growth_of(chain: StoredChain, window: int | None) -> Growth | None:
     """None for a chain of fewer than two turns."""
-    is_long = chain.outline.listing.total.rows > MOST_ROWS
-    points = tuple(_from_sums(chain) if is_long else _from_rows(chain))
-    return Growth(points, is_long, window) if len(points) > 1 else None
+    listing = chain.outline.listing
+    is_long = listing.total.rows > MOST_ROWS
+    if not is_long:
+        chain.outline.blocks.load_rows(entry.digest for entry in listing.rows)
+    points = tuple(_from_sums(chain) if is_long else _from_rows(chain, 0))
+    return Growth(points, is_long, window, _passing(chain, window) if window else None) if len(points) > 1 else None
 
 
-def _from_rows(chain: StoredChain) -> Iterator[Point]:
+def _passing(chain: StoredChain, window: int) -> Point | None:
+    """Of a long chain only the block in which it happens is read."""
+    ends = enumerate(chain.outline.listing.row_ends)
+    begin = next((index for index, end in ends if estimated_tokens(end.size) > window), None)
+    if begin is None:
+        return None
+    return next((point for point in _from_rows(chain, begin) if point.stored > window), None)
+
+
+def _from_rows(chain: StoredChain, begin: int) -> Iterator[Point]:
+    """The turns from a block of the outline on."""
     outline = chain.outline
-    outline.blocks.load_rows(entry.digest for entry in outline.listing.rows)
-    turn = message = size = 0
-    for index in range(len(outline.listing.rows)):
+    before = outline.listing.rows_before(begin)
+    turn, message, size = before.pairs, before.messages, before.size
+    for index in range(begin, len(outline.listing.rows)):
         for row in outline.row_block(index).rows:
             size += row.size
             if not row.kind.is_header:
