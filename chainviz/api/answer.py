@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
 
+from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats.contract import RegisteredSection
-from chainviz.core.toolchain import ParsedAnswer, ParseOptions, parse_answer
+from chainviz.core.toolchain import ParsedAnswer, ParseOptions, ResultOptions, parse_answer
 from chainviz.core.toolchain.answer import USUAL
+
+AnyOptions = TypeVar("AnyOptions", ParseOptions, ResultOptions)
 
 
 def parse(text: str, sections: Sequence[str] | None = None, **options: Any) -> ParsedAnswer:
@@ -18,4 +22,13 @@ def parse(text: str, sections: Sequence[str] | None = None, **options: Any) -> P
     of what comes back gives the values or the error (`parse`), and the text of the prompt (`describe_structure`).
     """
     registered = USUAL if sections is None else tuple(map(RegisteredSection, sections))
-    return parse_answer(text, ParseOptions(sections=registered, **options))
+    return parse_answer(text, made_with(ParseOptions, {"sections": registered, **options}))
+
+
+def made_with(kind: type[AnyOptions], options: Mapping[str, Any]) -> AnyOptions:
+    """Returns options of a kind. Raises OptionsError for a name or a word that is none of them."""
+    known = [field.name for field in fields(kind)]
+    for name in options:
+        if name not in known:
+            raise OptionsError(f"There is no option “{name[:40]}”; there are {', '.join(known)}.")
+    return kind(**options)

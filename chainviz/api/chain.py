@@ -12,6 +12,7 @@ from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
+from chainviz.api.answer import made_with
 from chainviz.api.file import ChainFile, FileSurroundings, open_file
 from chainviz.api.state import next_call_of, state_of_chain
 from chainviz.api.summary_writer import write_summaries_with
@@ -191,7 +192,7 @@ class Chain:
         section), `empty_when_all_failed`, `go_compatible`. Results have the types that the file's tool schemas give them.
         """
         schemas = NO_SCHEMAS if self.is_moved else tool_schemas(members_beside(self.file.context(self.loaded)))
-        text_format, how = get_text_format(as_), ResultOptions(**options)
+        text_format, how = get_text_format(as_), made_with(ResultOptions, options)
         pairs = (pair for section in self.tree.sections for pair in section.body if pair.ai is not None and pair.ai.calls)
         return [format_results(*stored_outputs(pair, schemas), text_format, how) for pair in pairs]
 
@@ -302,21 +303,30 @@ class Result:
 
 
 def load(
-    source: str | Path | bytes | Sequence[Mapping[str, Any]], format: str = "", *, salvage: bool = False
+    source: str | Path | bytes | bytearray | Sequence[Mapping[str, Any]], format: str = "", *, salvage: bool = False
 ) -> list[Chain]:
     """Returns the chains of a file (a path or its bytes), or the one that a list of message dicts is.
 
     `format` overrides detection; `salvage` takes the complete messages of a file that is cut off. Raises DocumentError, one
-    sentence with line and column where there is a place, for what is no chain.
+    sentence with line and column where there is a place, for what is no chain, and OptionsError for a source of another kind.
     """
     match source:
-        case bytes():
-            file = open_file(source, "", format or None, salvage=salvage)
+        case bytes() | bytearray():
+            file = open_file(bytes(source), "", format or None, salvage=salvage)
         case str() | Path():
             file = open_file(Path(source), str(source), format or None, salvage=salvage)
+        case list() | tuple():
+            file = open_file(_as_json(source), "", format or None)
         case _:
-            file = open_file(json.dumps(list(source)).encode(), "", format or None)
+            raise OptionsError(f"load takes a path, bytes or a list of messages, not {type(source).__name__}.")
     return chains_of(file)
+
+
+def _as_json(messages: Sequence[Mapping[str, Any]]) -> bytes:
+    try:
+        return json.dumps(messages).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise OptionsError(f"The messages cannot be written as JSON: {error}.") from None
 
 
 def chains_of(file: ChainFile) -> list[Chain]:

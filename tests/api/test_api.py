@@ -13,7 +13,7 @@ import pytest
 
 import chainviz
 from chainviz.cli import main
-from chainviz.core.errors import DocumentError, OptionsError, PathError
+from chainviz.core.errors import ChainError, DocumentError, OptionsError, PathError
 from tests import ROOT
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"bay": 4}'}}
@@ -96,8 +96,38 @@ def test_what_cannot_be_is_one_sentence(file: Path) -> None:
         chain.problems(provider="nobody")
     with pytest.raises(PathError, match="s9"):
         chain.apply("edit", action="delete", path="s9")
-    with pytest.raises(DocumentError, match="cannot be opened"):
-        chainviz.load("none.json")
+    with pytest.raises(OptionsError, match="There is no estimate “Guess”"):
+        chain.simulate({}, ["Guess"])
+    with pytest.raises(OptionsError, match="There is no option “colour”"):
+        chain.observations(colour="red")
+    with pytest.raises(OptionsError, match="There is no option “colour”"):
+        chainviz.parse("hm", colour="red")
+    with pytest.raises(OptionsError, match="The option syntax is one of json, yaml"):
+        chainviz.parse("hm", syntax="toml")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("none.json", "none.json cannot be opened"),
+        ("a\0b", "cannot be opened: embedded null byte"),
+        (None, "not NoneType"),
+        (7, "load takes a path, bytes or a list of messages, not int"),
+        ({"messages": MESSAGES}, "not dict"),
+        ([{"role": "user", "content": b"x"}], "Object of type bytes is not JSON serializable"),
+        ([], "The list of messages is empty"),
+        (["hello"], "there is no list of messages in it"),
+        (b"", "The file is empty"),
+    ],
+)
+def test_what_is_no_chain_is_one_sentence(source: Any, said: str) -> None:
+    with pytest.raises(ChainError, match=said) as caught:
+        chainviz.load(source)
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_may_be_of_either_kind(file: Path) -> None:
+    assert chainviz.load(bytearray(file.read_bytes()))[0].messages == chainviz.load(file)[0].messages
 
 
 def test_a_comparison_prints_and_counts(file: Path) -> None:

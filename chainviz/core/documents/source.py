@@ -125,8 +125,8 @@ def open_source(origin: Path | str | bytes) -> Source:
         try:
             file = Path(origin).open("rb")  # noqa: SIM115
             size = file.seek(0, 2)
-        except OSError as error:
-            raise DocumentError(f"{origin} cannot be opened: {error.strerror or error}.") from None
+        except (OSError, ValueError) as error:  # the second: a name that no file can have
+            raise DocumentError(f"{origin} cannot be opened: {getattr(error, 'strerror', None) or error}.") from None
     try:
         return _as_utf8(file, size)
     except BaseException:

@@ -51,7 +51,7 @@ def get_operation(name: str) -> Operation[Any]:
     found = operation_named(name)
     if found is None:
         known = ", ".join(operation.name for operation in OPERATIONS)
-        raise OptionsError(f"There is no operation “{name[:40]}”; there are {known}.")
+        raise OptionsError(f"There is no operation “{str(name)[:40]}”; there are {known}.")
     return found
 
 

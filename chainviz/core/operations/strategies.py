@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Shape
+from chainviz.core.errors import OptionsError
 from chainviz.core.operations.compact import Compact, CompactOptions
 from chainviz.core.operations.compact.estimates import Estimate, RedactionEstimate, SummaryEstimate
 from chainviz.core.operations.compact.simulation import Line
@@ -34,7 +35,10 @@ def strategy_of(options: CompactOptions | Mapping[str, Any], context: Context | 
 def simulation_lines(
     messages: Sequence[Shape], strategies: Mapping[str, Strategy], estimates: Collection[str] = tuple(ESTIMATES)
 ) -> list[Line]:
-    """The chain as it is, each strategy by its name, and the estimates that are named."""
+    """The chain as it is, each strategy by its name, and the estimates that are named. Raises OptionsError for an unknown one."""
+    for name in estimates:
+        if name not in ESTIMATES:
+            raise OptionsError(f"There is no estimate “{name[:40]}”; there are {', '.join(ESTIMATES)}.")
     return [
         Line(PLAIN),
         *(Line(name, strategy) for name, strategy in strategies.items()),

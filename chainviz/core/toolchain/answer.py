@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
+from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
 from chainviz.core.text_formats.contract import FoundSection, ParsedText, RegisteredSection, TextFormat
 from chainviz.core.text_formats.line_index import LineIndex
@@ -30,6 +32,11 @@ class ParseOptions:
     syntax: SyntaxName = "json"
     schemas: Mapping[str, Schema] = field(default_factory=dict)
     """Of arguments, by tool."""
+
+    def __post_init__(self) -> None:
+        """OptionsError for a word that is none of the choices."""
+        if self.syntax not in get_args(SyntaxName):
+            raise OptionsError(f"The option syntax is one of {', '.join(get_args(SyntaxName))}.")
 
 
 DEFAULT = ParseOptions()
