@@ -9,8 +9,8 @@ from chainviz.core.chain.messages import SYSTEM, Image, Message, Opaque, Thinkin
 from chainviz.core.chain.parse import parse
 from chainviz.core.dialects.patching import data_url
 from chainviz.core.operations.repair import CHOICES, RepairOptions, repaired
-from chainviz.core.providers import provider_problems
 from tests.core.pictures import ai, call
+from tests.core.provider_problems import provider_problems
 from tests.core.strategies import messages
 
 GIF = Image(data_url("image/gif", b"GIF89a" + (9000).to_bytes(2, "little") + (20).to_bytes(2, "little")))

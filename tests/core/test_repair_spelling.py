@@ -6,7 +6,7 @@ from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.chain.parse import parse
 from chainviz.core.operations.repair import RepairOptions, propose, repaired
-from chainviz.core.providers import provider_problems
+from tests.core.provider_problems import provider_problems
 
 LONG = "x" * 90
 CHAIN = (

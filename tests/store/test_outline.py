@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
-from chainviz.core.providers import provider_problems
 from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice
 from chainviz.store.content.runs import RunWriter
 from chainviz.store.models import History, Run
@@ -26,6 +25,7 @@ from chainviz.store.outline.rows import OPENING, unpack_problem
 from chainviz.store.outline.rules.late_results import late_results
 from chainviz.store.outline.rules.section_rules import SectionRules
 from chainviz.store.outline.update import OutlineEditor
+from tests.core.provider_problems import provider_problems
 from tests.store.stub import STUB
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stub_format")]

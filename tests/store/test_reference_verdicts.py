@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
-from chainviz.core.providers import provider_problems
 from chainviz.store.content.pieces import Piece, PlacedMessage
 from chainviz.store.outline.blocks import PackedBlock, unpack_rows, unpack_sections
 from chainviz.store.outline.build import OutlineBuilder
@@ -16,6 +15,7 @@ from chainviz.store.outline.cache import BlockReader
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rules.late_results import late_results
 from tests.core.cases import FILES, read_messages
+from tests.core.provider_problems import provider_problems
 from tests.shared_folder import CASES
 from tests.store.test_outline import in_order, problems
 

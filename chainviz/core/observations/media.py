@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import Binary, Message
 from chainviz.core.dialects.patching import split_data_url
 from chainviz.core.observations.contract import ObservedMessage
-from chainviz.core.observations.reader import Recognition, walk
 from chainviz.core.pictures import Picture, bytes_and_sides, pictures_in
 
 
@@ -30,12 +28,6 @@ class Medium:
     """In pixels; 0 where the content does not say."""
     url: str = ""
     """The address outside the chain; "" for what the chain holds."""
-
-
-def media_of(chain: Chain, recognition: Recognition, start: int = 0, stop: int | None = None) -> Iterator[Medium]:
-    """Of the messages `start` to `stop`."""
-    for place, message, observed in walk(chain, recognition, start, stop):
-        yield from media_in(place, message, observed)
 
 
 def media_in(place: int, message: Message, observed: Iterable[ObservedMessage]) -> Iterator[Medium]:

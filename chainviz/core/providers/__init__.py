@@ -7,8 +7,6 @@ finds what an API's message is about.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import ChainAST
@@ -41,12 +39,6 @@ PROVIDERS: tuple[Provider, ...] = (
     OLLAMA_PROVIDER,
     VLLM_PROVIDER,
 )
-
-
-def provider_problems(tree: ChainAST[Message], format: str = "") -> Iterator[Problem]:
-    """What all providers say, section by section."""
-    for _, problem in check_all(PROVIDERS, tree, format):
-        yield problem
 
 
 def verdicts(tree: ChainAST[Message], format: str = "") -> dict[str, Verdict]:

@@ -7,8 +7,8 @@ import random
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Text, ToolCall, ToolResult
 from chainviz.core.observations.contract import CallPlace
-from chainviz.core.observations.media import media_of
-from chainviz.core.observations.reader import Recognition, called_tools, observe
+from chainviz.core.observations.media import Medium, media_in
+from chainviz.core.observations.reader import Recognition, called_tools, observe, walk
 from tests.core.test_linear import StoredChain
 from tests.cpu import cpu_seconds
 
@@ -105,13 +105,17 @@ def test_a_window_in_a_long_pair_reads_only_its_messages_and_the_one_with_the_ca
     assert chain.read == {1, *range(400, 410)}
 
 
+def media_of(chain: MemoryChain) -> list[Medium]:
+    return [medium for place, message, observed in walk(chain, RECOGNITION) for medium in media_in(place, message, observed)]
+
+
 def test_media_are_listed_with_their_tool_and_nothing_is_loaded() -> None:
-    found = list(media_of(MemoryChain(CHAIN), RECOGNITION))
+    found = media_of(MemoryChain(CHAIN))
     assert [(each.message, each.part, each.tool, each.mime, each.width, each.height, each.url) for each in found] == [
         (2, 1, "a", "image/png", 2, 3, ""), (9, 0, "d", "", 0, 0, REMOTE.url),
     ]  # fmt: skip
     other = MemoryChain((h("look", Binary("application/pdf", b"12345")),))
-    (pdf,) = media_of(other, RECOGNITION)
+    (pdf,) = media_of(other)
     assert (pdf.tool, pdf.mime, pdf.size) == ("", "application/pdf", 5)
 
 
