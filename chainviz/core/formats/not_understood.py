@@ -23,6 +23,7 @@ TOOLS = frozenset((
     "tool_calls", "toolCalls", "toolInvocations", "tool_invocations", "tool_uses", "function_call", "function_calls",
     "functionCalls", "tool_results", "toolResults", "tool_outputs", "tool_responses",
 ))  # fmt: skip
+_NOTHING = (None, "", [], {})
 READ = 12
 """Messages that tell what the format reads."""
 BEGINNING = 60
@@ -31,12 +32,15 @@ BEGINNING = 60
 
 def not_understood(source: Source, found: FoundList, format: Format) -> Iterator[str]:
     """A sentence for each field."""
-    beside = {key: text for key, value in found.sample.beside.items() if key in INSTRUCTIONS and (text := _text(value))}
+    beside = {key: value for key, value in found.sample.beside.items() if key in INSTRUCTIONS and value not in _NOTHING}
     inside = {key for value in found.sample.values if isinstance(value, dict) for key in value if key in TOOLS and value[key]}
     messages = _first(source, found, format) if beside or inside else []
     said = "\n".join(map(text_of, messages))
-    for key, text in beside.items():
-        if text[:BEGINNING] not in said:
+    for key, value in beside.items():
+        text = _text(value)
+        if isinstance(value, int | float):
+            yield f"The field “{key}” beside the messages holds {value!r} instead of instructions, which is not shown."
+        elif text[:BEGINNING] not in said:
             yield f"The field “{key}” beside the messages holds instructions that are not shown as a message."
     if inside and not any(_has_tools(message) for message in messages):
         for key in sorted(inside):
