@@ -225,6 +225,17 @@ def test_items_of_responses(state: str, messages: Messages) -> None:
     assert state_of("openai-responses", "openai_responses", {"input": messages}) == state
 
 
+@pytest.mark.parametrize(("state", "messages"), RESPONSES)
+def test_items_in_a_rollout_are_judged_like_those_of_a_request(state: str, messages: Messages) -> None:
+    lines = [
+        {"timestamp": "2026-01-01", "type": "response_item", "payload": {"type": "message", **each}}
+        for each in messages
+    ]
+    (chain,) = chainviz.load("\n".join(map(json.dumps, lines)).encode())
+    assert chain.format == "codex_rollout"
+    assert chain.verdict("openai-responses").state == state
+
+
 def test_messages_of_ollama() -> None:
     def state(**members: Any) -> str:
         return state_of(

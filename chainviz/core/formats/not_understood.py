@@ -23,7 +23,7 @@ TOOLS = frozenset((
     "tool_calls", "toolCalls", "toolInvocations", "tool_invocations", "tool_uses", "function_call", "function_calls",
     "functionCalls", "tool_results", "toolResults", "tool_outputs", "tool_responses",
 ))  # fmt: skip
-_NOTHING = (None, "", [], {})
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
 READ = 12
 """Messages that tell what the format reads."""
 BEGINNING = 60

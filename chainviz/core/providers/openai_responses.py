@@ -10,7 +10,7 @@ from dataclasses import replace
 from chainviz.core.providers.contract import Called, Choice, Provider, WireFault
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike, unless_elsewhere
-from chainviz.core.providers.wire.responses import KINDS, TEXT_BETWEEN, check_wire
+from chainviz.core.providers.wire.responses import KINDS, TEXT_BETWEEN, check_session, check_wire
 
 REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
 
@@ -78,6 +78,7 @@ PROVIDER = Provider(
     clients=frozenset(("openai_responses", "codex_rollout")),
     kinds=KINDS,
     wire=check_wire,
+    sessions={"codex_rollout": check_session},
 )
 
 INTERLEAVED = Rule(

@@ -90,10 +90,21 @@ KINDS = _OTHERS | {"input_file", "input_audio", "refusal", "output_refusal"}
 
 
 def check_wire(message: Message) -> Iterator[WireFault]:
-    items = [parse(fragment.text) for fragment in message.source if fragment.ordinal != SLOT]
+    yield from _in_items(message, [parse(fragment.text) for fragment in message.source if fragment.ordinal != SLOT])
+
+
+def check_session(message: Message) -> Iterator[WireFault]:
+    """The same for lines that hold an item under `payload`; lines of another type stand for a text, which is no item."""
+    lines = [parse(fragment.text) for fragment in message.source]
+    yield from _in_items(
+        message, [line.get("payload") if string_of(line, "type") == "response_item" else None for line in lines]
+    )
+
+
+def _in_items(message: Message, items: Sequence[Any]) -> Iterator[WireFault]:
     part = 0
     for place, item in enumerate(items):
-        found = (*_faults(item), *_reasoning_faults(items[:place], item, items[place + 1 :]))
+        found = () if item is None else (*_faults(item), *_reasoning_faults(items[:place], item, items[place + 1 :]))
         at = part if part < len(message.parts) else None
         for rule, what in found:
             yield WireFault("", at, what, rule=rule)
