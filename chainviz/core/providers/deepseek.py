@@ -74,6 +74,7 @@ _TEXT = frozenset(("text",))
 FORM = ChatForm(
     fields=frozenset(("reasoning_content", "prefix")),
     parts={"system": _TEXT, "user": _TEXT, "assistant": _TEXT, "tool": _TEXT},
+    value=Rule("field-type", "error", "invalid type or value", REFERENCE),
     role=ROLE,
     content_type=Rule("content-type", "error", "invalid type: expected a string or a list of content parts", REFERENCE),
     content_missing=Rule("content-missing", "error", "missing field `content`", REFERENCE, ("drop-empty",)),

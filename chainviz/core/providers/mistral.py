@@ -88,6 +88,7 @@ _CHUNKS = frozenset(("text", "image_url", "document_url", "file", "reference", "
 FORM = ChatForm(
     fields=frozenset(("prefix", "index")),
     parts={"system": frozenset(("text", "thinking")), "user": _CHUNKS, "assistant": _CHUNKS, "tool": _CHUNKS},
+    value=Rule("field-type", "error", "Input should be valid", REFERENCE),
     role=ROLE,
     content_type=_CONTENT,
     content_missing=Rule("content-missing", "error", "Field required: content", REFERENCE, ("drop-empty",)),

@@ -131,6 +131,7 @@ FORM = ChatForm(
         "assistant": frozenset(("text", "refusal")),
         "tool": frozenset(("text", "image_url")),
     },
+    value=Rule("field-type", "error", "Invalid type or value in 'messages'", REFERENCE),
     role=ROLE,
     content_type=Rule(
         "content-type", "error", "Invalid type for 'content': expected one of a string or array of objects", REFERENCE

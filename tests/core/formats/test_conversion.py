@@ -146,3 +146,15 @@ def test_attached_texts_go_into_their_places() -> None:
     assert json.loads(call.arguments) == {"text": 'two\nlines "here"'}
     assert answered.parts[0].content == f"attachment://{'f' * 32}"  # type: ignore[union-attr]
     assert chain.messages[0].parts[0] == Text(f"Read attachment://{hashes[0]}."), "the log itself stays as it is"
+
+
+def test_a_free_form_call_is_written_as_openai_takes_it() -> None:
+    items = [
+        {"role": "user", "content": "hi"},
+        {"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch", "input": "*** Begin"},
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "Done"},
+    ]
+    chain = load(json.dumps({"input": items}).encode())[0].convert("openai_chat").chain
+    (call,) = json.loads(chain.to_bytes())[1]["tool_calls"]
+    assert call == {"id": "c1", "type": "custom", "custom": {"name": "apply_patch", "input": "*** Begin"}}
+    assert chain.verdict("openai-chat").text == "accepted"

@@ -57,7 +57,7 @@ SHOWN: dict[str, tuple[str, list[str]]] = {
         FINE + "said by the check of the state", FINE + "said by the check of the state", "orphan-result s1.p1.m1.c0",
     ]),
     "claude_code/broken_truncated.jsonl": ("anthropic", [
-        FINE + "a resumed session begins like this", "pending-call s1.p1.m0.c0", WARNED + "Line 4, column 1",
+        FINE + "a resumed session begins like this", "pending-call s1.p1.m0.c0", WARNED + "Line 4, column 75",
     ]),
     "codex_rollout/broken_aborted.jsonl": ("openai_responses", [
         "pending-call s1.p1.m0.c0", "bad-arguments s1.p1.m0.c0", "orphan-result s2.p1.m1.c0", "not-understood s2.p1.m2.c0",

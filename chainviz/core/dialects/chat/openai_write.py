@@ -8,6 +8,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import (
     AI,
+    FREE_FORM,
     HUMAN,
     TOOL,
     Binary,
@@ -155,6 +156,9 @@ def call_text(part: ToolCall, shape: Any, speller: Speller) -> str:
         return speller.object({**members, "function": speller.quote(part.name), "arguments": arguments})
     if not part.has_function:
         return speller.object(members)
+    if part.type == FREE_FORM:
+        free = {"name": speller.quote(part.name), "input": speller.quote(part.arguments)}
+        return speller.object({**members, "custom": speller.object(free)})
     inner = {"name": speller.quote(part.name), "arguments": arguments}
     if isinstance(model.get("function"), dict) and isinstance(model["function"].get("arguments"), dict) and is_json(part.arguments):
         inner["arguments"] = part.arguments

@@ -66,6 +66,7 @@ class ChatForm:
     content_missing: Rule
     part_type: Rule
     member: Rule
+    value: Rule
     role: Rule
     empty_content: Rule | None = None
     empty_calls: Rule | None = None
@@ -88,7 +89,7 @@ class ChatForm:
             case "part":
                 return self._part(*fault.detail.split(":", 1))
             case "short-part":
-                return None if self.short_parts else self.member
+                return None if self.short_parts else self.value
             case "role":
                 return None if fault.detail in self.parts or fault.detail in self.other_roles else self.role
             case name:
@@ -146,7 +147,8 @@ def _named(found: Iterable[Misfit], place: Pointer, does: str) -> Iterator[Named
             key = str(misfit.place[-1]) if misfit.place else ""
             yield "field", place, f"{does} {misfit.what}, which is not checked", key
         else:
-            yield "arguments" if misfit.place[-1:] == ("arguments",) else "member", place, f"{does} {misfit.what}", ""
+            name = "member" if misfit.how == "missing" else "value"
+            yield "arguments" if misfit.place[-1:] == ("arguments",) else name, place, f"{does} {misfit.what}", ""
 
 
 def _content_faults(content: list[Any], role: str) -> Iterator[Named]:
