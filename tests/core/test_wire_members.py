@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import chainviz
+from chainviz.core.providers import PROVIDERS
 
 Messages = list[dict[str, Any]]
 ASKED = {"role": "user", "content": "hi"}
@@ -100,6 +101,16 @@ def test_a_fault_is_told_at_its_block_and_once() -> None:
     assert found == ["arguments-no-object s1.p1.m0.c1", "field-type s1.p1.m1.c0"]
     (chain,) = chainviz.load(session({"role": "user", "content": None}, *split[:1]))
     assert [problem.rule for problem in chain.problems("anthropic")] == ["content-missing"]
+
+
+def test_a_word_in_place_of_a_picture_is_accepted_by_no_provider() -> None:
+    def verdicts(data: str) -> set[str]:
+        message = image(type="base64", media_type="image/png", data=data)
+        (chain,) = chainviz.load(json.dumps({"messages": [message]}).encode(), format="anthropic")
+        return {chain.verdict(provider.name).state for provider in PROVIDERS}
+
+    assert verdicts(PICTURE) == {"accepted"}
+    assert verdicts("[removed]") == {"rejected", "unchecked"}
 
 
 def called(**members: Any) -> Messages:

@@ -45,6 +45,9 @@ from chainviz.core.pictures import (
 from chainviz.core.providers.contract import IMAGE_ADDRESS, OPAQUE
 
 _WORD = re.compile(r"[a-zA-Z0-9_-]+")
+_DATA = re.compile(r"data:[^,]*;base64,[A-Za-z0-9+/_\s-]+={0,2}\s*")
+_BEGINNING = 200
+"""Characters of a data: URL that tell whether a picture is in it, or only a word in its place."""
 SCHEMES = frozenset(("http", "https", "gs", "s3"))
 """Of addresses that the APIs fetch themselves, each some of them."""
 SAFE_ID, LONGEST_ID, LONGEST_NAME = 40, 64, 64
@@ -151,8 +154,12 @@ def _found_in_media(part: Image | Binary | ToolResult, role: Role) -> Iterator[t
     if isinstance(part, ToolResult) and part.media:
         yield "result-media", "has an image or a file in a tool result"
     for picture in pictures_in(part):
-        scheme, found, _ = picture.url.partition("://") if isinstance(picture, Image) else ("", "", "")
-        if found and scheme.lower() not in SCHEMES:
+        url = picture.url if isinstance(picture, Image) else ""
+        scheme, found, _ = url.partition("://")
+        if url.startswith("data:"):
+            if not _DATA.fullmatch(url[:_BEGINNING]):
+                yield IMAGE_ADDRESS, "has an image whose data is not base64"
+        elif found and scheme.lower() not in SCHEMES:
             yield IMAGE_ADDRESS, f"has an image at {scheme}://, an address that only the program that wrote it can open"
         _, width, height = bytes_and_sides(picture)
         size = f"has a picture of {width:,} × {height:,} pixels"
