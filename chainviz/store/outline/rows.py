@@ -19,6 +19,8 @@ from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.measures import OPENING, Counts, Measure, count_problems, count_rules
 
 M = TypeVar("M", bound=Shape)
+_MARKS = tuple(map(int, Mark))
+"""As numbers, since every row is measured and an IntFlag is slow."""
 
 
 class Kind(IntEnum):
@@ -68,7 +70,7 @@ class Row(NamedTuple):
         is_header = self.kind.is_header
         problems = count_problems(self.problems) if self.problems else {}
         size = self.size if is_header else 0
-        marks = (bool(self.marks & mark) for mark in Mark)
+        marks = [self.marks & mark != 0 for mark in _MARKS]
         rules = count_rules(self.problems) if self.problems else {}
         facts = problems, self.usage, rules, self.began, self.ended
         return Measure(is_header, not is_header, self.messages, self.size, size, not self.valid, *facts, *marks)
@@ -113,7 +115,7 @@ def _times(messages: Iterable[Shape]) -> Times:
 def _marks(ai: Shape | None) -> int:
     if not isinstance(ai, Message):
         return 0
-    return marks_of(ai) | (ai.calls[0].part << len(Mark) if ai.calls else 0)
+    return int(marks_of(ai)) | (ai.calls[0].part << len(_MARKS) if ai.calls else 0)
 
 
 def cut_rows(messages: Iterable[M]) -> Iterator[RowMessages[M]]:

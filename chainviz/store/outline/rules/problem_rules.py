@@ -122,11 +122,11 @@ class _Check:
         yield from self._said_of(excerpt_of(section, (2, index), (before, after), self.neighbours.format, problems))
 
     def _said_of(self, excerpt: Excerpt) -> Iterator[Problem]:
-        few = fold(excerpt.problems) if len(excerpt.problems) > LISTED else excerpt.problems
-        paired = answered_in(excerpt.section.body).union(self.neighbours.late) if few else frozenset()
-        seen = replace(excerpt, problems=few, paired=paired)
+        if excerpt.problems:
+            few = fold(excerpt.problems) if len(excerpt.problems) > LISTED else excerpt.problems
+            excerpt = replace(excerpt, problems=few, paired=answered_in(excerpt.section.body).union(self.neighbours.late))
         for provider in PROVIDERS:
-            yield from provider.check_rows(seen)
+            yield from provider.check_rows(excerpt)
 
     def _role_at(self, row: int) -> Role | None:
         """The role of the first message of a row, or of the one behind the rows; None behind the chain's end."""
