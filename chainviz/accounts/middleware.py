@@ -112,7 +112,9 @@ def _to_sign_in(request: HttpRequest, access: Access) -> HttpResponse:
     """A form whose session has ended waits in the page; those of the own account hold passwords."""
     address = reverse("accounts:sign_in")
     if wants_fragment(request):
-        return HttpResponse(status=401, headers={"HX-Redirect": address})
+        # of a form in a page, the browser keeps what was typed: signing in leads back to that page
+        here = request.htmx.current_url_abs_path  # type: ignore[attr-defined]
+        return HttpResponse(status=401, headers={"HX-Redirect": f"{address}?{urlencode({'next': here})}" if here else address})
     page = {"form": SignInForm()}
     try:
         kept = keep(request) if request.method == "POST" and access != "account" else ""

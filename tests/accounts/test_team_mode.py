@@ -52,6 +52,14 @@ def test_a_fragment_sends_the_whole_page_to_sign_in(team_mode: Team, client: Cli
 
 
 @pytest.mark.parametrize(
+    ("page", "next_page"), [("http://testserver/c/7/v/1/at/s1.p1", "?next=%2Fc%2F7%2Fv%2F1%2Fat%2Fs1.p1"), ("https://evil.example/", "")]
+)
+def test_who_signs_in_again_comes_back_to_the_page_of_the_form(team_mode: Team, client: Client, page: str, next_page: str) -> None:
+    answer = client.post("/c/7/edit/s1.p1", {"text": "typed"}, headers={"HX-Request": "true", "HX-Current-URL": page})
+    assert (answer.status_code, answer["HX-Redirect"]) == (401, f"/sign-in/{next_page}")
+
+
+@pytest.mark.parametrize(
     "page", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "a\x91b", "accounts:sign_out"]
 )
 def test_signing_in_leads_to_a_page_of_this_site(team_mode: Team, client: Client, page: str) -> None:
