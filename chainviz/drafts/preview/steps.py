@@ -10,17 +10,22 @@ from dataclasses import dataclass
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.versions.badges import badge_of
 from chainviz.chains.versions.step_report import ReportRow, changed_rows, named, warnings_in
+from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.contract import Badge
 from chainviz.core.operations.repair import CHOICES
 from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.reading_cache import kept
 from chainviz.drafts.operations.replace_step import change_address
 from chainviz.drafts.stored_draft import Steps
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot
 from chainviz.web.formatting.byte_text import byte_text
 
 MOST_ONE_BY_ONE = 200
 """More changes than this are shown in groups first."""
+SHORT = 4_000
+"""Bytes of a packed report that is read again for each page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +49,52 @@ class ChangeGroup:
     sizes: str
 
 
+@dataclass(frozen=True, slots=True)
+class StepReading:
+    """What the pages of a draft say of one step."""
+
+    name: str
+    detail: str
+    warnings: tuple[str, ...]
+    places: int
+    """How many it changed."""
+    nodes: frozenset[Path]
+    """In which they are."""
+    groups: tuple[ChangeGroup, ...]
+
+
+def read_step(step: Snapshot) -> StepReading:
+    """Every page of the draft asks for it, so that of a long report is kept."""
+    if len(step.report) <= SHORT:
+        return _reading(step)
+    return kept(StoredChain(step), "report", lambda: _reading(step))
+
+
+def _reading(step: Snapshot) -> StepReading:
+    report = unpack(step.report)
+    rows = changed_rows(report)
+    nodes = frozenset(parse_path(str(row["path"])).node for row in rows)
+    groups = tuple(_groups(badge_of(step.operation), rows))
+    return StepReading(*named(step), warnings_in(report), len(rows), nodes, groups)
+
+
 def step_rows(draft: Draft, base: Snapshot, steps: Steps) -> Iterator[StepRow]:
     before = base.size
     for i, step in enumerate(steps.all):
-        snapshot = step.snapshot
+        snapshot, reading = step.snapshot, read_step(step.snapshot)
         change = snapshot.size - before
         sizes = "same size" if not change else f"{'+' if change > 0 else ''}{byte_text(change)}"
-        change_href = change_address(draft, steps, i)
-        badge, warnings = badge_of(snapshot.operation), warnings_in(unpack(snapshot.report))
-        yield StepRow(*named(snapshot), sizes, badge, i >= steps.cursor, change_href, warnings)
+        said = reading.name, reading.detail, sizes, badge_of(snapshot.operation)
+        yield StepRow(*said, i >= steps.cursor, change_address(draft, steps, i), reading.warnings)
         before = snapshot.size
 
 
 def change_groups(steps: Steps) -> tuple[ChangeGroup, ...]:
     """Returns the changes of all steps that count, in groups; () where they are few enough to be shown one by one."""
-    reports = [(step.snapshot, changed_rows(unpack(step.snapshot.report))) for step in steps.all[: steps.cursor]]
-    if sum(len(rows) for _, rows in reports) <= MOST_ONE_BY_ONE:
+    readings = [read_step(step.snapshot) for step in steps.all[: steps.cursor]]
+    if sum(reading.places for reading in readings) <= MOST_ONE_BY_ONE:
         return ()
-    return tuple(group for snapshot, rows in reports for group in _groups(badge_of(snapshot.operation), rows))
+    return tuple(group for reading in readings for group in reading.groups)
 
 
 def _groups(badge: Badge, rows: Sequence[ReportRow]) -> Iterator[ChangeGroup]:

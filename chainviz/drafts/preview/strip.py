@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.versions.step_report import changed_rows, named
-from chainviz.core.chain.paths import parse_path
+from chainviz.core.chain.paths import Path
 from chainviz.drafts.models import Draft
-from chainviz.drafts.preview.steps import StepRow, step_rows
+from chainviz.drafts.preview.steps import StepRow, read_step, step_rows
 from chainviz.drafts.stored_draft import steps_of, stored_draft
 from chainviz.drafts.target import version_of
 from chainviz.store.content.codec import unpack
@@ -69,8 +69,7 @@ def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
 
 def _nodes(steps: Sequence[Snapshot]) -> int:
     """A node that several steps changed, or that was changed in several places, counts once."""
-    rows = (row for each in steps for row in changed_rows(unpack(each.report)))
-    return len({parse_path(str(row["path"])).node for row in rows})
+    return len(frozenset[Path]().union(*(read_step(each).nodes for each in steps)))
 
 
 def _sizes(before: int, after: int) -> str:
