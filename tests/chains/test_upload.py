@@ -262,6 +262,30 @@ def test_a_format_can_be_chosen_for_a_file_with_many_chains(client: Client) -> N
     assert {chain.format for chain in Chain.objects.all()} == {"neutral"}
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps([{"role": "user", "content": "a"}] * 8).replace("}, {", "} ,\n {"),
+        "\n".join(json.dumps({"role": "user", "content": "a"}) for _ in range(8)),
+        "".join(f"User: q{n}\n\nAssistant: a{n}\n\n" for n in range(4)),
+        "".join(f"#### q{n}\n\nanswer\n\n" for n in range(4)),
+    ],
+    ids=["spaced", "lines", "text", "markdown"],
+)
+def test_very_many_messages_are_imported_by_a_job_however_they_are_written(
+    client: Client, monkeypatch: Any, content: str
+) -> None:
+    monkeypatch.setattr(arrivals, "MANY", 7)
+    send(client, ("many.txt", content.encode()))
+    assert Arrival.objects.get().job is not None
+
+
+def test_objects_inside_of_strings_do_not_make_a_file_long(client: Client, monkeypatch: Any) -> None:
+    monkeypatch.setattr(arrivals, "MANY", 7)
+    send(client, ("code.json", json.dumps([{"role": "user", "content": '{"a": 1},\n' * 20}]).encode()))
+    assert Chain.objects.count() == 1
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("limit", "value"), [("BIG", 10), ("MANY", 0)])
 def test_a_big_file_is_imported_by_a_job(client: Client, monkeypatch: Any, limit: str, value: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from datetime import timedelta
 from pathlib import Path, PurePath
 from typing import Any
@@ -32,7 +33,9 @@ log = logging.getLogger(__name__)
 BIG = 8_000_000
 """Bytes from which a file is imported by a job instead of while the person waits."""
 MANY = 40_000
-"""JSON objects in a row from which it is, however small: 100,000 tiny messages take as long as 100 MB."""
+"""JSON objects, or lines of text, from which it is, however small: 100,000 tiny messages take as long as 100 MB."""
+_OBJECT = re.compile(rb"""\{\s*["']""")
+"""How an object begins; one in a string has a backslash there."""
 MANY_CHAINS = 40
 """Picked chains from which it is, since each is a transaction of its own."""
 KEPT_FOR = timedelta(days=1)
@@ -116,7 +119,8 @@ def _is_long(arrival: Arrival, how: How) -> bool:
     if arrival.size > BIG or len(how.get("picks", ())) > MANY_CHAINS:
         return True
     content = staging.path_of(arrival.waiting).read_bytes()
-    return content.count(b"},") + content.count(b"}\n") > MANY
+    is_json = content[:1000].lstrip().startswith((b"{", b"["))
+    return (sum(1 for _ in _OBJECT.finditer(content)) if is_json else content.count(b"\n")) > MANY
 
 
 def take_in_job(context: JobContext, arrival_id: int, how: How) -> None:
