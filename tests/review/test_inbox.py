@@ -22,6 +22,7 @@ from chainviz.jobs.tasks import run_job
 from chainviz.review.inbox.mail import send as send_notice
 from chainviz.review.models import Comment, MailChoice, Notice, Presence, ReviewRequest, Thread, Verdict
 from chainviz.review.requests.services import ask, dismiss, give_verdict
+from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin, reply
 from tests.accounts.people import client_of, make_member, make_team
 from tests.review.conftest import Room
@@ -72,6 +73,14 @@ def test_the_state_of_each_request(room: Room) -> None:
     assert "rules met" in inbox(room, room.ivo)
     Chain.objects.update(version=2)
     assert "your approval is stale" in inbox(room, room.mei)
+
+
+def test_a_version_that_is_signed_off_waits_for_nobody(room: Room) -> None:
+    requested(room, room.mei, room.lin)
+    give_verdict(room.chain, 1, "approve", "", by=room.mei.user)
+    sign_off(room.chain, 1, by=room.ivo)
+    assert "waiting for you" not in inbox(room, room.lin)
+    assert "signed off" in inbox(room, room.lin) and "signed off" in inbox(room, room.mei)
 
 
 def test_comments_tell_whom_they_mention_and_who_wrote_before(room: Room) -> None:

@@ -80,6 +80,8 @@ def _with_standings(requests: Iterable[ReviewRequest]) -> list[tuple[ReviewReque
 def _row(request: ReviewRequest, standing: Standing, member: Membership) -> RequestRow:
     mine = next((each for each in standing.verdicts if each.person_id == member.user_id), None)
     chain: Chain = request.chain
+    if standing.sign_off is not None:
+        return RequestRow(request, "ok", "approve", "signed off", standing, _review(request), "Open")
     if mine is None:
         return RequestRow(request, "open", "pending", "waiting for you", standing, _review(request), "Review")
     if standing.is_stale(mine):
