@@ -170,7 +170,7 @@ def test_removing_a_member_deletes_nothing_and_ends_their_access(team_mode: Team
     chain = make_chain(STORY)
     owner, editor = make_member(team_mode, "Lin", Role.OWNER), make_member(team_mode, "Ivo", Role.EDITOR)
     Chain.objects.update(owner=editor.user)
-    token = create_token(editor, "Nightly upload", ["read"], 30)
+    _, token = create_token(editor, "Nightly upload", ["read"], 30)
     client = client_of(editor)
     assert client.get(f"/c/{chain.pk}/versions/").status_code == 200
 
