@@ -20,7 +20,7 @@ from chainviz.accounts.forms import SignInForm
 from chainviz.accounts.kept_form import TooLarge, keep
 from chainviz.accounts.models import Membership, local_member
 from chainviz.accounts.permissions import Access, Permission, access_of, lowest_role, may, scope_of
-from chainviz.accounts.tokens import find_token
+from chainviz.accounts.tokens import find_token, note_refused
 from chainviz.web.errors import sent_texts
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.middleware.json_errors import json_error
@@ -65,6 +65,8 @@ class MemberMiddleware:
 def _by_token(request: HttpRequest, text: str, access: Access) -> HttpResponse | None:
     token = find_token(text)
     if token is None:
+        match = request.resolver_match
+        note_refused(text, match.view_name if match else "")
         return json_error(401, "This token is unknown, expired or revoked.")
     member = token.membership
     member.token = token

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from chainviz.accounts.audit.record import REFUSED, record
 from chainviz.accounts.models import ApiToken, Membership
 
 PREFIX = "cvz_"
@@ -55,12 +57,27 @@ def find_token(token: str) -> ApiToken | None:
     valid = ApiToken.objects.filter(
         revoked_at=None, expires_at__gt=now, membership__removed_at=None, membership__user__is_active=True
     )
-    found = valid.select_related("membership__team", "membership__user").filter(token_digest=_digest(token)).first()
+    found = _with_digest(valid, token)
     if found is not None:
-        recently = now - USE_NOTED_EVERY
-        same = ApiToken.objects.filter(pk=found.pk).filter(Q(last_used_at=None) | Q(last_used_at__lt=recently))
-        same.update(last_used_at=now)
+        _note_use(found, now)
     return found
+
+
+def note_refused(token: str, act: str) -> None:
+    """Records that somebody uses a token which is no longer valid, once a minute: its holder cannot fill the log."""
+    found = _with_digest(ApiToken.objects.all(), token)
+    if found is not None and _note_use(found, timezone.now()) and settings.CHAINVIZ.mode == "team":
+        record(found.membership.team, found.membership.user, act, REFUSED, token=found.pk)
+
+
+def _with_digest(tokens: QuerySet[ApiToken], token: str) -> ApiToken | None:
+    return tokens.select_related("membership__team", "membership__user").filter(token_digest=_digest(token)).first()
+
+
+def _note_use(token: ApiToken, now: datetime) -> bool:
+    """Returns whether it was not used within the last minute."""
+    before = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_NOTED_EVERY)
+    return ApiToken.objects.filter(before, pk=token.pk).update(last_used_at=now) > 0
 
 
 def _digest(token: str) -> str:

@@ -71,6 +71,21 @@ def test_a_token_ends_when_it_is_revoked_or_expires_or_its_person_leaves(team_mo
     assert find_token("cvz_unknown") is None
 
 
+def test_the_use_of_a_token_that_ended_is_recorded_once_a_minute(team_mode: Team) -> None:
+    row, token = create_token(make_member(team_mode, "Ivo", Role.EDITOR), "one", ["read"], 30)
+    ApiToken.objects.update(revoked_at=timezone.now())
+    program = Client(headers={"Authorization": f"Bearer {token}"})
+    assert [program.get("/api/v1/chains").status_code for _ in range(3)] == [401] * 3
+    Client(headers={"Authorization": "Bearer cvz_unknown"}).get("/api/v1/chains")
+    recorded = AuditRow.objects.get()
+    assert (recorded.act, recorded.outcome, recorded.who, recorded.facts) == (
+        "api:chains", "refused", row.membership.user, {"token": row.pk},
+    )  # fmt: skip
+    ApiToken.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))
+    program.get("/api/v1/chains")
+    assert AuditRow.objects.count() == 2
+
+
 def test_a_token_is_revoked_by_its_person_only(team_mode: Team) -> None:
     create_token(make_member(team_mode, "Ivo", Role.EDITOR), "one", ["read"], 30)
     owner = client_of(make_member(team_mode, "Lin", Role.OWNER))
