@@ -14,7 +14,7 @@ from django.test import Client
 
 from chainviz.accounts.administration import create_owner, set_password
 from chainviz.accounts.audit.chain import check_all, first_fault
-from chainviz.accounts.audit.listing import csv_lines
+from chainviz.accounts.audit.listing import csv_lines, entry_of
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import Team
@@ -300,6 +300,20 @@ def test_a_name_that_is_a_formula_stays_text_in_a_spreadsheet(log: Team) -> None
     user.first_name = "=HYPERLINK(1)"
     record(log, user, "purge")
     assert "'=HYPERLINK(1)" in "".join(csv_lines(log.audit_rows.all()))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "shown"),
+    [
+        ("Lin Castro <lin@x>", ("Lin Castro", "lin@x", "LC")),
+        ("A <b> <lin@x>", ("A <b>", "lin@x", "A<")),
+        ("Lin", ("Lin", "", "L")),
+        ("", ("", "", "")),
+    ],
+)
+def test_a_row_tells_name_and_address_of_its_person(recorded: str, shown: tuple[str, str, str]) -> None:
+    entry = entry_of(AuditRow(who_name=recorded, act="purge", details="{}"))
+    assert (entry.name, entry.email, entry.initials) == shown
 
 
 def test_rows_are_found_by_chain_and_by_digest_of_row_or_file(log: Team) -> None:

@@ -117,7 +117,8 @@ class Entry:
 
 
 def entry_of(row: AuditRow) -> Entry:
-    name, _, email = row.who_name.removesuffix(">").partition(" <")
+    name, separator, email = row.who_name.removesuffix(">").rpartition(" <")  # a name may hold another “<”
+    name, email = (name, email) if separator else (email, "")
     return Entry(row, act_label(row.act), name, email, facts_text(row, left_out=FILE))
 
 
