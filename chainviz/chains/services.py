@@ -33,7 +33,7 @@ def rename(chain: Chain, title: str) -> None:
 
 def to_bin(chains: ChainQuerySet) -> list[int]:
     """Puts chains into the bin and says which."""
-    moved = list(chains.values_list("pk", flat=True))
+    moved = list(chains.order_by("pk").values_list("pk", flat=True))
     Chain.objects.filter(pk__in=moved).update(trashed_at=timezone.now())
     return moved
 
