@@ -168,4 +168,4 @@ def _copies_left(chains: Sequence[Chain], rewrite: Rewrite) -> Iterator[str]:
         messages = now.get(id(loaded), loaded.messages)
         is_beside = id(loaded) not in now and loaded.envelope.region in rewritten
         if not is_beside and any(rewrite(each.text) != each.text for message in messages for each in message.source):
-            yield f"{file.title(loaded)} still holds some of what was taken out in messages of its own."
+            yield f"{file.title(loaded)} still holds some of the removed content in messages of its own."

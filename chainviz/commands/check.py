@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--error",
         metavar="FILE",
-        help="an error message of an API: say where it lies in the chain and what fixes it; - reads standard input",
+        help="an error message of an API: say where it is in the chain and what fixes it; - reads standard input",
     )
     parser.add_argument(
         "--review",

@@ -23,7 +23,7 @@ def values_in(text: str) -> tuple[str, ...]:
     values = tuple(dict.fromkeys(line.strip("\r") for line in text.split("\n") if line.strip()))
     short = [value for value in values if len(value.strip()) < SHORTEST]
     if short:
-        raise Refused(f"A value needs at least {SHORTEST} characters: a shorter one stands in too many places.")
+        raise Refused(f"A value needs at least {SHORTEST} characters: a shorter one occurs in too many places.")
     if len(values) > MOST_VALUES:
         raise Refused(f"At most {MOST_VALUES} values can be purged at once; these are {len(values)}.")
     return values

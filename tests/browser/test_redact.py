@@ -184,7 +184,7 @@ def test_a_redacted_result_comes_back_from_its_node(page: Any, address: str, liv
     page.get_by_role("button", name="Save as version 2").click()
     page.wait_for_url(re.compile(r"/c/\d+/v/2/"))
     page.goto(f"{live_server.url}/c/{chain.pk}/v/2/at/s1.p1#s1-p1")
-    page.locator("[data-node-actions] a[aria-label='What stood here before']").click()
+    page.locator("[data-node-actions] a[aria-label='Earlier versions of this node']").click()
     expect(page.get_by_text("rows of 0").first).to_be_visible()
     assert axe_violations(page) == []
     page.get_by_role("button", name=re.compile("Bring this back.*Result of query_database")).click()

@@ -96,7 +96,7 @@ def test_the_plan_follows_the_settings(page: Any, at: Any, faults: list[str]) ->
     expect(page.get_by_role("heading", name="Nothing would be folded")).to_be_visible()
     expect(page.get_by_role("button", name="Write summaries")).to_be_disabled()
     page.locator("[name=reserve_percent]").fill("200")
-    expect(page.get_by_role("heading", name="These settings cannot be")).to_be_visible()
+    expect(page.get_by_role("heading", name="These settings are not valid")).to_be_visible()
     page.locator("[name=reserve_percent]").fill("20")
     expect(page.get_by_role("heading", name="Nothing would be folded")).to_be_visible()
     faults[:] = [fault for fault in faults if "422" not in fault]
@@ -138,7 +138,7 @@ def test_from_the_menu_to_a_version_without_a_model(page: Any, at: Any, worker: 
     expect(text).to_have_value("It was the clock.\nFile paths: /var/log/app_1.log")
     page.get_by_role("button", name="Leave as it is").last.click()
     expect(page.get_by_role("heading", name="1 of 2 summaries ready")).to_be_visible()
-    page.get_by_role("button", name="Take it after all").click()
+    page.get_by_role("button", name="Use it anyway").click()
     page.get_by_role("button", name="Preview 2 summaries").click()
     page.wait_for_url(re.compile(r"/d/\d+/$"))
     expect(page.get_by_text("4 pairs become one summary").first).to_be_visible()

@@ -59,7 +59,7 @@ def test_a_long_chain_is_looked_through_by_a_job_first(client: Client, chain: Ch
     address = f"/c/{chain.pk}/v/1/export"
     page = client.get(address).content.decode()
     assert "Look for secrets first" in page
-    assert page.index("Take it out without the scan") < page.index("scope=chain")
+    assert page.index("Export without the scan") < page.index("scope=chain")
     assert "finding" not in page
     assert client.post(address, {"act": "scan"}).status_code == 303
     assert client.post(address, {"act": "scan"}).status_code == 303

@@ -38,7 +38,7 @@ def runs(client: Client) -> tuple[Chain, Chain]:
 def test_the_page_shows_facts_and_the_first_difference(client: Client, runs: tuple[Chain, Chain]) -> None:
     one, other = runs
     page = client.get(f"/compare/{one.pk}/{other.pk}/").content.decode()
-    assert "They begin to differ at <b>1.2</b> of A and <b>1.2</b> of B" in page
+    assert "They first differ at <b>1.2</b> of A and <b>1.2</b> of B" in page
     assert 'href="?layout=split#change-1"' in page and 'id="change-1"' in page
     assert "Caused an &lt;i&gt;incident&lt;/i&gt;." in page and "Released." in page
     assert f'href="/c/{one.pk}/v/1/at/s1.p3#s1-p3"' in page
@@ -77,7 +77,7 @@ def test_what_only_one_run_holds_is_called_so(client: Client, runs: tuple[Chain,
 def test_the_strip_comes_before_the_facts(client: Client, runs: tuple[Chain, Chain]) -> None:
     """A phone shows the page in the order of its elements."""
     page = client.get(f"/compare/{runs[0].pk}/{runs[1].pk}/").content.decode()
-    assert page.index("Where they differ") < page.index("They begin to differ") < page.index("Side by side") < page.index('id="changes"')
+    assert page.index("Where they differ") < page.index("They first differ") < page.index("Side by side") < page.index('id="changes"')
 
 
 
@@ -115,4 +115,4 @@ def test_long_chains_are_compared_by_a_job(
     address = f"/compare/{runs[0].pk}/{runs[1].pk}/"
     assert client.get(address).status_code == 202
     run_waiting_jobs()
-    assert "They begin to differ at" in client.get(address).content.decode()
+    assert "They first differ at" in client.get(address).content.decode()

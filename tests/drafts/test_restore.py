@@ -89,7 +89,7 @@ def test_a_text_that_stands_already_is_said_to(client: Client, chain: Chain) -> 
     part = buttons(client, chain)[0]
     for _ in range(2):
         answer = client.post(f"/c/{chain.pk}/diff/1..2/restore", {"part": part}, follow=True)
-    assert "stands like that in the newest version already" in answer.content.decode()
+    assert "The newest version already has this" in answer.content.decode()
 
 
 def test_a_result_that_is_gone_is_refused_in_a_sentence(client: Client, chain: Chain) -> None:
@@ -205,7 +205,7 @@ def test_the_page_of_a_node_tells_what_stood_there_and_brings_it_back(client: Cl
     left = client.get(address).content.decode()
     assert "the whole second file" in left
     assert left.count("Bring this back") == 2, "the placeholder of version 2 is an earlier text too"
-    assert "Nothing else stood here" in client.get(f"/c/{chain.pk}/earlier/s1.p2").content.decode()
+    assert "No other version of this node" in client.get(f"/c/{chain.pk}/earlier/s1.p2").content.decode()
     assert client.get(f"/c/{chain.pk}/earlier/s9.p9").status_code == 404
 
 

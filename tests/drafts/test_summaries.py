@@ -205,7 +205,7 @@ def test_the_page_is_found_again_and_settings_can_be_changed(client: Client, cha
     assert settings is not None
     page = client.get(settings[1].replace("&amp;", "&")).content.decode()
     assert 'value="40000"' in page
-    assert "Summaries of this content are there already." in page
+    assert "This content already has summaries." in page
     client.post(f"/c/{chain.pk}/summaries/{piece.run_id}/do", {"act": "discard"})
     assert not SummaryRun.objects.exists()
     assert client.get(f"/c/{chain.pk}/do/summarize/?v=1").status_code == 200

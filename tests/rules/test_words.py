@@ -19,6 +19,7 @@ it is the first there|answer no call and stay|by row of the matrix|still talked 
 Rules know forms|What stands instead|Look for these too|Nobody has looked|A picture in the chain itself
 are values of their own|Keep everything\\b(?! (until|in))|how it goes on|Nothing to look at here|takes it as it is
 rejects: |as ever\\b|(is|are) told\\b|anew\\b|in vain\\b|whoever\\b
+stood (here|there|in|still)|stands? (here|bare|twice|like that|in too many)|lies? here|that shall\\b|after all\\b|begin to differ at
 """.strip().replace("\n", "|")
 PATTERN = re.compile(rf"\b(?:{PHRASES})", re.IGNORECASE)
 FOLDERS = [("templates", "*.html"), ("static/js", "*.js"), (".", "README.md")]

@@ -188,7 +188,7 @@ class UnitReader:
                 if begin == len(text):
                     raise Broken(begin, "the file ends inside the list: it is cut off")
                 if bool(gap[1]) != (ordinal > 0):
-                    raise Broken(begin, "a comma is missing or stands where none belongs")
+                    raise Broken(begin, "a comma is missing or misplaced")
                 value, end, begin_now = self._values.read(window, begin, position, scan)
             except Broken as broken:
                 self._stop(window.offset(broken.position), broken.what, ordinal)

@@ -26,7 +26,7 @@ from chainviz.store.history import drafts as store
 from chainviz.store.history.steps import NewStep
 
 OPERATION = "restore"
-SAME = "This stands like that in the newest version already."
+SAME = "The newest version already has this."
 NOT_FOUND = "It cannot be told what became of this in the newest version; bring back its whole node instead."
 
 
@@ -64,7 +64,7 @@ def restored_nodes(old: StoredChain, now: StoredChain, message: int) -> Restored
     """The whole change that the message is part of is taken back: also what was removed, joined, split or summarised."""
     group = _change_of(old, now, message)
     if group.kind == "moved":
-        raise Refused("It stands unchanged in another place of the newest version.")
+        raise Refused("The newest version has it unchanged in another place.")
     messages = old.slice(group.old.start, group.old.stop)
     if old.format != now.format:
         messages = tuple(map(without_source, messages))

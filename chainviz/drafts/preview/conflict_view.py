@@ -63,7 +63,7 @@ def rebase(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
         messages.error(request, str(refused))
         return see_other("drafts:draft", chain_id, draft.pk)
     note(request, version=draft.base, chosen=dict(Counter(choices.values())))
-    messages.success(request, f"Your changes stand on version {draft.base} now. Look at them and save.")
+    messages.success(request, f"Your changes are now based on version {draft.base}. Review and save them.")
     return see_other("drafts:draft", chain_id, draft.pk)
 
 

@@ -99,8 +99,8 @@ def _read(context: JobContext, target: Target, export: Export, recipient: str) -
     found = findings_in(written())
     left = Leftovers(stored.snapshot)
     if left.are_in(recipient):
-        raise Refused("The recipient's name holds a value that was taken out. Write it in other words.")
-    context.report(WRITTEN, "Looking for what was taken out")
+        raise Refused("The recipient's name contains a removed value. Use another wording.")
+    context.report(WRITTEN, "Searching for removed values")
     places_left = left.count(export.chain)
     context.report(SEARCHED, "Keeping the record")
     return digest.hexdigest(), size, {

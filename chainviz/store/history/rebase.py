@@ -30,7 +30,7 @@ from chainviz.store.transfer.document_context import context_of
 
 MERGE = "merge"
 """The operation of the step that takes the changes of a newer version where they were chosen over the draft's own."""
-WORDS = {"theirs": "version {}’s change was chosen", "both": "the change of version {} was kept beside the draft’s"}
+WORDS = {"theirs": "version {}’s change was chosen", "both": "version {}’s change was kept as well"}
 
 
 def merge_of(draft: Draft, head: Version) -> SnapshotMerge:

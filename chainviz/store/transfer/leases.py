@@ -40,7 +40,7 @@ def batch(history: History) -> Iterator[None]:
         now = _renew(history)
         if now is None:
             raise BrokenOff(
-                "The import stood still for too long, or values were purged from this file; upload it again."
+                "The import was idle for too long, or values were purged from this file; upload it again."
             )
         yield
     history.importing = now

@@ -68,11 +68,11 @@ def test_a_cut_off_document_without_messages_is_refused_in_linear_time() -> None
     assert large < 75 * max(small, 0.001)  # usually 30; looking to the end from every list, 200
 
 
-BARE = "a control character stands bare in the string at"
+BARE = "an unescaped control character is in the string at"
 ODD = {
     "NaN": (f'[{{"x":NaN,{ONE[1:]}]', "NaN"),
     "Infinity": (f'[{{"x":-Infinity,{ONE[1:]}]', "Infinity"),
-    "duplicate key": ('[{"role":"user","content":"a","content":"hello"}]', "“content” stands twice"),
+    "duplicate key": ('[{"role":"user","content":"a","content":"hello"}]', "“content” occurs twice"),
     "control character": ('[{"role":"user","content":"hello","x":"\0"}]', f"Line 1, column 40: {BARE} /x."),
     "control character on a later line": (
         '[{"role":"user","content":[\n{"type":"text","text":"hello","x":["a\1"]}]}]', f"Line 2, column 38: {BARE} /content/0/x/0.",

@@ -164,10 +164,10 @@ _SHOWN = {
     "Expecting property name enclosed in double quotes": "a key in double quotes is missing",
     "Expecting ':' delimiter": "a colon is missing after a key",
     "Expecting ',' delimiter": "a comma or closing bracket is missing",
-    "Illegal trailing comma before end of object": "a comma stands before a closing bracket",
-    "Illegal trailing comma before end of array": "a comma stands before a closing bracket",
+    "Illegal trailing comma before end of object": "a comma comes before a closing bracket",
+    "Illegal trailing comma before end of array": "a comma comes before a closing bracket",
     "Unterminated string starting at": "a string begins that never ends",
-    "Invalid control character at": "a control character stands bare in a string",
+    "Invalid control character at": "an unescaped control character is in a string",
     "Extra data": "something follows where the document has ended",
 }
 
@@ -219,13 +219,13 @@ class Oddities:
         if len(result) != len(pairs):
             counted = Counter(key for key, _ in pairs)
             twice = next(key for key, count in counted.items() if count > 1)
-            self.seen.append(f"the key “{twice[:40]}” stands twice in one object, and the last one counts")
+            self.seen.append(f"the key “{twice[:40]}” occurs twice in one object, and the last one counts")
         return result
 
     def see_bare(self, before: str, offset: int) -> None:
         """A control character in a string; `before`: the JSON value up to there."""
         where = visible(Pointers(before).at(len(before)))[:MOST_POINTER]
-        what = "a control character stands bare in " + (f"the string at {where}" if where else "a string")
+        what = "an unescaped control character is in " + (f"the string at {where}" if where else "a string")
         self.seen.append(what)
         self.places[what] = offset
 

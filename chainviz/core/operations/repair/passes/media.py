@@ -69,8 +69,8 @@ def _told(part: Part, large: list[Picture]) -> Part:
 def _in_words(picture: Picture) -> str:
     count, width, height = bytes_and_sides(picture)
     if is_empty(picture):
-        return "[A picture without content stood here]"
-    return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes stood here]"
+        return "[A picture without content was here]"
+    return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes was here]"
 
 
 def has_result_media(message: Message) -> bool:
