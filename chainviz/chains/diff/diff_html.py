@@ -199,9 +199,10 @@ def _group(group: Group) -> str:
         else ""
     )
     comments = "".join(map(_comment, group.comments))
+    side = f", {group.scope.strip('-').replace('-', ' ')}" if group.scope else ""
     return (
         f'<section class="diff-group" id="{group.dom_id}" data-change-stop tabindex="-1" '
-        f'aria-label="Change {group.place} {escape(group.scope)}: {number} {escape(group.word)}">'
+        f'aria-label="Change {group.place}{escape(side)}: {number} {escape(group.word)}">'
         f'<div class="diff-group-head">{_mark(group.role)}{place}'
         f"<b>{f'<code>{title}</code>' if group.is_code else title}</b>"
         f'<span class="badge" data-state="{escape(group.state)}">{_icon(group.icon)}{escape(group.word)}</span>'
