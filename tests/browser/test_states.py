@@ -39,6 +39,7 @@ def test_an_edit_in_its_row(
     field.fill('{"order": }')
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("alert").first).to_contain_text("invalid JSON")
+    expect(field).to_be_in_viewport(ratio=1)
     look()
     assert "422" in faults.pop()
     field.fill("{}")

@@ -81,6 +81,16 @@ def test_the_strip_comes_before_the_facts(client: Client, runs: tuple[Chain, Cha
 
 
 
+@pytest.mark.parametrize("messages", [[], [{"role": "user", "content": str(i)} for i in range(3)]])
+def test_a_chain_without_sections_or_with_too_many_to_name_is_compared(
+    client: Client, runs: tuple[Chain, Chain], messages: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chainviz.chains.diff.runs.strip_svg.MOST_SECTIONS", 0)
+    send(client, ("other.json", json.dumps({"model": "m", "messages": messages}).encode()))
+    page = client.get(f"/compare/{runs[0].pk}/{Chain.objects.latest('pk').pk}/")
+    assert page.status_code == 200 and "Where they differ" in page.content.decode()
+
+
 def test_facts_that_differ_are_marked(client: Client, runs: tuple[Chain, Chain]) -> None:
     one, other = runs
     page = client.get(f"/compare/{one.pk}/{other.pk}/").content.decode()

@@ -127,8 +127,10 @@ export class RowEditor {
       this.form.before(box);
     }
     const alert = row.querySelector("[role=alert]");
-    if (alert) alert.scrollIntoView({ block: "nearest" });
-    else announce("Nothing was changed.");
+    const wrong = row.querySelector("[aria-invalid=true]");
+    if (wrong) wrong.scrollIntoView({ block: "center" });
+    else alert?.scrollIntoView({ block: "nearest" });
+    if (!alert) announce("Nothing was changed.");
     if (again) this.#focus();
   }
 }
