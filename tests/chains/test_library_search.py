@@ -176,6 +176,25 @@ def test_a_second_block_is_read_only_where_the_first_has_few_hits(client: Client
     assert [len(each) for each in read] == [2, 1]
 
 
+def test_words_of_many_blocks_are_not_counted_one_by_one(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where more blocks than are read have all words, their other blocks are not asked for; elsewhere words may be apart."""
+    long = " ".join(f"lock waits {n}" for n in range(900))
+    send(client, ("often.json", transcript("Often", *[long] * 6)))
+    send(client, ("apart.json", transcript("Apart", "a lock " + "x " * 2500, "it waits " + "y " * 2500)))
+    index()
+    asked: list[tuple[int, int]] = []
+    look = hits_module.blocks_with
+
+    def counted(phrases: Any, histories: Any) -> Any:
+        asked.append((len(phrases), len(histories)))
+        return look(phrases, histories)
+
+    monkeypatch.setattr(hits_module, "blocks_with", counted)
+    page = client.get("/?q=lock+waits").content.decode()
+    assert asked == [(2, 2), (1, 1), (1, 1)]
+    assert page.count("<mark>lock</mark>") >= 2 and page.count("<mark>waits</mark>") >= 2
+
+
 def test_chains_that_wait_for_the_index_are_said(library: Client) -> None:
     SearchState.objects.all().delete()
     text = page(library, "q=deadlock")

@@ -11,7 +11,7 @@ PostgreSQL: a tsvector in the row of the block with a GIN index, made of our wor
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import connection
@@ -84,3 +84,7 @@ def condition(phrase: Sequence[str], *, is_prefix: bool) -> str:
         return f'"{" ".join(phrase)}"{" *" if is_prefix else ""}'
     asked = [f"'{word}'" for word in phrase]
     return " <-> ".join(asked) + (":*" if is_prefix else "")
+
+
+def all_of(conditions: Iterable[str]) -> str:
+    return (" AND " if connection.vendor == "sqlite" else " & ").join(conditions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -47,10 +47,10 @@ def histories_with(phrase: Phrase) -> set[int]:
         return {history for (history,) in cursor.fetchall()}
 
 
-def blocks_with(phrase: Phrase, histories: Collection[int]) -> set[FoundBlock]:
-    """Blocks of these chains that have it."""
+def blocks_with(phrases: Iterable[Phrase], histories: Collection[int]) -> set[FoundBlock]:
+    """Blocks of these chains that have all of them."""
     found: set[FoundBlock] = set()
-    asked = full_text_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
+    asked = full_text_tables.all_of(full_text_tables.condition(each.words, is_prefix=each.is_prefix) for each in phrases)
     by_table: dict[str, list[int]] = {}
     for history in histories:
         by_table.setdefault(full_text_tables.table_of(history), []).append(history)

@@ -77,14 +77,14 @@ def test_words_phrases_and_beginnings_are_found() -> None:
     assert found("wait_event") == {one}
     assert found("dead", is_prefix=True) == {one} and found("dead") == set()
     assert found("lock a") == set(), "a phrase ends with its message"
-    assert blocks_with(Phrase.of("refund"), [two]) and not blocks_with(Phrase.of("lock"), [two])
+    assert blocks_with([Phrase.of("refund")], [two]) and not blocks_with([Phrase.of("lock")], [two])
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="the words lie in tables of their own on SQLite only")
 def test_blocks_are_looked_up_by_word_once_and_not_by_block() -> None:
     history = indexed("A Deadlock")
     with CaptureQueriesContext(connection) as captured:
-        blocks_with(Phrase.of("deadlock"), [history])
+        blocks_with([Phrase.of("deadlock")], [history])
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {captured[0]['sql']}")
         plan = [detail for *_, detail in cursor.fetchall()]

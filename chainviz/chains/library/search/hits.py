@@ -84,12 +84,23 @@ def hits_of(chains: Sequence[Chain], terms: Collection[Term]) -> dict[int, Chain
     return {each.chain.pk: _hits(each, text) for each in matched}
 
 
-def _matched(chains: Sequence[Chain], phrases: Sequence[Phrase]) -> Iterator[Matched]:
+def _counted(histories: Collection[int], phrases: Sequence[Phrase]) -> dict[int, dict[Piece, int]]:
+    """By chain: its blocks, each with how many of the phrases it has. Where more blocks than are read have all of them, the
+    others are not looked for: of frequent words there are very many."""
     counts: dict[int, dict[Piece, int]] = {}
-    for phrase in phrases:
-        for history, piece in blocks_with(phrase, [chain.history for chain in chains]):
-            counted = counts.setdefault(history, {})
-            counted[piece] = counted.get(piece, 0) + 1
+    for history, piece in blocks_with(phrases, histories):
+        counts.setdefault(history, {})[piece] = len(phrases)
+    few = [history for history in histories if len(counts.get(history, ())) <= READ]
+    if few and len(phrases) > 1:
+        counts |= {history: {} for history in few}
+        for phrase in phrases:
+            for history, piece in blocks_with([phrase], few):
+                counts[history][piece] = counts[history].get(piece, 0) + 1
+    return {history: found for history, found in counts.items() if found}
+
+
+def _matched(chains: Sequence[Chain], phrases: Sequence[Phrase]) -> Iterator[Matched]:
+    counts = _counted([chain.history for chain in chains], phrases)
     states = SearchState.objects.filter(history__in=list(counts)).select_related("snapshot")
     snapshots = {state.history_id: state.snapshot for state in states}
     for chain in chains:
