@@ -172,12 +172,6 @@ def _last_block(excerpt: Excerpt, problem: Problem) -> Rule | None:
     return None if excerpt.roles_around(problem.message)[1] == AI else LAST_BLOCK
 
 
-def _only_thinks(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """An answer that was interrupted while it reasoned."""
-    is_broken = excerpt.message(problem).parts and _last_block(excerpt, problem)
-    return replace(LAST_BLOCK, fixes=("drop-empty",)) if is_broken else None
-
-
 RULES: dict[str, Choice] = {
     "pending-call": _missing,
     "terminal-call": _missing,
@@ -201,7 +195,6 @@ RULES: dict[str, Choice] = {
     "large-image": LARGISH_PICTURE,
     "server-result-alone": SERVER_RESULT,
     "thinking-last": _last_block,
-    "says-nothing": _only_thinks,
     "image-mislabelled": MISLABELLED_PICTURE,
     "image-empty": EMPTY_PICTURE,
     "lone-surrogate": SURROGATE,
