@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from chainviz.sessions.event_folder import events_folder, read, write
 
 BACKUP = ".backup-"
 STAMP = "%Y%m%d-%H%M%S-%f"
+_NAME = re.compile(r".+\.backup-[0-9]{8}-[0-9]{6}-[0-9]{6}")
 
 
 def content_of(session: Path) -> bytes:
@@ -68,6 +70,11 @@ def _remove(part: Path) -> None:
     if part.is_dir():
         shutil.rmtree(part)
     part.unlink(missing_ok=True)
+
+
+def is_backup(name: str) -> bool:
+    """Whether a file or folder has the name of a backup, which nobody means who names the folder it lies in."""
+    return _NAME.fullmatch(name) is not None
 
 
 def backups_of(session: Path) -> list[Path]:

@@ -15,6 +15,7 @@ from chainviz.commands.io.output import complain
 from chainviz.core.errors import ChainError, DocumentError, OptionsError
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
+from chainviz.sessions.backups import is_backup
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +78,18 @@ def each_file(arguments: argparse.Namespace, work: Callable[[Input, ChainFile], 
 
 
 def inputs(names: Iterable[str]) -> Iterator[Input]:
-    """The files that are named, and all files below the folders that are; hidden ones are left out."""
+    """The files that are named, and all files below the folders that are, without hidden ones and backups of sessions."""
     for name in names:
         places = sorted(Path(name).rglob("*")) if name != "-" else []
-        below = [path for path in places if path.is_file() and not _is_hidden(path.relative_to(name))]
+        below = [path for path in places if path.is_file() and not _is_left_out(path.relative_to(name))]
         if below:
             yield from (Input(str(path), str(path.relative_to(name))) for path in below)
         else:
             yield Input(name, "standard-input" if name == "-" else Path(name).name)
 
 
-def _is_hidden(place: Path) -> bool:
-    return any(part.startswith(".") for part in place.parts)
+def _is_left_out(place: Path) -> bool:
+    return any(part.startswith(".") or is_backup(part) for part in place.parts)
 
 
 @contextmanager
