@@ -16,7 +16,7 @@ from chainviz.drafts.summaries.run_cards import READ_AT_ONCE
 from chainviz.drafts.summaries.runs import jobs_of
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.store.models import Version
+from chainviz.store.models import History, Version
 from tests.cpu import within_cpu_seconds
 from tests.drafts.pages import fields_of, send_form
 from tests.drafts.summary_story import summarizable
@@ -45,9 +45,9 @@ def page_of(client: Client, run: SummaryRun, status: int = 200) -> str:
     return answer.content.decode()
 
 
-def do(client: Client, piece: SummaryPiece, act: str, **fields: str) -> Any:
+def do(client: Client, piece: SummaryPiece, act: str, headers: dict[str, str] | None = None, **fields: str) -> Any:
     address = f"/c/{piece.run.chain_id}/summaries/{piece.run_id}/piece/{piece.pk}/do"
-    return client.post(address, {"act": act, **fields})
+    return client.post(address, {"act": act, "edition": "0", **fields}, headers=headers)
 
 
 def test_the_plan_says_what_is_folded_kept_and_protected_and_why(client: Client, chain: Chain) -> None:
@@ -230,6 +230,22 @@ def test_undone_summaries_can_be_changed_and_taken_again(client: Client, chain: 
     do(client, piece, "save", text="Better words for the clock.")
     assert client.post(take, {"act": "take"})["Location"] == draft_page
     assert "Better words for the clock." in client.get(f"{draft_page}explore/node/s1.p1").content.decode()
+
+
+def test_a_text_that_was_opened_before_a_purge_is_not_saved_unseen(client: Client, chain: Chain) -> None:
+    piece = ready_piece(client, chain)
+    History.objects.filter(pk=chain.history).update(edition=1)
+    answer = do(client, piece, "save", {"HX-Request": "true"}, text="The key was brick-layer-7.")
+    html = answer.content.decode()
+    assert answer.status_code == 422 and "Values were purged from this chain" in html
+    assert "The key was brick-layer-7." in html, "what was typed is kept"
+    piece.refresh_from_db()
+    assert "brick-layer-7" not in piece.text
+    edition = re.search(r'name="edition" value="(\d+)"', html)
+    assert edition
+    assert do(client, piece, "save", edition=edition[1], text="The key was a secret.").status_code == 303
+    piece.refresh_from_db()
+    assert piece.text == "The key was a secret."
 
 
 def test_settings_that_cannot_be_are_refused_in_words(client: Client, chain: Chain) -> None:

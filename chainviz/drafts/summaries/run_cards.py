@@ -107,6 +107,8 @@ class PieceView:
     href: str
     prompt_href: str
     keep_key: str
+    edition: int
+    """How often values of the chain were purged: a text that was typed before a purge may hold one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +287,7 @@ def piece_view(
         href=f"{target.explorer}at/{first}#{first.dom_id}",
         prompt_href=reverse("drafts:summary_prompt", args=[run.chain_id, run.pk, row.pk]),
         keep_key=f"{run.chain_id}:summary:{row.pk}:{crc32(text.encode('utf-8', 'surrogatepass'))}",
+        edition=target.stored.snapshot.history.edition,
     )
 
 

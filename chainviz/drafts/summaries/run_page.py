@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -16,11 +18,12 @@ from chainviz.drafts.summaries import runs
 from chainviz.drafts.summaries.choices import prompt_answer
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.run_cards import PieceView, piece_view, run_page
-from chainviz.web.formatting.text_fields import from_field
+from chainviz.web.formatting.text_fields import for_field, from_field
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
+PURGED = "Values were purged from this chain after the text was opened. Take them out of the text, then save it again."
 LAST_POLL = 286
 """Tells htmx to ask no more."""
 
@@ -130,9 +133,10 @@ def do(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
 def do_piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> HttpResponse:
     """`act`: save the text, write it again, decline it, bring it back, or add lost facts (`add:kind`, `add:kind:fact`)."""
     run, row = _piece(request, chain_id, run_id, piece_id)
+    typed = from_field(request.POST.get("text", ""), row.text)
     error = ""
     try:
-        _act(request, row)
+        _act(request, row, typed)
     except ChainError as refused:
         error = str(refused)
     row.refresh_from_db()
@@ -141,14 +145,18 @@ def do_piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) ->
             messages.error(request, error)
         return _to_piece(run, row)
     added = request.POST.get("act", "").removeprefix("add:").partition(":")[0]
-    context = {"page": run_page(run), "piece": _view(run, row), "error": error, "is_open": True, "added_kind": added}
+    view = _view(run, row)
+    if error and "text" in request.POST:
+        view = replace(view, text=for_field(typed))
+    context = {"page": run_page(run), "piece": view, "error": error, "is_open": True, "added_kind": added}
     answer = render(request, "drafts/summaries/_summary_piece_done.html", context, status=422 if error else 200)
     return _vary(answer)
 
 
-def _act(request: HttpRequest, row: SummaryPiece) -> None:
+def _act(request: HttpRequest, row: SummaryPiece, typed: str) -> None:
     act, _, rest = request.POST.get("act", "save").partition(":")
-    typed = from_field(request.POST.get("text", ""), row.text)
+    if act in ("add", "save") and request.POST.get("edition") != str(runs.target_of_run(row.run).stored.snapshot.history.edition):
+        raise Refused(PURGED)
     if act == "again":
         runs.write_again(row, request.POST.get("hint", ""))
     elif act == "decline":
