@@ -313,6 +313,7 @@ def test_drawers_on_a_phone(page: Any, live_server: Any, story: Chain) -> None:
     expect_current(page, "s1.p1")
     page.get_by_label("Panes").get_by_role("button", name="Details").click()
     page.wait_for_selector(".inspector:has-text('Pair 1.1')")
+    assert page.evaluate("document.querySelector('[data-inspector-tabs]').offsetHeight") > 24, "long details leave the tabs their height"
     page.keyboard.press("Escape")
     page.wait_for_selector("#inspector", state="hidden")
 
