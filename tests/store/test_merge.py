@@ -8,7 +8,7 @@ import pytest
 
 from chainviz.core.chain.chain import Splice
 from chainviz.core.chain.messages import Message
-from chainviz.core.diff.three_way import Choice
+from chainviz.core.diff.merge.three_way import Choice
 from chainviz.store.content.message_reader import read_placed
 from chainviz.store.content.pieces import Piece
 from chainviz.store.errors import Overlap

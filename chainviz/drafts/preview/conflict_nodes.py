@@ -15,8 +15,8 @@ from chainviz.chains.diff.part_rows import in_lines
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.lines import DiffRow
+from chainviz.core.diff.merge.three_way import Choice
 from chainviz.core.diff.messages import compare_texts
-from chainviz.core.diff.three_way import Choice
 from chainviz.core.formats import get_format
 from chainviz.drafts.preview.conflict_form import FIELD
 from chainviz.store.history.merge import Conflict, SnapshotMerge

@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
-from chainviz.core.diff import three_way
-from chainviz.core.diff.three_way import SIDES, Change, Choice, Merge, Region
+from chainviz.core.diff.merge import three_way
+from chainviz.core.diff.merge.three_way import SIDES, Change, Choice, Merge, Region
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import Piece, PieceSplice, differences, splice, total

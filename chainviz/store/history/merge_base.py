@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from chainviz.core import formats
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Fragment, Message
-from chainviz.core.diff.text_merge import merge_texts
-from chainviz.core.diff.word_merge import merge_words
+from chainviz.core.diff.merge.text_merge import merge_texts
+from chainviz.core.diff.merge.word_merge import merge_words
 from chainviz.core.formats.contract import Format
 from chainviz.core.operations.edit import Edit
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows

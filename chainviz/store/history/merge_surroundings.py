@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chainviz.core import formats
-from chainviz.core.diff.text_merge import TextMerge, merge_texts
-from chainviz.core.diff.three_way import CHOICES, SIDES, Choice
+from chainviz.core.diff.merge.text_merge import TextMerge, merge_texts
+from chainviz.core.diff.merge.three_way import CHOICES, SIDES, Choice
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.state.processed_length import is_state, recorded_length, with_length
 from chainviz.store.models import Snapshot

@@ -9,7 +9,7 @@ from itertools import islice
 from django.db import transaction
 
 from chainviz.core import formats
-from chainviz.core.diff.three_way import Choice
+from chainviz.core.diff.merge.three_way import Choice
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.operations.contract import Decision
 from chainviz.core.state.processed_length import is_state

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.diff.three_way import Change, Choice, Merge, merge
+from chainviz.core.diff.merge.three_way import Change, Choice, Merge, merge
 
 
 class Numbers:

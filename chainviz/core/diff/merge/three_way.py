@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from chainviz.core.diff.align import Gap, align
-from chainviz.core.diff.sequence_merge import Both, Contents, Joining, Keyed, carried_over
+from chainviz.core.diff.merge.sequence_merge import Both, Contents, Joining, Keyed, carried_over
 
 Item = TypeVar("Item")
 Choice = Literal["mine", "theirs", "both"]

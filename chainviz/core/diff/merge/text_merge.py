@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chainviz.core.diff.three_way import Choice
-from chainviz.core.diff.word_merge import merge_words
+from chainviz.core.diff.merge.three_way import Choice
+from chainviz.core.diff.merge.word_merge import merge_words
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|\s++|[\w.+-]++|.', re.DOTALL)
 
