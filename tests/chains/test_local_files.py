@@ -55,6 +55,17 @@ def test_a_file_that_grew_is_the_next_version_of_its_chain(file: Path) -> None:
     assert not [each.text for each in fsck() if each.severity == "error"]
 
 
+def test_a_file_is_the_same_by_whatever_way_it_is_named(file: Path) -> None:
+    (file.parent / "aside").mkdir()
+    take_file(local_member(), file.parent / "aside" / ".." / file.name)
+    assert LocalFile.objects.get().path == str(file)
+    file.write_bytes(session(7))
+    take_file(local_member(), file)
+    assert Chain.objects.count() == 1
+    with pytest.raises(DocumentError):
+        take_file(local_member(), file.parent / "none" / ".." / "none.jsonl")
+
+
 def test_a_line_that_is_being_written_is_waited_for(file: Path) -> None:
     whole = session(5)
     file.write_bytes(whole[:-40])

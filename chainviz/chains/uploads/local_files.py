@@ -6,6 +6,7 @@ A file is copied first: an agent may write it while it is read.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -64,9 +65,15 @@ class TakenFile:
         }[only.outcome]
 
 
+def one_name(path: Path) -> Path:
+    """Absolute and without `..`, unless a link makes that another file: a file is known again by its name."""
+    plain = Path(os.path.normpath(path.absolute()))
+    return plain if plain.exists() and plain.samefile(path) else path.absolute()
+
+
 def take_file(member: Membership, path: Path, format: str = "", *, over_edits: bool = False) -> TakenFile:
     """Raises DocumentError, naming the file."""
-    path, began = path.absolute(), time.monotonic()
+    path, began = one_name(path), time.monotonic()
     if str(path) != storable(str(path)):
         raise DocumentError(f"The name of {storable(str(path))} is not valid UTF-8; rename the file.")
     try:
