@@ -36,7 +36,7 @@ class Error(Schema):
 
 class UploadQuery(Schema):
     name: str = Field("upload.json", min_length=1, max_length=255, description="Name of the file.")
-    format: str = Field("", max_length=40, description="Name of its format; by default detected.")
+    format: str = Field("", max_length=40, description="Name of its format, with choices such as `react_log:text`; by default detected.")
 
 
 class PageQuery(Schema):

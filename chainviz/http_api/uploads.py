@@ -17,8 +17,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import arrival_for
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
-from chainviz.core.errors import OptionsError
-from chainviz.core.formats import FORMATS
+from chainviz.core.formats import get_format
 from chainviz.http_api.errors import NotPossible
 from chainviz.http_api.repeat import made, repeatable
 from chainviz.http_api.shapes import REFUSALS, Error, UploadQuery, UploadShape, upload_shape
@@ -81,11 +80,10 @@ def upload(request: HttpRequest, asked: Query[UploadQuery]) -> Status[UploadShap
     Answers 201 with the new chains, 200 where the same bytes were uploaded before, and 202 for a large file: then ask for the
     upload until it is done.
     """
-    if asked.format and all(each.name != asked.format for each in FORMATS):
-        raise OptionsError(f"There is no format “{asked.format}”.")
+    format = get_format(asked.format).name if asked.format else ""
     file, digest = request.body_file, request.body_digest  # type: ignore[attr-defined]
     file.name = asked.name
-    arrival = arrivals.receive(member_of(request), file, format=asked.format, how={"as": "all"})
+    arrival = arrivals.receive(member_of(request), file, format=format, how={"as": "all"})
     if arrival.is_running:
         made(request, upload=arrival.pk)
         return Status(202, upload_shape(request, arrival, []))

@@ -21,6 +21,7 @@ from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import lines
 from tests.chains.making import STORY, ai, human, make_chain
+from tests.core.formats.test_react_log import LOG
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 FILE = json.dumps({"messages": STORY}).encode()
@@ -116,8 +117,15 @@ def test_a_file_that_is_no_chain_is_refused_with_its_place(program: Callable[...
     assert answer.json()["where"] == "line 2"
     assert answer.json()["error"].endswith(".")
     assert editor.upload(b"").status_code == 422
-    assert editor.upload(FILE, "?format=nonsense").json()["error"] == "There is no format “nonsense”."
+    assert editor.upload(FILE, "?format=nonsense").json()["error"].startswith("There is no format “nonsense”; choose one of")
     assert not Arrival.objects.exists()
+
+
+def test_how_a_format_is_read_can_be_chosen(program: Callable[..., Program]) -> None:
+    editor = program()
+    assert editor.upload(LOG.encode(), "?format=react_log:call,omit").status_code == 201
+    assert {chain.format for chain in Chain.objects.all()} == {"react_log:call,omit"}
+    assert "has no choice “loud”" in editor.upload(LOG.encode(), "?format=react_log:loud").json()["error"]
 
 
 def test_a_chain_in_the_bin_is_named(program: Callable[..., Program]) -> None:

@@ -57,7 +57,7 @@ def _values(field: FieldInfo) -> str:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     choices = extra.get("choices")
     if isinstance(choices, dict):
-        return f"one of {', '.join(choices)}"
+        return f"one of {', '.join(filter(None, choices))}"
     kind = "JSON or lines of text" if _is_long(field) else _kind(field.annotation)
     limits = [words.format(each) for each in field.metadata for type, words in _LIMITS.items() if isinstance(each, type)]
     unit = [str(extra["unit"])] if "unit" in extra else []
