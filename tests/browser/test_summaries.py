@@ -124,7 +124,7 @@ def test_from_the_menu_to_a_version_without_a_model(page: Any, at: Any, worker: 
     page.wait_for_url(re.compile(r"/summaries/\d+/$"))
     page.evaluate("window.same = true")
     worker()
-    expect(page.get_by_role("heading", name="All 2 summaries are ready")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("heading", name="All 2 summaries are ready")).to_be_visible()
     assert page.evaluate("window.same"), "the pieces came by themselves"
     text = page.get_by_role("textbox", name="Text of the summary of 1.1–1.4")
     text.fill("It was the clock.")
@@ -177,7 +177,7 @@ def test_typed_text_is_not_lost_while_others_are_written(
         expect(text).to_have_value("From the model.")
         text.fill("From me.")
         go_on.set()
-        expect(page.get_by_role("heading", name="All 2 summaries are ready")).to_be_visible(timeout=15_000)
+        expect(page.get_by_role("heading", name="All 2 summaries are ready")).to_be_visible()
         expect(text).to_have_value("From me.")
         page.get_by_role("button", name="Keep this text").first.click()
         expect(page.get_by_text("written by model small at 127.0.0.1").first).to_contain_text("edited by you")

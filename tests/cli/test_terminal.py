@@ -147,7 +147,7 @@ def test_no_command_of_the_store_sends_a_control(folder: Path, tmp_path: Path) -
         chosen = {"CHAINVIZ_MODE": mode, "CHAINVIZ_BASE_URL": "https://chainviz.example.org"}
         done = subprocess.run(
             [sys.executable, "-c", RUN_EACH], cwd=ROOT, env=environment(tmp_path, **chosen), input=json.dumps(calls).encode(),
-            capture_output=True, timeout=2 * PATIENCE,
+            capture_output=True, timeout=4 * PATIENCE,
         )  # fmt: skip
         out, err = (each.decode(errors="surrogateescape") for each in (done.stdout, done.stderr))
         assert done.returncode == 0 and "Traceback" not in err, err
