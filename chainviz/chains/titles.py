@@ -12,7 +12,7 @@ from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import HUMAN, text_of
 from chainviz.core.dialects.attachments import filled_in
-from chainviz.core.usage.recorded_title import recorded_title, request_title
+from chainviz.core.usage.title_from_content import recorded_title, request_title
 from chainviz.jobs.lease import storable
 from chainviz.store.content.message_reader import BodyReader, pieces_of, read_rows
 from chainviz.store.content.pieces import Places

@@ -24,7 +24,7 @@ from chainviz.http_api.shapes import (
     LabelShape,
     RowsQuery,
 )
-from chainviz.review.exports import exported
+from chainviz.review.csv_and_jsonl import exported
 from chainviz.review.labels import services
 from chainviz.review.labels.places import label_places
 from chainviz.review.labels.services import LabelRow

@@ -10,7 +10,7 @@ from django.test import Client
 
 from chainviz.accounts.models import local_member
 from chainviz.chains.exports import choices
-from chainviz.chains.exports.shared_document import merged
+from chainviz.chains.exports.joined_document import merged
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer
 from chainviz.core.documents.source import open_source

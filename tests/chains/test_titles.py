@@ -12,7 +12,7 @@ from chainviz.accounts.models import local_owner
 from chainviz.chains import services
 from chainviz.chains.models import Chain
 from chainviz.chains.titles import LENGTH
-from chainviz.core.usage.recorded_title import request_title
+from chainviz.core.usage.title_from_content import request_title
 from chainviz.drafts.models import Draft
 from chainviz.store.models import Version
 from tests.chains.files import HELLO, send

@@ -168,7 +168,7 @@ def test_every_view_that_sends_a_file_asks_the_lock() -> None:
         "chainviz/chains/exports/view.py",
         "chainviz/chains/observations/view.py",
         "chainviz/drafts/state/page.py",
-        "chainviz/review/exports.py",
+        "chainviz/review/csv_and_jsonl.py",
         "chainviz/sessions/page.py",
     ], "ask chains/exports/lock.py, then add the file here; or say in HARMLESS what it sends"
     for path in sending_files():

@@ -8,8 +8,8 @@ from functools import cached_property, reduce
 from pathlib import PurePath
 
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.exports.joined_document import merged
 from chainviz.chains.exports.removed_values import rewrite_of
-from chainviz.chains.exports.shared_document import merged
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.messages import Message

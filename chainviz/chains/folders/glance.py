@@ -16,7 +16,7 @@ from chainviz.core.documents.unfinished_line import end_of_lines
 from chainviz.core.errors import ChainError
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.formats.reader import read_chain
-from chainviz.core.usage.recorded_title import request_title
+from chainviz.core.usage.title_from_content import request_title
 
 HEAD = 1 << 16
 """Bytes that are read of a file."""

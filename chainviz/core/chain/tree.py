@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Generic, TypeVar
 
+from chainviz.core.chain.calls.matching import ToolCalls, match_calls
 from chainviz.core.chain.messages import CallRef, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import PathError
@@ -22,15 +23,6 @@ class PairType(StrEnum):
     REQUEST_RESPONSE = "request-response"
     COMPLETION = "completion"
     SUMMARIZATION = "summarization"
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCalls:
-    """Ids of one pair by state, sorted (seed 0, GetToolCallsInfo): counted by id, as the reference does."""
-
-    pending: tuple[str, ...] = ()
-    unmatched: tuple[str, ...] = ()
-    completed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,18 +58,8 @@ class BodyPair(Generic[M]):
 
     @cached_property
     def tool_calls(self) -> ToolCalls:
-        """Calls sharing one id count once; the second result of an id is unmatched (as the reference counts)."""
-        open_ids = {call.id for call in self.ai.calls} if self.ai is not None else set()
-        completed: set[str] = set()
-        unmatched: set[str] = set()
-        for message in self.rest:
-            for result in message.results:
-                if result.id in open_ids:
-                    open_ids.discard(result.id)
-                    completed.add(result.id)
-                else:
-                    unmatched.add(result.id)
-        return ToolCalls(tuple(sorted(open_ids)), tuple(sorted(unmatched)), tuple(sorted(completed)))
+        calls = self.ai.calls if self.ai is not None else ()
+        return match_calls(calls, (result for message in self.rest for result in message.results))
 
     @property
     def is_valid(self) -> bool:

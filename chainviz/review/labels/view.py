@@ -18,7 +18,7 @@ from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.secrets.export_scan import Held, before_written
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import PathError, Refused
-from chainviz.review.exports import exported
+from chainviz.review.csv_and_jsonl import exported
 from chainviz.review.labels import services
 from chainviz.review.models import Label
 from chainviz.review.written_texts import label_texts

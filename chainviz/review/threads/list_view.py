@@ -15,7 +15,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.secrets.export_scan import Held, before_written
 from chainviz.core.secrets.scan import scan_text
-from chainviz.review.exports import exported
+from chainviz.review.csv_and_jsonl import exported
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads.places import place_threads
 from chainviz.review.threads.thread_view import ThreadView, thread_views

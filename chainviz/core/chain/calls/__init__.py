@@ -1,1 +1,1 @@
-"""Tool calls: their ids and their arguments."""
+"""Tool calls: their ids (`tool_ids`), their arguments (`arguments`), and which have results (`matching`)."""
