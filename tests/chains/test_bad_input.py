@@ -44,8 +44,8 @@ REFUSED = {
     "truncated after a comma": Refusal(LIST[:43], "cut off", 3, 0, 1),
     "text behind the list": Refusal(LIST + b"more", "something follows", 5, 1),
     "nested 100,000 deep": Refusal(b"[" * 100_000, "nested more than", 1, 257),
-    "nested 100,000 deep in a message": Refusal(
-        b'[{"role": "user", "content": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}]", "nested more than", 1
+    "nested 30,000 deep in a message": Refusal(
+        b'[{"role": "user", "content": ' + b'{"a":' * 30_000 + b"1" + b"}" * 30_000 + b"}]", "nested more than", 1
     ),
     "HTML": Refusal(b"<!DOCTYPE html>\n<html><body>Log in</body></html>", "HTML", 1, 1),
     "PNG": Refusal(b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "PNG image", as_text=False),

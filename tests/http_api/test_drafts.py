@@ -81,7 +81,7 @@ def mask(who: Program, chain: int, word: str, **more: object) -> dict[str, objec
 
 
 @pytest.mark.parametrize(
-    ("side", "has_drill", "has_wall"), [("mine", False, True), ("theirs", True, False), ("both", True, True)]
+    ("side", "has_drill", "has_wall"), [("mine", False, True), ("theirs", True, False), ("both", False, False)]
 )
 def test_a_draft_that_was_overtaken_is_rebased_with_choices(
     program: Callable[..., Program],  # noqa: F811
