@@ -149,6 +149,10 @@ SURROGATE = Rule(
     "text-surrogate", "error", "The request body is not valid JSON: no low surrogate in string",
     "github.com/anthropics/claude-code/issues/558", ("respell-text",),
 )  # fmt: skip
+MARKS = Rule(
+    "cache-marks", "error", "A maximum of 4 blocks with cache_control may be provided.",
+    "github.com/tghamm/Anthropic.SDK/issues/50", ("drop-cache-marks",),
+)  # fmt: skip
 LARGISH_PICTURE = Rule(
     "image-large", "info",
     f"image dimensions exceed max allowed size for many-image requests: {LONGEST_OF_MANY} pixels; taken where there are few",
@@ -250,5 +254,6 @@ PROVIDER = Provider(
     sessions={"claude_code": check_session},
     opening=(_opening, system_only("messages: at least one message is required", REFERENCE)),
     section_rules=(LAST_TURN,),
+    cache_rule=MARKS,
     ending=(_end,),
 )

@@ -8,25 +8,28 @@ from functools import reduce
 from operator import or_
 from typing import TypeVar
 
+from chainviz.core.chain.message_paths import section_paths
 from chainviz.core.chain.messages import CallRef, Message, Role, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.providers.contract import Called, Excerpt, Provider
+from chainviz.core.providers.rules.cache_marks import marked_blocks
 from chainviz.core.providers.rules.findings import content_findings
 from chainviz.core.providers.rules.section_rules import NO_MARK
 
 M = TypeVar("M", bound=Shape)
 
 
-def check(provider: Provider, tree: ChainAST[Message], format: str = "") -> Iterator[Problem]:
-    """Everything a provider would say about a chain that is written in this format; ids come last."""
-    for _, problem in check_all((provider,), tree, format):
+def check(provider: Provider, tree: ChainAST[Message], format: str = "", beside: int = 0) -> Iterator[Problem]:
+    """Everything a provider would say about a chain that is written in this format; ids come last. `beside`: how many
+    cache_control blocks its document has beside the messages (cache_marks.py)."""
+    for _, problem in check_all((provider,), tree, format, beside):
         yield problem
 
 
 def check_all(
-    providers: Sequence[Provider], tree: ChainAST[Message], format: str = ""
+    providers: Sequence[Provider], tree: ChainAST[Message], format: str = "", beside: int = 0
 ) -> Iterator[tuple[Provider, Problem]]:
     """The same of several providers, which look at each section together."""
     paired = answered_in(pair for _, pair in tree.pairs())
@@ -37,8 +40,15 @@ def check_all(
                 yield provider, problem
     calls = list(calls_of(tree))
     for provider in providers:
-        for problem in provider.check_ids(calls):
+        for problem in (*provider.check_ids(calls), *_said_of_marks(provider, tree, format, beside)):
             yield provider, problem
+
+
+def _said_of_marks(provider: Provider, tree: ChainAST[Message], format: str, beside: int) -> Iterator[Problem]:
+    if tree.sections and provider.limits_marks(format):
+        messages = (message for section in tree.sections for message in section.messages)
+        marked = beside + sum(1 for message in messages for _ in marked_blocks(message))
+        yield from provider.check_marked(marked, next(section_paths(tree.sections[0], 1)))
 
 
 def excerpts(tree: ChainAST[Message], format: str = "", *, after: Role | None = None) -> Iterator[Excerpt]:

@@ -16,6 +16,7 @@ from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.tree import Section
+from chainviz.core.providers.rules import cache_marks
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.section_rules import NO_MARK, Mark, SectionRule, marks_of
 
@@ -166,6 +167,8 @@ class Provider:
     wire_rule: Callable[[WireFault], Rule | None] = lambda fault: fault.rule
     """The rule that a fault breaks; None where the API takes it."""
     section_rules: tuple[SectionRule, ...] = ()
+    cache_rule: Rule | None = None
+    """The rule that a request with more than four cache_control blocks breaks; None where any number is taken."""
     sent: tuple[SectionCheck, ...] = ()
     """Checks of neighbouring messages in the JSON that would be sent."""
     opening: tuple[SectionCheck, ...] = ()
@@ -228,6 +231,15 @@ class Provider:
             rule = self.reused_id(call, before)
             if rule is not None:
                 yield self.problem(call.path, call.message, (rule, call.part, f"uses the call id “{call.id}” again"))
+
+    def limits_marks(self, format: str) -> bool:
+        """Whether cache_control is counted in chains of this format."""
+        return self.cache_rule is not None and format in self.formats
+
+    def check_marked(self, marked: int, first: Path) -> Iterator[Problem]:
+        """The rule about cache_control; `marked`: how many blocks of the whole request have it, `first`: its first message."""
+        if self.cache_rule is not None and marked > cache_marks.MOST:
+            yield self.problem(first, 0, (self.cache_rule, None, f"begins a request with {marked:,} cache_control blocks"))
 
     def unread(self, sentences: Iterable[str]) -> Iterator[Problem]:
         """What the fields that a format does not read mean for its verdict: a sentence each (Envelope.not_understood)."""

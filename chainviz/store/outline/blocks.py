@@ -128,6 +128,8 @@ class Listing:
     sections: tuple[Entry, ...] = ()
     late: tuple[str, ...] = ()
     """Ids of calls that have a result outside their row, in order (late_results.py)."""
+    beside: int = 0
+    """Blocks with cache_control that the document has beside its messages (core's cache_marks)."""
 
     @cached_property
     def total(self) -> Measure:
@@ -169,12 +171,12 @@ class Listing:
 
 def pack_listing(listing: Listing) -> bytes:
     entries = [[_pack_entry(entry) for entry in entries] for entries in (listing.rows, listing.sections)]
-    return pack([*entries, listing.late])
+    return pack([*entries, listing.late, listing.beside])
 
 
 def unpack_listing(content: bytes | memoryview) -> Listing:
-    rows, sections, late = unpack(content)
-    return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)), tuple(late))
+    rows, sections, late, beside = unpack(content)
+    return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)), tuple(late), beside)
 
 
 def _pack_entry(entry: Entry) -> list[Any]:

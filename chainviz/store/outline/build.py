@@ -4,6 +4,7 @@ imported, and where the cache has no outline or one that was made by older rules
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chainviz.core import progress
@@ -11,6 +12,7 @@ from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
+from chainviz.core.providers.rules.cache_marks import marked_beside
 from chainviz.core.providers.verdict import counted
 from chainviz.store.content.codec import pack
 from chainviz.store.content.message_reader import pieces_of, read_placed, read_shapes
@@ -29,7 +31,7 @@ from chainviz.store.outline.rules.problem_rules import OPENING_RULE, Neighbours,
 from chainviz.store.outline.rules.section_rules import SectionRules
 from chainviz.store.outline.sections import SectionCutter
 from chainviz.store.quick_only import must_be_quick
-from chainviz.store.transfer.document_context import envelope_of, note_beside
+from chainviz.store.transfer.document_context import context_of, envelope_of, note_beside
 
 OPENING_ROWS = 4096
 """The rows up to the first AI message are checked together, if they are no more than this."""
@@ -160,6 +162,8 @@ def _is_large(snapshot: Snapshot) -> bool:
 
 
 def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
+    if any(provider.limits_marks(snapshot.format) for provider in PROVIDERS):
+        listing = replace(listing, beside=marked_beside(context_of(snapshot)))
     by_section = SectionRules(OutlineReader(listing, BlockReader(snapshot.history_id)), snapshot.format).total()
     problems = add_counts(visible_problems(listing.total, listing.section_count), by_section)
     problems = add_counts(problems, _unread(snapshot))

@@ -44,6 +44,8 @@ class Measure(NamedTuple):
     unsigned: int = 0
     odd_ids: int = 0
     signed: int = 0
+    cached: int = 0
+    """Blocks with cache_control."""
 
     def marked(self, mark: Mark) -> int:
         numbers = (self.thinking, self.unthinking, self.not_first, self.unsigned, self.odd_ids, self.signed)
@@ -75,6 +77,7 @@ class Measure(NamedTuple):
             self.unsigned + other.unsigned,
             self.odd_ids + other.odd_ids,
             self.signed + other.signed,
+            self.cached + other.cached,
         )
 
 
@@ -97,7 +100,7 @@ def add_up(measures: Iterable[Measure]) -> Measure:
     parts = list(measures)
     if not parts:
         return NOTHING
-    headers, pairs, messages, size, header_size, invalid, problems, usage, rules, began, ended, *marks = zip(
+    headers, pairs, messages, size, header_size, invalid, problems, usage, rules, began, ended, *numbers = zip(
         *parts, strict=True
     )
     return Measure(
@@ -112,7 +115,7 @@ def add_up(measures: Iterable[Measure]) -> Measure:
         reduce(add_counts, rules, {}),
         min(filter(None, began), default=0),
         max(ended),
-        *map(sum, marks),
+        *map(sum, numbers),
     )
 
 

@@ -12,6 +12,7 @@ from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem, place_in_words
 from chainviz.core.chain.tree import BodyPair, PairType
+from chainviz.core.providers.rules.cache_marks import marked_blocks
 from chainviz.core.providers.rules.section_rules import Mark, marks_of
 from chainviz.core.usage.recorded import recorded_in
 from chainviz.core.usage.recorded_times import Times, times_of
@@ -64,6 +65,8 @@ class Row(NamedTuple):
     began: int = 0
     """When its first message was written, and its last one, as core's Times."""
     ended: int = 0
+    cached: int = 0
+    """Blocks with cache_control (core's cache_marks)."""
 
     @property
     def measure(self) -> Measure:
@@ -73,7 +76,8 @@ class Row(NamedTuple):
         marks = [self.marks & mark != 0 for mark in _MARKS]
         rules = count_rules(self.problems) if self.problems else {}
         facts = problems, self.usage, rules, self.began, self.ended
-        return Measure(is_header, not is_header, self.messages, self.size, size, not self.valid, *facts, *marks)
+        numbers = *marks, self.cached
+        return Measure(is_header, not is_header, self.messages, self.size, size, not self.valid, *facts, *numbers)
 
 
 @dataclass(frozen=True)
@@ -93,13 +97,14 @@ class RowMessages(Generic[M]):
         return BodyPair(None, self.messages)
 
     def row(self, problems: list[list[Any]]) -> Row:
+        cached = sum(1 for each in self.messages if isinstance(each, Message) for _ in marked_blocks(each))
         if self.is_header:
             kind = Kind.SYSTEM if self.messages[0].role == SYSTEM else Kind.HUMAN
-            return Row(kind, 1, self.messages[0].size, True, problems, {}, 0, *_times(self.messages))
+            return Row(kind, 1, self.messages[0].size, True, problems, {}, 0, *_times(self.messages), cached)
         pair = self.pair
         kind = Kind.NO_AI if pair.ai is None else _KINDS[pair.type]
         usage, marks, times = _usage(pair.ai), _marks(pair.ai), _times(self.messages)
-        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, usage, marks, *times)
+        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, usage, marks, *times, cached)
 
 
 def _usage(ai: Shape | None) -> Counts:
@@ -181,6 +186,8 @@ class SectionRow:
 
 def pack_row(row: Row) -> list[Any]:
     packed: list[Any] = [int(row.kind), row.messages, row.size, int(row.valid) + 2 * row.marks]
+    if row.cached:
+        return [*packed, row.problems, row.usage, row.began, row.ended, row.cached]
     if row.began:
         return [*packed, row.problems, row.usage, row.began, row.ended]
     if row.usage:

@@ -104,6 +104,10 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Turn the server's result into text",
         "What the API's own tool gave stays readable as a text of the same message.",
     ),
+    "drop-cache-marks": (
+        "Drop the oldest cache_control marks",
+        "Only the last four blocks of the request keep theirs, which are those that matter to the cache; nothing else changes.",
+    ),
     "trim-end": ("Trim the end", "The white space at the very end of the chain is dropped."),
     "respell-id": (
         "Spell the id as every API takes it",
@@ -126,7 +130,7 @@ CHOICES: dict[str, tuple[str, str]] = {
 """Label and explanation of every choice."""
 
 DROP_SIGNED = "drop-signed"
-ON_DEMAND = frozenset({DROP_SIGNED, "sign-calls", "respell-item"})
+ON_DEMAND = frozenset({DROP_SIGNED, "sign-calls", "respell-item", "drop-cache-marks"})
 """Fixes that fit one provider only: they are offered where they are asked for by name."""
 
 

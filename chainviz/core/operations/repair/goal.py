@@ -20,6 +20,7 @@ from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import has_many_pictures
 from chainviz.core.providers.check import check
 from chainviz.core.providers.contract import Provider
+from chainviz.core.providers.rules.cache_marks import marked_beside
 
 MOST_ROUNDS = 6
 """A fix may uncover another error: a message that lost its only part is empty, say."""
@@ -49,7 +50,7 @@ class Goal:
 
     def errors(self, chain: MemoryChain) -> tuple[Problem, ...]:
         messages = (*chain.messages, NEXT) if self.resumes else chain.messages
-        problems = self._judged(check(self.provider, parse(messages), chain.format), chain)
+        problems = self._judged(check(self.provider, parse(messages), chain.format, marked_beside(chain.surroundings)), chain)
         return tuple(each for each in problems if each.severity == "error" and each.message < len(chain.messages))
 
     def _judged(self, problems: Iterator[Problem], chain: MemoryChain) -> Iterator[Problem]:
@@ -73,13 +74,13 @@ def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:
             break
         fixes += [fix for fix in worked.fixes if fix.accepted]
         messages = tuple(apply_splices(messages, changes))
-        left = goal.errors(MemoryChain(_judged(messages, known, chain.format), chain.format))
+        left = goal.errors(MemoryChain(_judged(messages, known, chain.format), chain.format, chain.surroundings))
         if not left:
             break
     if left:
         rewritten = _rewritten(messages, left, chain.format)
         known |= {id(message) for message in rewritten} - {id(message) for message in messages}
-        still = goal.errors(MemoryChain(_judged(rewritten, known, chain.format), chain.format))
+        still = goal.errors(MemoryChain(_judged(rewritten, known, chain.format), chain.format, chain.surroundings))
         if len(still) < len(left):
             fixes += _rewrites(messages, rewritten, left)
             messages, left = rewritten, still

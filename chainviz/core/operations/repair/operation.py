@@ -15,6 +15,7 @@ from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 from chainviz.core.operations.repair.goal import Goal, reach
 from chainviz.core.operations.repair.options import RepairOptions
+from chainviz.core.operations.repair.passes.cache_marks import fix_cache_marks, has_marks
 from chainviz.core.operations.repair.passes.calls import (
     calls_by_user,
     fix_pending,
@@ -64,12 +65,13 @@ PASSES = (
     fix_items, fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
     fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_pictures, fix_media_types,
     fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
-    fix_names, fix_arguments, fix_surrogates, fix_end, fix_turns,
+    fix_names, fix_arguments, fix_surrogates, fix_end, fix_turns, fix_cache_marks,
 )  # fmt: skip
 """No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (
     fix_items, fix_user_calls, fix_server_results, fix_empty, fix_texts_in_results, fix_pictures, fix_media_types,
     fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_arguments, fix_surrogates, fix_end,
+    fix_cache_marks,
 )  # fmt: skip
 """Those that read messages whose shape tells nothing."""
 
@@ -77,6 +79,7 @@ OF_CONTENT = (
 LOOKS = (
     calls_by_user, has_lone_results, says_nothing, has_texts_in_results, has_pictures, has_result_media, reasons,
     acts_unthinking, acts_unsigned, has_odd_arguments, thinks_signed, has_items, has_surrogates,
+    has_marks,
 )  # fmt: skip
 """What these look for."""
 READING = 0.7

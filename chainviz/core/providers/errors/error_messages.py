@@ -66,6 +66,7 @@ CLASSES = (
         r"must have non-empty content|contents\.parts must not be empty|message object .* is empty",
         (_CLAUDE, *_GEMINI, "bedrock"), ("content-missing",),
     ),
+    ErrorClass(r"maximum of \d+ blocks with `?cache_control`?", (_CLAUDE,), ("cache-marks",)),
     ErrorClass(r"image (dimensions )?exceeds? ", (_CLAUDE,), ("image-too-large", "image-large")),
     ErrorClass(r"cannot end with trailing whitespace", (_CLAUDE,), ("trailing-space",)),
     ErrorClass(r"insufficient tool messages following", ("deepseek",), ("result-missing",)),

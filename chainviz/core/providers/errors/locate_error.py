@@ -29,12 +29,16 @@ class LocatedError:
     """Names of the fixes, the smallest first."""
 
 
-def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str = "") -> LocatedError:
-    """Only the rules of this class of error are asked; the id that the message names decides, then the index."""
+def locate_error(
+    error: ErrorMessage, messages: Sequence[Message], format: str = "", beside: int = 0
+) -> LocatedError:
+    """Only the rules of this class of error are asked; the id that the message names decides, then the index. `beside`: as
+    `check` takes it."""
     tree = parse(messages)
     places = set(_named(error, messages))
     asked = providers_of(error, format)
-    found = [(provider, problem) for provider, problem in check_all(asked, tree, format) if problem.rule in rules_of(error)]
+    said = check_all(asked, tree, format, beside)
+    found = [(provider, problem) for provider, problem in said if problem.rule in rules_of(error)]
     for provider in asked:
         best = ranked((problem for each, problem in found if each is provider), error, places)
         if best:

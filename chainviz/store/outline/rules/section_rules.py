@@ -1,5 +1,5 @@
 """What rows break of the providers' section rules: told from their marks and the sums of their section, which an edit in
-another row of the section may change."""
+another row of the section may change; and of the rules that the whole chain decides."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from chainviz.core.chain.problems import SEVERITIES, Problem
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
-from chainviz.store.outline.measures import Counts
+from chainviz.store.outline.measures import Counts, add_counts
 from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
-from chainviz.store.outline.rows import Row
+from chainviz.store.outline.rows import Kind, Row
 
 _ALL = (1 << len(Mark)) - 1
 _Broken = tuple[Provider, SectionRule, int]
@@ -28,23 +28,26 @@ class SectionRules:
         every = [(each, rule) for each in PROVIDERS for rule in each.rules_of_sections(format)]
         self._rules = [each for each in every if not each[1].once]
         self._once = [each for each in every if each[1].once]
+        self._limiting = [each for each in PROVIDERS if each.limits_marks(format)]
         self._rows = outline.listing.total.rows
         self._first_rows: dict[Mark, int] = {}
         self._sections = outline.listing.section_count
 
     def total(self) -> Counts:
         """How many problems the whole chain has, by provider. Reads the sections only where they can have any."""
-        return _counts(self._broken())
+        return add_counts(_counts(self._broken()), counted(self._of_chain))
 
     def broken(self) -> set[str]:
         """The rules that the whole chain breaks, as `provider:rule`."""
-        return {f"{provider.name}:{rule.rule.id}" for provider, rule, _ in self._broken()}
+        of_sections = {f"{provider.name}:{rule.rule.id}" for provider, rule, _ in self._broken()}
+        return of_sections | {f"{problem.provider}:{problem.rule}" for problem in self._of_chain}
 
     def counts(self, section: SectionPlace) -> Counts:
         """How many problems one section has, by provider."""
         marked, before = section.measure.marked, section.before.marked
         once = ((each, rule, 1) for each, rule in self._once if marked(rule.mark) and not before(rule.mark))
-        return _counts((*self._broken_in(section), *once))
+        of_chain = counted(self._of_chain) if section.number == 1 else {}
+        return add_counts(_counts((*self._broken_in(section), *once)), of_chain)
 
     def _broken(self) -> Iterator[_Broken]:
         first = 1 if self._thinking else self._sections
@@ -63,7 +66,9 @@ class SectionRules:
                 yield provider, rule, number
 
     def of_row(self, section: SectionPlace, number: int, place: RowPlace) -> Iterator[Problem]:
-        """The problems of one row, given by its number in the chain."""
+        """The problems of one row, given by its number in the chain; the first one has those of the whole request."""
+        if number == 0:
+            yield from self._of_chain
         marks, part = place.row.marks & _ALL, place.row.marks >> len(Mark)
         if not marks:
             return
@@ -74,6 +79,18 @@ class SectionRules:
                 yield provider.marked(
                     rule, Path(path.section, path.pair, 0), place.start, part if rule.of_call else None
                 )
+
+    @cached_property
+    def _of_chain(self) -> tuple[Problem, ...]:
+        """What only the whole request breaks: it is told of its first message."""
+        listing = self._outline.listing
+        marked = listing.total.cached + listing.beside
+        if not (self._limiting and marked and self._rows):
+            return ()
+        path = self._outline.section(1).path_of(0)
+        message = int(path.pair != 0 and self._outline.row(0).row.kind is Kind.NO_AI)
+        first = Path(path.section, path.pair, message)
+        return tuple(problem for provider in self._limiting for problem in provider.check_marked(marked, first))
 
     def first_row(self, mark: Mark) -> int:
         """The first row of the chain with the mark; -1 where it has none."""
@@ -91,7 +108,8 @@ class SectionRules:
 
     def rows_once(self, provider: str | None) -> frozenset[int]:
         """The rows that break a rule of the provider (None: of any) which only one message of a chain breaks."""
-        return frozenset(self.first_row(rule.mark) for each, rule in self._once if provider in (None, each.name))
+        first = frozenset(0 for problem in self._of_chain if provider in (None, problem.provider))
+        return first | frozenset(self.first_row(rule.mark) for each, rule in self._once if provider in (None, each.name))
 
     def marks_from(self, provider: str | None) -> tuple[Mark, Mark]:
         """The marks that may break a rule of the provider (None: of any) anywhere, and those in the last section only."""
