@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.secrets.data_urls import carried_texts, text_in, with_carried
 
-TEXT, REASONING, ARGUMENTS, CONTENT, ADDRESS, FILE, OPAQUE, MEDIA = (
-    "text", "reasoning", "arguments", "content", "address", "file", "opaque", "media",
+TEXT, REASONING, ARGUMENTS, CONTENT, ADDRESS, FILE, OPAQUE, MEDIA, CARRIED = (
+    "text", "reasoning", "arguments", "content", "address", "file", "opaque", "media", "carried",
 )  # fmt: skip
 JSON_PLACES = frozenset((ARGUMENTS, OPAQUE))
 """Texts that are JSON and have to stay JSON."""
 
 
 def texts_of(part: Part) -> Iterator[tuple[str, str]]:
-    """(place, text). Encrypted reasoning and pictures hold no text."""
-    yield from _own_texts(part)
+    """(place, text). Encrypted reasoning and pictures hold no text; a data: URL may carry one."""
+    for place, text in _own_texts(part):
+        yield place, text
+        if not place.startswith(MEDIA):
+            yield from ((f"{place} {CARRIED} {number}", carried) for number, carried in carried_texts(text))
     if isinstance(part, Text | ToolCall) and part.reasoning is not None:
         yield REASONING, part.reasoning.content
 
@@ -43,16 +47,16 @@ def _own_texts(part: Part) -> Iterator[tuple[str, str]]:
 
 
 def _file_text(content: bytes) -> Iterator[tuple[str, str]]:
-    if b"\0" in content[:4096]:
-        return
-    try:
-        yield FILE, content.decode("utf-8")
-    except UnicodeDecodeError:
-        return
+    text = text_in(content)
+    if text is not None:
+        yield FILE, text
 
 
 def with_text(part: Part, place: str, text: str) -> Part | None:
     """None where the part has to go: signed reasoning that differs would be refused."""
+    outer, is_carried, number = place.rpartition(f" {CARRIED} ")
+    if is_carried:
+        return with_text(part, outer, with_carried(dict(texts_of(part))[outer], int(number), text))
     match part:
         case Text() | ToolCall() if place == REASONING and part.reasoning is not None:
             signed = bool(part.reasoning.signature)

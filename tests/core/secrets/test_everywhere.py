@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,3 +77,31 @@ def test_the_command_line_tells_and_masks_it(file: Path, tmp_path: Path, capsys:
     assert main(["apply", "mask", str(copy), "--out", str(out)]) == 0
     assert capsys.readouterr().out.count("GitHub token") >= len(keys)
     assert [place for key, place in keys.items() if key in out.read_text()] == []
+
+
+FILE_URL = "data:text/plain;charset=utf-8;base64,"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "file", "file": {"filename": "notes.txt", "file_data": FILE_URL}},
+        {"type": "image_url", "image_url": {"url": FILE_URL}},
+        {"type": "text", "text": f"see [notes]({FILE_URL})"},
+        {"type": "input_file", "filename": "notes.txt", "file_data": FILE_URL},
+        {"type": "unheard_of", "at": {"deep": [FILE_URL]}},
+    ],
+    ids=lambda part: part["type"],
+)
+def test_a_text_file_in_a_data_url_hides_none(part: dict[str, Any]) -> None:
+    first, second = (join("gh", "p_", fake(36)) for _ in range(2))
+    written = json.dumps([{"role": "user", "content": [{"type": "text", "text": f"Hi {first}"}, part]}])
+    encoded = base64.b64encode(f"the key is {second} ??>".encode()).decode()
+    for spelled in (encoded, encoded.replace("/", "\\/"), encoded.rstrip("=")):
+        chain = chainviz.load(written.replace(FILE_URL, FILE_URL + spelled).encode())[0]
+        assert {each.finding.value for each in scan_chain(chain.core)} == {first, second}
+        masked = chain.apply("mask", strategy="replace").chain
+        after = masked.to_bytes().decode()
+        assert not list(scan_chain(chainviz.load(after.encode())[0].core))
+        file = base64.b64decode(after.split(FILE_URL)[1].split('"')[0].split(")")[0].replace("\\/", "/") + "==").decode()
+        assert file.startswith("the key is ") and file.endswith(" ??>") and second not in file
