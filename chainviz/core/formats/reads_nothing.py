@@ -1,4 +1,5 @@
-"""Whether a format that recognises a list shows nothing of it: no message, or only empty ones although there are texts (issue 8)."""
+"""Whether a format that recognises a list shows nothing of it: no message, only parts of unknown types, or only empty messages
+although there are texts (issue 8)."""
 
 from __future__ import annotations
 
@@ -7,10 +8,14 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from chainviz.core.chain.messages import Opaque, Part
+from chainviz.core.dialects.members import string_of
+from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.contract import Format
+from chainviz.core.formats.part_types import is_known
 from chainviz.core.formats.reader import read_chain
 
 READ = 50
@@ -20,13 +25,24 @@ TEXTS = frozenset(("text", "content", "message", "value", "output", "prompt"))
 
 
 def reads_nothing(source: Source, found: FoundList, format: Format) -> bool:
-    count = 0
+    count = unknown = 0
+    has_types = any(isinstance(value, dict) and "role" in value and "content" in value for value in found.sample.values)
     with suppress(DocumentError):  # reading the whole chain raises it again
         for message in islice(read_chain(source, found, format), READ):
-            if message.parts:
+            if message.parts and not (has_types and all(map(_is_unknown, message.parts))):
                 return False
             count += 1
-        return not count or any(map(_says_something, found.sample.values))
+            unknown += len(message.parts)
+        return not count or unknown > 0 or any(map(_says_something, found.sample.values))
+    return False
+
+
+def _is_unknown(part: Part) -> bool:
+    """Whether nobody knows the type that it says it has."""
+    if not isinstance(part, Opaque) or is_known(part.kind):
+        return False
+    with suppress(ValueError, RecursionError):
+        return string_of(parse(part.text), "type") == part.kind
     return False
 
 

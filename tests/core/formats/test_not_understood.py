@@ -85,6 +85,29 @@ def test_a_format_that_reads_nothing_is_not_offered(lines: list[Any], said: str)
         chainviz.load("\n".join(map(json.dumps, lines)).encode())
 
 
+WEIRD = {"role": "user", "content": [{"type": "weird", "words": "hi"}]}
+
+
+@pytest.mark.parametrize("file", [[WEIRD], {"messages": [WEIRD, WEIRD]}, [WEIRD, {"role": "assistant", "content": None}]])
+def test_a_format_that_reads_only_unknown_parts_is_not_offered(file: Any) -> None:
+    with pytest.raises(DocumentError, match="none of its messages can be read; choose another format"):
+        chainviz.load(json.dumps(file).encode())
+    assert len(chainviz.load(json.dumps(file).encode(), "openai_chat")) == 1, "unless somebody asks for it"
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [WEIRD, {"role": "assistant", "content": "ok"}],
+        [{"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}]}],
+        [{"role": "user", "content": [{"type": "video_url", "video_url": {"url": "https://a.b/c.mp4"}}]}],
+    ],
+)
+def test_one_part_that_is_known_is_enough(messages: list[Any]) -> None:
+    (chain,) = chainviz.load(json.dumps(messages).encode())
+    assert chain.format == "openai_chat"
+
+
 def test_a_message_without_content_is_no_reason_to_refuse_a_file() -> None:
     (chain,) = chainviz.load(json.dumps([{"role": "user", "content": None}]).encode())
     assert chain.format == "openai_chat"

@@ -8,10 +8,11 @@ from typing import Any
 from chainviz.core.chain.messages import SLOT, SYSTEM, Message
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer
+from chainviz.core.formats.part_types import PART_TYPES
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.wire.forms import BASE64, Each, Fields, Kinds, TextOr, Words, faults_of, misfits
-from chainviz.core.providers.wire.message import FOREIGN_KINDS, Fault, in_blocks, kind_name, sent_value, unknown_members
+from chainviz.core.providers.wire.message import Fault, in_blocks, kind_name, sent_value, unknown_members
 
 REFERENCE = "docs.claude.com/en/api/messages"
 CONTENT = Rule("content-type", "error", "messages.content: Input should be a valid list", REFERENCE)
@@ -148,7 +149,7 @@ def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
     if not isinstance(kind, str):
         yield BLOCK, place, f"has {kind_name(block)} without a type in its content"
     elif kind not in BLOCKS:
-        rule = BLOCK if kind in FOREIGN_KINDS else NOT_UNDERSTOOD
+        rule = BLOCK if kind in PART_TYPES else NOT_UNDERSTOOD
         yield (
             rule,
             place,

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from chainviz.core.documents.units import Pointer
+from chainviz.core.formats.part_types import PART_TYPES
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
 from chainviz.core.providers.rules.rule import Rule
-from chainviz.core.providers.wire.message import FOREIGN_KINDS, Fault, kind_name
+from chainviz.core.providers.wire.message import Fault, kind_name
 
 LONGEST = 40
 """Characters of a name or a word that are quoted."""
@@ -152,7 +153,7 @@ class Kinds:
         if not isinstance(kind, str):
             yield Misfit(place, "missing", f"no “type” in “{name[:LONGEST]}”")
         elif kind not in self.forms:
-            how: Literal["wrong", "unknown"] = "wrong" if kind in FOREIGN_KINDS else "unknown"
+            how: Literal["wrong", "unknown"] = "wrong" if kind in PART_TYPES else "unknown"
             yield Misfit(place, how, f"“{name[:LONGEST]}” of the type “{kind[:LONGEST]}”")
         else:
             yield from self.forms[kind].beside({"type": str}).inside(value, place, name)

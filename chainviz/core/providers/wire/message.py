@@ -24,13 +24,6 @@ NAMES = {
     dict: "an object",
 }
 
-FOREIGN_KINDS = frozenset(
-    ("text", "image_url", "input_audio", "file", "refusal", "tool_use", "tool_result", "thinking", "redacted_thinking",
-     "image", "document", "search_result", "server_tool_use", "input_text", "output_text", "input_image", "input_file",
-     "tool-call", "tool-result", "reasoning", "tool_call", "tool_response", "document_url", "image_file")
-)  # fmt: skip
-"""Types of content parts that some API knows: one that does not take it is certain to refuse it."""
-
 
 def sent_value(message: Message) -> Any:
     """What the source says the message is; None where no document holds it yet."""

@@ -10,10 +10,11 @@ from typing import Any
 from chainviz.core.chain.messages import Message
 from chainviz.core.dialects.chat.openai_read import read_parts
 from chainviz.core.documents.units import Pointer
+from chainviz.core.formats.part_types import PART_TYPES
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.wire.forms import BASE64, Fields, Misfit, Spelled, Words, misfits
-from chainviz.core.providers.wire.message import FOREIGN_KINDS, kind_name, sent_value
+from chainviz.core.providers.wire.message import kind_name, sent_value
 
 _URL = Spelled(re.compile(r"(?:https?://|data:)[^\s].*", re.IGNORECASE | re.DOTALL), "address of the web or of data")
 _PARTS = {
@@ -100,7 +101,7 @@ class ChatForm:
         allowed = self.parts.get(role)
         if allowed is None or kind in allowed:
             return None
-        return self.part_type if kind in FOREIGN_KINDS else NOT_UNDERSTOOD
+        return self.part_type if kind in PART_TYPES else NOT_UNDERSTOOD
 
 
 def check_chat(message: Message) -> Iterator[WireFault]:
