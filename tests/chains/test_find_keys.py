@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,7 +11,10 @@ from typing import Any
 import pytest
 
 from chainviz.chains.models import Chain
+from chainviz.store.content import message_reader
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import BodyReader, StoredMessage
+from chainviz.store.content.part_window import MANY, PartWindow
 from chainviz.store.history.versions import head_of
 from chainviz.store.models import History
 from chainviz.store.query.find import find
@@ -36,13 +41,13 @@ def stored(chain: Chain) -> StoredChain:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The messages that were read to look for the text."""
     places: list[int] = []
-    begun_at = StoredChain.begun_at
+    begun = BodyReader.begun
 
-    def noted(chain: StoredChain, wanted: Any) -> Any:
-        places.extend(wanted)
-        return begun_at(chain, wanted)
+    def noted(bodies: BodyReader, rows: Sequence[StoredMessage]) -> Any:
+        places.extend(row.position for row in rows)
+        return begun(bodies, rows)
 
-    monkeypatch.setattr(StoredChain, "begun_at", noted)
+    monkeypatch.setattr(BodyReader, "begun", noted)
     return places
 
 
@@ -76,9 +81,41 @@ def test_nothing_is_missed_where_messages_cross_the_chunks_of_an_upload(monkeypa
     assert len(hits) == 12
 
 
-def test_nothing_is_missed_in_any_format(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("word", ["content", "type", "id", "name"])
+def test_parts_that_only_have_it_as_structure_are_not_read(monkeypatch: pytest.MonkeyPatch, word: str, read: list[int]) -> None:
+    windows: list[range] = []
+    parts = PartWindow.parts
+    monkeypatch.setattr(PartWindow, "parts", lambda window, wanted: (windows.append(wanted), parts(window, wanted))[1])
+    blocks = [{"type": "tool_use", "id": f"t{i}", "name": "look", "input": {}} for i in range(MANY + 100)]
+    blocks[550]["input"] = {"the type": "content", "id": "name"}
+    messages = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": blocks}]
+    chain = stored(make_chain_of(json.dumps({"model": "m", "max_tokens": 9, "messages": messages}).encode()))
+    read.clear()
+    assert [hit.part for hit in find(chain, word).hits] == [550]
+    assert (windows, read) == ([range(550, 551)], [])
+
+
+def test_hits_in_one_message_are_torn_apart() -> None:
+    calls = [(f"c{i}", "look", {}) for i in range(MANY + 100)]
+    chain = stored(make_chain([human("Go"), ai("I look", *calls), human("look")]))
+    numbers, after = [], None
+    while len(numbers) < 1_000:
+        found = find(chain, "look", after=after)
+        assert len(found.hits) <= 50
+        numbers += [(hit.message, hit.part) for hit in found.hits]
+        after = found.next
+        if after is None:
+            break
+    assert numbers == [*((1, i) for i in range(len(calls) + 1)), (2, 0)]
+
+
+@pytest.mark.parametrize("many", [MANY, 1])
+def test_nothing_is_missed_in_any_format(monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    """`many`: the parts from which a message is not read whole."""
+    monkeypatch.setattr(message_reader, "MANY", many)
     chains = [stored(make_chain_of((SAMPLES / name).read_bytes(), name.replace("/", "-"))) for name in FILES]
     quick = {(chain.snapshot.pk, word): find(chain, word).hits for chain in chains for word in WORDS}
+    monkeypatch.setattr(message_reader, "MANY", MANY)
     monkeypatch.setattr(Needle, "is_structure", lambda *place: False)
     assert quick == {(chain.snapshot.pk, word): find(chain, word).hits for chain in chains for word in WORDS}
     assert any(quick.values())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chainviz.chains.observations.contents import Contents
 from chainviz.core.observations.index import ObservationIndex
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.query.find import find
+from chainviz.store.query.find import Place, find
 
 MOST_SEARCHED = 20
 """Stretches of about 50 messages that are read for one page."""
@@ -29,15 +29,16 @@ def find_results(
     found: list[int] = []
     after = _message(index, wanted[0]) - 1 if wanted else len(chain)
     for _ in range(MOST_SEARCHED):
-        page = find(chain, words, after=after)
+        page = find(chain, words, after=Place(after))
+        last = page.next.message if page.next is not None else None
         places = {hit.message for hit in page.hits}
-        candidates = [number for number in _between(index, wanted, after, page.next) if _message(index, number) in places]
+        candidates = [number for number in _between(index, wanted, after, last) if _message(index, number) in places]
         found += _holding(chain, index, candidates, words)
-        if page.next is None:
+        if last is None:
             return FoundResults(tuple(found[:count]), found[count] if len(found) > count else None)
         if len(found) > count:
             return FoundResults(tuple(found[:count]), found[count])
-        after = page.next
+        after = last
     rest = _between(index, wanted, after, None)
     return FoundResults(tuple(found), rest[0] if rest else None)
 

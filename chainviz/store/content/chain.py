@@ -62,7 +62,11 @@ class StoredChain:
 
     def begun_at(self, places: Sequence[int]) -> list[Message]:
         """Returns messages from anywhere, in one read, to look at: of very long texts only the beginning (LongText)."""
-        return self.bodies.begun(list(read_rows(Places(pieces_of(self.snapshot)).at(places))))
+        return self.bodies.begun(self.rows_at(places))
+
+    def rows_at(self, places: Sequence[int]) -> list[StoredMessage]:
+        """Returns messages from anywhere, without bodies, in one read."""
+        return list(read_rows(Places(pieces_of(self.snapshot)).at(places)))
 
     def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
         """Returns messages without bodies."""

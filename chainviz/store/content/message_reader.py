@@ -19,7 +19,7 @@ from chainviz.core.formats.contract import Format
 from chainviz.store.content.beginnings import begun
 from chainviz.store.content.codec import unpack_body
 from chainviz.store.content.message_shapes import StoredShape, unpack_large, unpack_shape
-from chainviz.store.content.part_window import MANY, window
+from chainviz.store.content.part_window import MANY, PartWindow
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.content.spans import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
 from chainviz.store.content.uploads import UploadReader, chunks_of
@@ -46,6 +46,11 @@ class StoredMessage(NamedTuple):
     @property
     def piece(self) -> Piece:
         return Piece(self.run, self.position, 1)
+
+    @property
+    def has_many_parts(self) -> bool:
+        """Whether it is worth reading some of its parts alone."""
+        return len(self.shape.parts) > MANY
 
 
 @lru_cache(maxsize=32)
@@ -259,12 +264,18 @@ class BodyReader:
 
     def parts(self, row: StoredMessage, wanted: range) -> Sequence[Part]:
         """Some parts of one message, to look at; where it has very many, the others are not read."""
-        if len(row.shape.parts) > MANY:
-            texts = list(zip(*self._spans(row), strict=True))
-            found = window(self._format(row), row.digest, row.shape, texts, wanted)
-            if found is not None:
-                return found
+        window = self.part_window(row)
+        found = window.parts(wanted) if window is not None else None
+        if found is not None:
+            return found
         return self.begun([row])[0].parts[wanted.start : wanted.stop]
+
+    def part_window(self, row: StoredMessage) -> PartWindow | None:
+        """Reads some parts of a message that has very many; None where it has not."""
+        if not row.has_many_parts:
+            return None
+        texts = list(zip(*self._spans(row), strict=True))
+        return PartWindow(self._format(row), row.digest, row.shape, texts)
 
     def _begun(self, row: StoredMessage) -> CoreMessage:
         spans, reads = self._spans(row)

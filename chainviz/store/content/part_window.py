@@ -6,7 +6,7 @@ Where what comes out is not what was stored for these parts, the whole message i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from chainviz.core.chain.messages import Fragment, Message, Part
@@ -34,37 +34,70 @@ class _List(NamedTuple):
     """Indexes of the items that are the message's."""
 
 
-def window(
-    format: Format, digest: bytes, shape: StoredShape, texts: Sequence[tuple[SourceSpan, Read]], wanted: range
-) -> tuple[Part, ...] | None:
-    """The parts `wanted`; None where the message has to be read whole. `texts`: the spans of its source, and how to read each."""
-    found = _FOUND.get(digest)
-    if found is None:
-        found = [_lists(format, span, read) for span, read in texts]
-        if len(_FOUND) >= HELD:
-            _FOUND.clear()
-        _FOUND[digest] = found
-    first = len(shape.parts) - sum(len(each.own) for lists in found for each in lists)
-    if not 0 <= first < MANY:
-        return None
-    places = list(range(first))
-    source = []
-    at = first
-    for (span, read), lists in zip(texts, found, strict=True):
-        kept = []
-        for each in lists:
-            inside = range(max(wanted.start, at), min(wanted.stop, at + len(each.own))) or range(at, at + 1)
-            kept.append([each.own[place - at] for place in inside])
-            places += inside
-            at += len(each.own)
-        if any(each.items.ends[i] - each.items.starts[i] > long_strings.STEP for each, own in zip(lists, kept, strict=True) for i in own):
+class PartWindow:
+    """Reads some parts of one message. `texts`: the spans of its source, and how to read each."""
+
+    def __init__(
+        self, format: Format, digest: bytes, shape: StoredShape, texts: Sequence[tuple[SourceSpan, Read]]
+    ) -> None:
+        self._format = format
+        self._shape = shape
+        self._texts = texts
+        found = _FOUND.get(digest)
+        if found is None:
+            found = [_lists(format, span, read) for span, read in texts]
+            if len(_FOUND) >= HELD:
+                _FOUND.clear()
+            _FOUND[digest] = found
+        self._found = found
+        self._first = len(shape.parts) - sum(len(each.own) for lists in found for each in lists)
+        """The part that is the first item; those before it lie beside the lists."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the parts are items of lists, but for a few; else the message has to be read whole."""
+        return 0 <= self._first < MANY
+
+    def parts(self, wanted: range) -> tuple[Part, ...] | None:
+        """The parts `wanted`; None where the message has to be read whole."""
+        if not self.fits:
             return None
-        blocks = None if span.blocks is None else tuple(range(len(kept[0]))) if lists else span.blocks
-        source.append(Fragment(span.ordinal, "", _cut(read, span.length, lists, kept), blocks))
-    message = format.message(shape.role, tuple(source))
-    if not _is_of(message, shape, places):
-        return None
-    return tuple(part for part, place in zip(message.parts, places, strict=True) if place in wanted)
+        places = list(range(self._first))
+        source = []
+        at = self._first
+        for (span, read), lists in zip(self._texts, self._found, strict=True):
+            kept = []
+            for each in lists:
+                inside = range(max(wanted.start, at), min(wanted.stop, at + len(each.own))) or range(at, at + 1)
+                kept.append([each.own[place - at] for place in inside])
+                places += inside
+                at += len(each.own)
+            items = [(each.items.starts[i], each.items.ends[i]) for each, own in zip(lists, kept, strict=True) for i in own]
+            if any(end - start > long_strings.STEP for start, end in items):
+                return None
+            blocks = None if span.blocks is None else tuple(range(len(kept[0]))) if lists else span.blocks
+            source.append(Fragment(span.ordinal, "", decode(_cut(read, span.length, lists, kept)), blocks))
+        message = self._format.message(self._shape.role, tuple(source))
+        if not _is_of(message, self._shape, places):
+            return None
+        return tuple(part for part, place in zip(message.parts, places, strict=True) if place in wanted)
+
+    def beside(self) -> Iterator[bytes]:
+        """The source without the items."""
+        for (span, read), lists in zip(self._texts, self._found, strict=True):
+            yield _cut(read, span.length, lists, [()] * len(lists))
+
+    def items(self, start: int) -> Iterator[tuple[int, bytes]]:
+        """The numbers of the parts from `start` on that are items, each with what the source says there."""
+        at = self._first
+        for (span, read), lists in zip(self._texts, self._found, strict=True):
+            text = read(0, span.length)
+            for each in lists:
+                starts, ends = each.items
+                for number in range(max(start, at), at + len(each.own)):
+                    item = each.own[number - at]
+                    yield number, text[starts[item] : ends[item]]
+                at += len(each.own)
 
 
 def _lists(format: Format, span: SourceSpan, read: Read) -> list[_List]:
@@ -74,11 +107,12 @@ def _lists(format: Format, span: SourceSpan, read: Read) -> list[_List]:
         items = list_items(content, pointer) if pointer else None
         if items is not None and len(items):
             own = span.blocks if span.blocks is not None and pointer == format.blocks_at else range(len(items))
-            found.append(_List(pointer, items, own))
+            if min(own, default=0) >= 0:  # the other way round: a block that is split between messages
+                found.append(_List(pointer, items, own))
     return found
 
 
-def _cut(read: Read, length: int, lists: Sequence[_List], kept: Sequence[Sequence[int]]) -> str:
+def _cut(read: Read, length: int, lists: Sequence[_List], kept: Sequence[Sequence[int]]) -> bytes:
     """The text of a span whose lists hold but the kept items."""
     out = []
     at = 0
@@ -86,7 +120,7 @@ def _cut(read: Read, length: int, lists: Sequence[_List], kept: Sequence[Sequenc
         starts, ends = each.items
         out += [read(at, starts[0]), b",".join(read(starts[i], ends[i]) for i in own)]
         at = ends[-1]
-    return decode(b"".join([*out, read(at, length)]))
+    return b"".join([*out, read(at, length)])
 
 
 def _is_of(message: Message, shape: StoredShape, places: Sequence[int]) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from heapq import merge
 from itertools import islice, pairwise
+from sys import maxsize
+from typing import NamedTuple
 
-from chainviz.core.chain.messages import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.core.documents.json.long_strings import length_of, part_of
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.content.message_reader import pieces_of, read_bodies, read_rows, read_skeletons
+from chainviz.store.content.message_reader import StoredMessage, pieces_of, read_bodies, read_rows, read_skeletons
 from chainviz.store.content.message_shapes import clean, has_unknown_part
 from chainviz.store.content.pieces import Piece, Places
 from chainviz.store.content.runs import unpack_starts
@@ -27,6 +29,8 @@ AROUND = 60
 """Characters of a snippet on either side."""
 CONFIRMED = 16
 """Candidates whose messages are read together."""
+TOGETHER = 64
+"""Parts that are read together of a message that has very many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +45,87 @@ class Hit:
     after: str
 
 
+class Place(NamedTuple):
+    """A part of the chain, in the order of the chain."""
+
+    message: int
+    part: int = maxsize
+    """By default behind the last one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     hits: tuple[Hit, ...]
-    next: int | None
+    next: Place | None
     """Give it as `after` to go on; None where all was searched."""
 
 
 def find(
-    chain: StoredChain, text: str, *, case_sensitive: bool = False, limit: int = 50, after: int | None = None
+    chain: StoredChain, text: str, *, case_sensitive: bool = False, limit: int = 50, after: Place | None = None
 ) -> Found:
-    """Hits in chain order, behind message `after`. Messages are not torn apart, so there may be a few more than `limit`."""
+    """Hits in chain order, behind `after`."""
     if not text:
         return Found((), None)
     needle = Needle(text, case_sensitive)
+    after = after or Place(-1)
     hits: list[Hit] = []
-    candidates = _candidates(chain, needle, -1 if after is None else after)
+    candidates = _candidates(chain, needle, after.message - (after.part < maxsize))
     while group := list(islice(candidates, CONFIRMED)):
-        for index, message in zip(group, chain.begun_at(group), strict=True):
-            hits += _hits(chain, needle, index, message)
-            if len(hits) >= limit:
-                return Found(tuple(hits), index)
+        for index, parts in zip(group, _read(chain, needle, group, after), strict=True):
+            for hit in _hits(chain, needle, index, parts):
+                hits.append(hit)
+                if len(hits) >= limit:
+                    return Found(tuple(hits), Place(index, hit.part))
     return Found(tuple(hits), None)
 
 
-def _hits(chain: StoredChain, needle: Needle, index: int, message: Message) -> Iterator[Hit]:
+Parts = Iterable[tuple[int, Part]]
+"""Numbered."""
+
+
+def _read(chain: StoredChain, needle: Needle, group: Sequence[int], after: Place) -> Iterator[Parts]:
+    """For each message the parts behind `after` that may say the text."""
+    rows = chain.rows_at(group)
+    short = iter(chain.bodies.begun([row for row in rows if not row.has_many_parts]))
+    for index, row in zip(group, rows, strict=True):
+        start = after.part + 1 if index == after.message else 0
+        if row.has_many_parts:
+            yield _of_many(chain, needle, row, start)
+        else:
+            yield islice(enumerate(next(short).parts), start, None)
+
+
+def _of_many(chain: StoredChain, needle: Needle, row: StoredMessage, start: int) -> Parts:
+    """The parts from `start` on whose source may say the text, a few at a time; all where it may be said beside them."""
+    window = chain.bodies.part_window(row)
+    shown = [part.kind == "opaque" for part in row.shape.parts]
+    if window is not None and window.fits and not any(needle.may_be_in(text, as_json=any(shown)) for text in window.beside()):
+        near = (number for number, text in window.items(start) if needle.may_be_in(text, as_json=shown[number]))
+        for wanted in _close_together(near):
+            parts = window.parts(wanted)
+            if parts is None:
+                break
+            yield from zip(wanted, parts, strict=True)
+            start = wanted.stop
+        else:
+            return
+    yield from islice(enumerate(chain.bodies.begun([row])[0].parts), start, None)
+
+
+def _close_together(numbers: Iterator[int]) -> Iterator[range]:
+    """Ranges of at most TOGETHER that hold the rising numbers, the first of which begins them."""
+    first = last = next(numbers, None)
+    while first is not None and last is not None:
+        number = next(numbers, None)
+        if number is None or number >= first + TOGETHER:
+            yield range(first, last + 1)
+            first = number
+        last = number
+
+
+def _hits(chain: StoredChain, needle: Needle, index: int, parts: Parts) -> Iterator[Hit]:
     node: Path | None = None
-    for number, part in enumerate(message.parts):
+    for number, part in parts:
         for text in part_texts(part):
             place = needle.find_in(text)
             if place < 0:

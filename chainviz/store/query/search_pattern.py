@@ -81,6 +81,11 @@ class Needle:
             return False
         return not has_raw_json(prepared, start, end)
 
+    def may_be_in(self, content: bytes, *, as_json: bool) -> bool:
+        """Whether what `content` spells may say the text; `as_json`: it is shown as it is written, keys included."""
+        prepared = self.prepared(content)
+        return self.place_in(prepared) >= 0 and (as_json or not self.is_structure(prepared, 0, len(prepared)))
+
     @cached_property
     def _elsewhere(self) -> re.Pattern[bytes] | None:
         return elsewhere(self.text, self.plain)

@@ -13,7 +13,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.pasted_error import error_url, looks_like_error
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.visible_text import marks
-from chainviz.store.query.find import Hit
+from chainviz.store.query.find import Hit, Place
 from chainviz.store.query.find import find as find_in
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
@@ -40,8 +40,8 @@ class HitRow:
 def find(request: HttpRequest, subject: Subject) -> HttpResponse:
     text = request.GET.get("q", "")[:LONGEST]
     case = bool(request.GET.get("case"))
-    found = find_in(subject.stored, text, case_sensitive=case, after=small_number(request.GET.get("after", "")))
-    more = {"q": text, **({"case": "1"} if case else {}), "after": found.next}
+    found = find_in(subject.stored, text, case_sensitive=case, after=_place(request.GET.get("after", "")))
+    more = {"q": text, **({"case": "1"} if case else {}), "after": ".".join(map(str, found.next or ()))}
     lead = LEAD if wants_fragment(request) else PAGE_LEAD
     context = {
         "subject": subject,
@@ -54,6 +54,11 @@ def find(request: HttpRequest, subject: Subject) -> HttpResponse:
     response = render(request, "chains/explorer/_find.html" if wants_fragment(request) else "chains/explorer/find.html", context)
     response["Vary"] = "HX-Request"
     return response
+
+
+def _place(text: str) -> Place | None:
+    message, part = (small_number(number) for number in text.partition(".")[::2])
+    return Place(message, part) if message is not None and part is not None else None
 
 
 def _row(hit: Hit, messages: int, lead: int) -> HitRow:
