@@ -14,8 +14,8 @@ from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
-from chainviz.review.models import ReviewRequest, TeamRules, Thread, Verdict, Viewed
-from chainviz.review.requests.standing import standing_of
+from chainviz.review.models import ReviewRequest, SignOff, TeamRules, Thread, Verdict, Viewed
+from chainviz.review.requests.standing import standing_of, standings
 from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.people import client_of, make_member, make_team
 from tests.drafts.pages import send_form
@@ -174,7 +174,42 @@ def test_a_removed_reviewer_deletes_nothing(room: Room) -> None:
     Membership.objects.filter(pk=room.mei.pk).update(removed_at=timezone.now())
     page = text_of(room.client(room.lin).get(room.page))
     assert "A name is left" in page
-    assert "no longer a reviewer" in page
+    assert "asked for by Mei (no longer a member of the team)" in page
+    assert not standing_of(current(room)).is_ready
+
+    address = f"{room.page}verdict/{Verdict.objects.get().pk}/dismiss/"
+    room.client(room.ivo).post(address, {"reason": "It is masked now"})
+    judge(room, room.lin, "approve")
+    assert standing_of(current(room)).is_ready
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"removed_at": timezone.now()}, "no longer a member of the team"),
+        ({"role": Role.VIEWER}, "now a viewer"),
+    ],
+)
+def test_an_approval_counts_as_long_as_its_author_may_give_verdicts(room: Room, change: Any, why: str) -> None:
+    TeamRules.objects.create(team=room.team, locks_export=True)
+    ask(room, room.mei)
+    judge(room, room.mei, "approve")
+    assert standing_of(current(room)).is_ready
+    member = Membership.objects.filter(pk=room.mei.pk)
+
+    member.update(**change)
+
+    standing = standing_of(current(room))
+    assert (standing.approvals, standing.is_ready) == ((), False)
+    assert "0 of 1 approval" in standings([current(room)], for_badges=True)[room.chain.pk].badge.text
+    page = text_of(room.client(room.ivo).get(room.page))
+    assert f"Mei’s does not count: {why}" in page
+    assert f"on version 1, {why}" in page
+    room.client(room.ivo).post(f"{room.page}sign-off/", {"version": 1})
+    assert not SignOff.objects.exists()
+
+    member.update(removed_at=None, role=Role.COMMENTER)
+    assert standing_of(current(room)).is_ready, "nothing was deleted"
 
 
 def test_asking_again_for_a_newer_version(room: Room) -> None:

@@ -72,7 +72,7 @@ def test_rules_saved_meanwhile_are_not_overwritten(room: Room) -> None:
     assert TeamRules.objects.get().approvals == 2
 
 
-@pytest.mark.parametrize(("is_asked", "most"), [(False, 14), (True, 15)])
+@pytest.mark.parametrize(("is_asked", "most"), [(False, 14), (True, 16)])
 def test_the_badge_of_a_chain_costs_few_statements(
     room: Room, django_assert_num_queries: Any, is_asked: bool, most: int
 ) -> None:

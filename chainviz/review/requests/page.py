@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.db.models import Min
 from django.urls import reverse
@@ -46,7 +46,6 @@ class ReviewerRow:
     text: str
     is_stale: bool
     is_asked: bool
-    is_member: bool
     may_be_asked_again: bool
     """They were asked about an earlier version only."""
 
@@ -58,6 +57,7 @@ class VerdictRow:
     icon: str
     sentence: str
     is_stale: bool
+    why_not_counted: str
 
 
 @dataclass(frozen=True)
@@ -154,11 +154,9 @@ def reviewers_of(standing: Standing) -> list[ReviewerRow]:
     """Everybody who was asked, then everybody else with a verdict that counts."""
     said = {verdict.person_id: verdict for verdict in standing.verdicts}
     asked = list(standing.request.reviewers.select_related("person").order_by("pk")) if standing.request else []
-    members = set(may_judge(standing.chain).values_list("user", flat=True))
     others = [verdict for person, verdict in said.items() if person not in {each.person_id for each in asked}]
     rows = [_reviewer(standing, each.person, each.name, said.get(each.person_id), each) for each in asked]
-    rows += [_reviewer(standing, verdict.person, verdict.name, verdict, None) for verdict in others]
-    return [row if row.person in members else _gone(row) for row in rows]
+    return rows + [_reviewer(standing, verdict.person, verdict.name, verdict, None) for verdict in others]
 
 
 def _reviewer(
@@ -168,25 +166,23 @@ def _reviewer(
     state, icon, text = SAID[Verdict.Kind(verdict.kind)] if verdict else ("quiet", "pending", "waiting")
     if is_stale and verdict is not None and verdict.kind == Verdict.Kind.APPROVE:
         state, icon, text = "quiet", "clock", "stale approval"
+    why_not = standing.why_not_reviewer(person.pk)
+    if why_not and state == "ok":
+        state = "quiet"
     about = verdict.version if verdict else asked.version if asked else standing.chain.version
     note = f"{'on' if verdict else 'asked about'} version {about}"
     return ReviewerRow(
         person=person.pk,
         name=name,
         initials=person.initials,
-        note=note,
+        note=f"{note}, {why_not}" if why_not else note,
         state=state,
         icon=icon,
         text=text,
         is_stale=is_stale,
         is_asked=asked is not None,
-        is_member=True,
-        may_be_asked_again=asked is not None and asked.version < standing.chain.version,
+        may_be_asked_again=asked is not None and asked.version < standing.chain.version and not why_not,
     )
-
-
-def _gone(row: ReviewerRow) -> ReviewerRow:
-    return replace(row, note=f"{row.note}, no longer a reviewer", is_member=False, may_be_asked_again=False)
 
 
 def _verdicts(standing: Standing) -> list[VerdictRow]:
@@ -198,4 +194,7 @@ def _verdict(standing: Standing, verdict: Verdict) -> VerdictRow:
     kind = Verdict.Kind(verdict.kind)
     state, icon, _ = SAID[kind]
     sentence = f"{SENTENCES[kind]} version {verdict.version}"
-    return VerdictRow(verdict, "quiet" if verdict.is_dismissed else state, icon, sentence, standing.is_stale(verdict))
+    is_approval = kind == Verdict.Kind.APPROVE and not verdict.is_dismissed
+    why_not = standing.why_not_reviewer(verdict.person_id) if is_approval else ""
+    state = "quiet" if verdict.is_dismissed or why_not else state
+    return VerdictRow(verdict, state, icon, sentence, standing.is_stale(verdict), why_not)

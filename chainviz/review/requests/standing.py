@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from django.db.models import Count
 
+from chainviz.accounts.models import Membership
+from chainviz.accounts.permissions import may
 from chainviz.chains.models import Chain
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.verdicts import own_and_others, short_name
@@ -40,18 +42,36 @@ class Standing:
     """Of the newest version."""
     search: Search | None = None
     """For secrets; None where nobody asked for it."""
+    roles: Mapping[int, str] = field(default_factory=dict)
+    """Of the members of the team by their keys, where somebody was asked or gave a verdict."""
 
     @property
     def approvals(self) -> tuple[Verdict, ...]:
+        return tuple(each for each in self._newest_approvals if not self.why_not_reviewer(each.person_id))
+
+    @property
+    def not_counted(self) -> tuple[Verdict, ...]:
+        """Approvals of the newest version whose authors may no longer give verdicts."""
+        return tuple(each for each in self._newest_approvals if self.why_not_reviewer(each.person_id))
+
+    @property
+    def _newest_approvals(self) -> tuple[Verdict, ...]:
         return tuple(each for each in self.verdicts if each.kind == Verdict.Kind.APPROVE and not self.is_stale(each))
 
     @property
     def stale(self) -> tuple[Verdict, ...]:
         return tuple(each for each in self.verdicts if each.kind == Verdict.Kind.APPROVE and self.is_stale(each))
 
+    def why_not_reviewer(self, person: int) -> str:
+        """Returns an empty text for who may still give verdicts."""
+        role = self.roles.get(person)
+        if role is None:
+            return "no longer a member of the team"
+        return "" if may(role, "verdict") else f"now a {role}"
+
     @property
     def objections(self) -> tuple[Verdict, ...]:
-        """They stand until their authors give another verdict, or somebody dismisses them."""
+        """They stand until their authors give another verdict, or somebody dismisses them; also those of former members."""
         return tuple(each for each in self.verdicts if each.kind == Verdict.Kind.CHANGES)
 
     def is_stale(self, verdict: Verdict) -> bool:
@@ -71,14 +91,19 @@ class Standing:
     def _approved(self) -> Check:
         count, needed = len(self.approvals), self.rules.approvals
         text = f"{count} of {count_text(needed, 'approval')}" if needed else count_text(count, "approval")
-        stale = f"{len(self.stale)} {'is' if len(self.stale) == 1 else 'are'} stale" if self.stale else ""
-        return Check("approvals", count >= needed, text, stale, is_asked=needed > 0)
+        notes = [f"{len(self.stale)} {'is' if len(self.stale) == 1 else 'are'} stale"] if self.stale else []
+        notes += [f"{each.name}’s does not count: {self.why_not_reviewer(each.person_id)}" for each in self.not_counted]
+        return Check("approvals", count >= needed, text, ", ".join(notes), is_asked=needed > 0)
 
     def _objected(self) -> Check | None:
         if not self.objections:
             return None
-        names = ", ".join(each.name for each in self.objections)
+        names = ", ".join(self._name(each) for each in self.objections)
         return Check("objections", False, "Changes needed", f"asked for by {names}")
+
+    def _name(self, verdict: Verdict) -> str:
+        why = self.why_not_reviewer(verdict.person_id)
+        return f"{verdict.name} ({why})" if why else verdict.name
 
     def _threads(self) -> Check:
         text = count_text(self.open_threads, "open thread") if self.open_threads else "No open threads"
@@ -150,6 +175,7 @@ def standings(chains: Sequence[Chain], *, for_badges: bool = False) -> dict[int,
     is_all = not for_badges or rules.locks_export
     threads = dict(_open_threads(keys if is_all else [key for key in keys if key in requests or key in verdicts]))
     signed = _sign_offs(chains)
+    roles = _roles(chains[0].team_id) if requests or verdicts else {}
     return {
         chain.pk: Standing(
             chain,
@@ -158,6 +184,7 @@ def standings(chains: Sequence[Chain], *, for_badges: bool = False) -> dict[int,
             threads.get(chain.pk, 0),
             requests.get(chain.pk),
             signed.get(chain.pk),
+            roles=roles,
         )
         for chain in chains
     }
@@ -173,6 +200,10 @@ def _counting(verdicts: Iterable[Verdict]) -> dict[int, list[Verdict]]:
     for verdict in newest.values():
         found.setdefault(verdict.chain_id, []).append(verdict)
     return found
+
+
+def _roles(team: int) -> dict[int, str]:
+    return dict(Membership.objects.active().filter(team=team).values_list("user", "role"))
 
 
 def _open_threads(keys: Sequence[int]) -> Iterable[tuple[int, int]]:
