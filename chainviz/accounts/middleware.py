@@ -97,9 +97,17 @@ def current_membership(request: HttpRequest) -> Membership | None:
     return next((each for each in mine if each.team_id == chosen), mine[0] if mine else None)
 
 
+def _former_membership(request: HttpRequest) -> Membership | None:
+    """Returns that of the team which the session names, else the one that ended last."""
+    former = Membership.objects.filter(user=request.user.pk, removed_at__isnull=False).select_related("team", "user")
+    chosen = request.session.get(CURRENT_TEAM)
+    return former.filter(team=chosen).first() or former.order_by("-removed_at").first()
+
+
 def _checked(request: HttpRequest, permission: Permission) -> HttpResponse | None:
     member: Membership | None = request.member  # type: ignore[attr-defined]
     if member is None:
+        request.former_member = _former_membership(request)  # type: ignore[attr-defined]
         return render(request, "errors/404.html", {"has_no_team": True, "typed": sent_texts(request)}, status=404)
     return None if member.may(permission) else forbidden(request, member, permission)
 

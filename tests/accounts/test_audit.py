@@ -113,6 +113,24 @@ def test_signing_in_is_recorded_and_another_teams_chain_is_not_found(team_mode: 
     assert [row[:3] for row in rows()] == [("accounts:sign_in", "done", "Eve"), ("chains:versions", "not found", "Eve")]
 
 
+def test_what_a_removed_member_asks_for_is_recorded_as_refused(team_mode: Team) -> None:
+    """In the log of the team that removed them; the page they left open asks again and again."""
+    chain, owner = make_chain(STORY), client_of(make_member(team_mode, "Lin", Role.OWNER))
+    ivo = make_member(team_mode, "Ivo", Role.EDITOR)
+    former = client_of(ivo)
+    owner.post(f"/team/members/{ivo.pk}/", {"act": "remove"})
+
+    for _ in range(2):
+        assert former.get(f"/c/{chain.pk}/versions/").status_code == 404
+    assert former.post(f"/c/{chain.pk}/rename/", {"title": "Mine"}).status_code == 404
+    assert former.get("/account/").status_code == 200
+    assert former.get("/nothing/").status_code == 404
+
+    refused = AuditRow.objects.filter(team=team_mode, who=ivo.user, outcome="refused").order_by("number")
+    assert list(refused.values_list("act", "chain_key")) == [("chains:versions", chain.pk), ("chains:rename", chain.pk)]
+    assert first_fault(Team.objects.get(pk=team_mode.pk)) == ""
+
+
 def test_a_number_that_no_chain_can_have_is_not_found(team_mode: Team) -> None:
     viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
     assert viewer.get(f"/c/{10**30}/versions/").status_code == 404

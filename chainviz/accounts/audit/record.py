@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from functools import wraps
 from hashlib import sha256
 from typing import Any, cast
@@ -16,6 +17,7 @@ from typing import Any, cast
 from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import ResolverMatch
 from django.utils import timezone
 
 from chainviz.accounts.audit.chain import digest_of
@@ -23,6 +25,7 @@ from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.models import Membership, Team, User
 
 OUTCOMES = DONE, REFUSED, NOT_FOUND = "done", "refused", "not found"
+FORMER_NOTED_EVERY = timedelta(minutes=1)
 LARGEST_KEY = 2**63 - 1
 """An address may name a greater number; no chain has it."""
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -66,8 +69,10 @@ def not_recorded(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
 
 
 def _record_response(request: HttpRequest, response: HttpResponseBase) -> None:
-    member = getattr(request, "member", None)
+    member, former = getattr(request, "member", None), getattr(request, "former_member", None)
     outcome = _outcome(request, response)
+    if settings.CHAINVIZ.mode == "team" and isinstance(former, Membership):
+        _record_former(request, former)
     if settings.CHAINVIZ.mode != "team" or not isinstance(member, Membership) or not outcome:
         return
     if not _takes_away(response) or request.method == "HEAD":
@@ -77,6 +82,16 @@ def _record_response(request: HttpRequest, response: HttpResponseBase) -> None:
         response.streaming_content = _recorded(content, request, member)
     elif isinstance(response, HttpResponse):
         _record_download(request, member, sha256(response.content).hexdigest(), len(response.content))
+
+
+def _record_former(request: HttpRequest, former: Membership) -> None:
+    """Whatever a former member asks for is refused; a page that they left open and that asks on its own fills no log."""
+    match = request.resolver_match
+    assert match is not None
+    same = {"act": match.view_name, "chain_key": _chain_key(match), "outcome": REFUSED}
+    since = timezone.now() - FORMER_NOTED_EVERY
+    if not AuditRow.objects.filter(team=former.team, who=former.user, at__gt=since, **same).exists():
+        _record_request(request, former, REFUSED)
 
 
 def _recorded(content: Iterator[bytes], request: HttpRequest, member: Membership) -> Iterator[bytes]:
@@ -123,8 +138,12 @@ def _record_request(request: HttpRequest, member: Membership, outcome: str) -> N
     if member.token is not None:
         facts["token"] = member.token.pk
     facts |= getattr(request, "audit_facts", {})
-    chain = match.kwargs.get("chain_id", LARGEST_KEY)
-    record(member.team, member.user, match.view_name, outcome, chain=chain if chain < LARGEST_KEY else None, **facts)
+    record(member.team, member.user, match.view_name, outcome, chain=_chain_key(match), **facts)
+
+
+def _chain_key(match: ResolverMatch) -> int | None:
+    chain: int = match.kwargs.get("chain_id", LARGEST_KEY)
+    return chain if chain < LARGEST_KEY else None
 
 
 def note(request: HttpRequest, **facts: Any) -> None:
