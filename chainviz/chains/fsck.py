@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from copy import copy
 
 from django.db.models import Count
 
 from chainviz.chains.facts import FACTS, price_edition
-from chainviz.chains.models import Arrival, AuditEntry, AuditLog, Chain, SavedFilter
+from chainviz.chains.models import Arrival, AuditEntry, AuditFact, AuditLog, Chain, SavedFilter
 from chainviz.chains.titles import set_title
 from chainviz.chains.uploads import staging
 from chainviz.chains.versions.heads import copy_head
@@ -23,7 +24,7 @@ COUNTS = ("format", "sections", "pairs", "messages", "size")
 
 
 def fsck_library() -> Iterator[Finding]:
-    yield from changed_rows((Chain, AuditEntry, AuditLog, SavedFilter))
+    yield from changed_rows((Chain, AuditEntry, AuditFact, AuditLog, SavedFilter))
     for key in Chain.objects.order_by("pk").values_list("pk", flat=True):
         yield from guarded(f"Chain {key} of the library", _chain(key))
     yield from guarded("The library", _without_chain())
@@ -74,11 +75,13 @@ def _without_chain() -> Iterator[Finding]:
 
 
 def _audit() -> Iterator[Finding]:
-    rows = AuditEntry.objects.order_by().values_list("chain_key").annotate(entries=Count("pk"))
-    found, expected = dict(rows), dict(AuditLog.objects.values_list("chain_key", "entries"))
+    entries = AuditEntry.objects.order_by().values_list("chain_key").annotate(rows=Count("pk"))
+    facts = AuditFact.objects.order_by().values_list("entry__chain_key").annotate(rows=Count("pk"))
+    found = Counter(dict(entries)) + Counter(dict(facts))
+    expected = dict(AuditLog.objects.values_list("chain_key", "entries"))
     for key in sorted(found.keys() | expected.keys()):
         if found.get(key, 0) != expected.get(key, 0):
-            counts = f"{found.get(key, 0)} entries instead of {expected.get(key, 0)}"
+            counts = f"{found.get(key, 0)} rows instead of {expected.get(key, 0)}"
             yield Finding("error", f"The audit of chain {key} has {counts}.")
 
 

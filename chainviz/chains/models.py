@@ -23,6 +23,7 @@ __all__ = [
     "Arrival",
     "ArrivalQuerySet",
     "AuditEntry",
+    "AuditFact",
     "AuditLog",
     "Chain",
     "ChainQuerySet",
@@ -254,11 +255,14 @@ class Arrival(models.Model):
 
 
 class AuditEntry(Checked):
-    """What was taken out of a chain: decisions and sizes, never content."""
+    """What was taken out of a chain: decisions and sizes, never content. Append-only, see store/append_only.py; a purge
+    blanks a value that was the name of a tool."""
+
+    is_append_only = True
 
     chain_key = models.BigIntegerField(db_index=True)
     """Of the chain; a number, so that the entry outlives it."""
-    who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     at = models.DateTimeField()
     act = models.CharField(max_length=32)
     version = models.PositiveIntegerField(null=True)
@@ -274,11 +278,31 @@ class AuditEntry(Checked):
 
     @property
     def record(self) -> Any:
-        return unpack(self.packed)
+        """What was noted then, with the facts that became known later."""
+        found = unpack(self.packed)
+        for fact in self.later.all():
+            found |= unpack(fact.packed)
+        return found
+
+
+class AuditFact(Checked):
+    """What became known of an entry later, such as the version that its draft became. Append-only too."""
+
+    is_append_only = True
+
+    entry = models.ForeignKey(AuditEntry, on_delete=models.PROTECT, related_name="later")
+    at = models.DateTimeField()
+    packed = models.BinaryField()
+
+    class Meta(Checked.Meta):
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return f"later fact {self.pk} of audit entry {self.entry_id}"
 
 
 class AuditLog(Checked):
-    """How many entries the audit of a chain has, so that fsck misses one that is gone."""
+    """How many entries and later facts the audit of a chain has, so that fsck misses one that is gone."""
 
     chain_key = models.BigIntegerField(primary_key=True)
     """Of the chain; a number, like that of its entries."""

@@ -20,6 +20,7 @@ from chainviz.jobs.models import AsciiJSONField, Job
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.models import Version
 from chainviz.store.purge.blanking import Blanks
+from chainviz.store.purge.delete import purging
 from chainviz.store.purge.values import Reach, Renamed, heads
 
 LABELS = ("chains", "drafts", "jobs", "review", "recipes", "bulk")
@@ -33,11 +34,12 @@ def blank_rows(found: Reach, renamed: Sequence[Renamed], blanks: Blanks) -> list
     chains = list(Chain.objects.select_for_update().filter(history__in=found.histories).order_by("pk"))
     _chains(chains, renamed, blanks)
     _stop_summaries(chains)
-    for model in _tables():
-        for row, changed in _changes(_of_chains(model, chains), blanks):
-            for name, value in changed.items():
-                setattr(row, name, value)
-            row.save(update_fields=list(changed))
+    with purging("values purged"):
+        for model in _tables():
+            for row, changed in _changes(_of_chains(model, chains), blanks):
+                for name, value in changed.items():
+                    setattr(row, name, value)
+                row.save(update_fields=list(changed))
     _arrivals(chains, blanks)
     return chains
 
@@ -50,9 +52,11 @@ def places_in_rows(histories: Collection[int], values: Sequence[str]) -> int:
 
 
 def _tables() -> Iterator[type[models.Model]]:
-    """An append-only table has no text of a chain: it outlives the chain."""
+    """An append-only table has no text of a chain: it outlives the chain. Only audit entries have names of tools."""
     for label in filter(lambda label: apps.is_installed(f"chainviz.{label}"), LABELS):
-        yield from (model for model in models_of(label) if not getattr(model, "is_append_only", False))
+        for model in models_of(label):
+            if model is AuditEntry or not getattr(model, "is_append_only", False):
+                yield model
 
 
 def _stop_summaries(chains: Sequence[Chain]) -> None:

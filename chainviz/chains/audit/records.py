@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from chainviz.accounts.models import User
-from chainviz.chains.models import AuditEntry, AuditLog, Chain
+from chainviz.chains.models import AuditEntry, AuditFact, AuditLog, Chain
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.versions.badges import badge_of
 from chainviz.store.content.codec import pack
@@ -21,18 +21,23 @@ from chainviz.web.formatting.byte_text import byte_text
 def note(
     chain: Chain, who: User | None, act: str, record: Any, *, version: int | None = None, draft: int | None = None
 ) -> AuditEntry:
-    AuditLog.objects.get_or_create(chain_key=chain.pk)
-    AuditLog.objects.filter(chain_key=chain.pk).update(entries=F("entries") + 1)
+    _count(chain.pk)
     return AuditEntry.objects.create(
         chain_key=chain.pk, who=who, at=timezone.now(), act=act, version=version, draft_key=draft, packed=pack(record)
     )
 
 
+@transaction.atomic
 def add(entry_key: int, **more: Any) -> None:
-    """What became known of an act after it was noted."""
+    """What became known of an act after it was noted: a row of its own."""
     for entry in AuditEntry.objects.filter(pk=entry_key):
-        entry.packed = pack({**entry.record, **more})
-        entry.save(update_fields=["packed"])
+        _count(entry.chain_key)
+        AuditFact.objects.create(entry=entry, at=timezone.now(), packed=pack(more))
+
+
+def _count(chain_key: int) -> None:
+    AuditLog.objects.get_or_create(chain_key=chain_key)
+    AuditLog.objects.filter(chain_key=chain_key).update(entries=F("entries") + 1)
 
 
 def took_place(draft_key: int, step: int) -> None:
@@ -45,7 +50,7 @@ def took_place(draft_key: int, step: int) -> None:
 def draft_saved(draft_key: int, version: int, steps: Sequence[str]) -> None:
     """`steps`: operations of the draft that were saved, in order; other acts were undone before."""
     last: dict[int, int] = {}
-    entries = list(AuditEntry.objects.filter(draft_key=draft_key).order_by("pk"))
+    entries = list(AuditEntry.objects.filter(draft_key=draft_key).prefetch_related("later").order_by("pk"))
     for entry in entries:
         step = entry.record.get("step", -1)
         if step < len(steps) and (step < 0 or steps[step] == entry.act):

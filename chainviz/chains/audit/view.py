@@ -25,7 +25,7 @@ ROWS = 100
 @require_safe
 def audit(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
-    entries = AuditEntry.objects.filter(chain_key=chain.pk).select_related("who")
+    entries = AuditEntry.objects.filter(chain_key=chain.pk).select_related("who").prefetch_related("later")
     before = small_number(request.GET.get("before", ""))
     if before:
         entries = entries.filter(pk__lt=before)

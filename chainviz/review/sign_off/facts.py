@@ -37,7 +37,7 @@ def _approval(verdict: Verdict) -> list[Any]:
 
 def _removed(chain: Chain) -> list[list[str]]:
     """Redactions, masks and purges that are part of a version: name, sentence, where."""
-    entries = AuditEntry.objects.filter(chain_key=chain.pk).order_by("pk")
+    entries = AuditEntry.objects.filter(chain_key=chain.pk).prefetch_related("later").order_by("pk")
     kept = [each for each in entries if not each.draft_key or "saved_as" in each.record.get("became", {})]
     return [[told(each)[1], told(each)[2], whereabouts(each)] for each in kept]
 
