@@ -16,15 +16,19 @@ from django.utils import timezone
 
 from chainviz.accounts.models import AuditRow, Membership
 from chainviz.accounts.permissions import Role
+from chainviz.accounts.tokens import create_token
+from chainviz.bulk.models import BulkRun
 from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
+from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.review.inbox.mail import send as send_notice
 from chainviz.review.models import Comment, MailChoice, Notice, Presence, ReviewRequest, Thread, Verdict
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin, reply
 from tests.accounts.people import client_of, make_member, make_team
+from tests.drafts.pages import send_form
 from tests.review.conftest import Room
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -201,6 +205,24 @@ def test_the_activity_of_a_chain_comes_from_the_audit_log(room: Room) -> None:
     found = re.findall(r"<b>([^<]*)</b> (?:· version 1 )?· Mei", page)
     assert found == ["Resolved thread 1", "Commented", "Export", "Approved"], "without the comment that was not sent"
     assert "mei@example.org" not in page.partition("<main")[2]
+
+
+def test_versions_saved_in_bulk_and_by_one_call_of_the_api_are_in_the_activity(room: Room) -> None:
+    ivo, chain = room.client(room.ivo), room.chain
+    _, token = create_token(room.ivo, "CI", ["read", "write"], 30)
+    program = Client(headers={"Authorization": f"Bearer {token}"})
+    operations = f"/api/v1/chains/{chain.pk}/operations/"
+    edit = {"options": {"path": "s1.p2", "action": "text", "text": "Another drill."}}
+    draft = program.post(f"{operations}edit", edit, content_type="application/json").json()["id"]
+    program.post(f"/api/v1/chains/{chain.pk}/drafts/{draft}/discard")
+    assert program.post(f"{operations}edit", {**edit, "save": True}, content_type="application/json").status_code == 200
+    ivo.post("/bulk/", {"act": "repair", "chain": [chain.pk]})
+    send_form(ivo, f"/bulk/{BulkRun.objects.get().pk}/", do="start")
+    run_waiting_jobs()
+
+    page = " ".join(room.client(room.sam).get(f"/c/{chain.pk}/activity/").content.decode().split())
+    assert re.findall(r"<b>([^<]*)</b> · version (\d) · Ivo", page) == [("Version saved in bulk", "3"), ("Version saved", "2")]
+    assert "Operation" not in page and "Run operation" not in page, "a draft is its author's"
 
 
 def test_who_is_here_and_that_a_newer_version_was_saved(room: Room) -> None:

@@ -38,6 +38,8 @@ API = {
     "api:set_label": "Label set",
     "api:remove_label": "Label removed",
 }
+SAVED = {"api:run_operation": "Version saved", "bulk": "Version saved in bulk"}
+"""Acts that may save a version: only where they did."""
 DID = {
     "comment": "Commented",
     "reply": "Replied in thread {}",
@@ -52,6 +54,7 @@ VERDICTS = {
     Verdict.Kind.COMMENT.value: "Reviewed",
 }
 COMMENTS = Q(act__in=("review:new_thread", "review:thread"))
+SAVED_ONE = Q(act__in=SAVED, details__contains='"version": ')
 SENT = Q(act="review:pending", details__contains='"sent": ')
 
 
@@ -73,7 +76,7 @@ def activity_of(chain: Chain, count: int, before: int | None = None) -> list[Act
 
 def _shown() -> Q:
     did = Q(*(("details__contains", f'"did": "{name}"') for name in DID), _connector=Q.OR)
-    return Q(act__in=(*ACTS, *API)) | SENT | (COMMENTS & did)
+    return Q(act__in=(*ACTS, *API)) | SAVED_ONE | SENT | (COMMENTS & did)
 
 
 def _activity(row: AuditRow) -> Activity:
@@ -86,4 +89,4 @@ def _activity(row: AuditRow) -> Activity:
 def _words(row: AuditRow) -> str:
     if row.act == "review:verdict":
         return VERDICTS.get(row.facts.get("verdict", ""), act_label(row.act))
-    return DID.get(row.facts.get("did", "")) or API.get(row.act) or act_label(row.act)
+    return SAVED.get(row.act) or DID.get(row.facts.get("did", "")) or API.get(row.act) or act_label(row.act)
