@@ -109,6 +109,64 @@ def test_sections_fold(page: Any, live_server: Any, story: Chain) -> None:
     page.wait_for_selector("#s1-p1")
 
 
+RUN = "[data-rows] > [data-run]"
+
+
+def test_a_run_of_closed_pairs_is_one_row_until_somebody_goes_into_it(page: Any, live_server: Any) -> None:
+    chain = make_chain([*long_story(1, 199), ai("All is read."), *long_story(1, 3)])
+    open_chain(page, live_server, chain)
+    expect(page.locator(RUN)).to_contain_text("199 pairs")
+    expect(page.locator("#s1-p200 .prose")).to_have_text("All is read.")
+    page.locator("#s1-h-m0 .node-line").focus()
+    for key in ("j", "j", "j"):
+        page.keyboard.press(key)
+    expect_current(page, "s1.p1")
+    page.keyboard.press("e")
+    page.wait_for_timeout(50)
+    expect(page.locator(".row-form")).to_have_count(0)  # a run is no node that could be edited
+    page.keyboard.press("l")
+    expect(page.locator("#s1-p2")).to_have_count(1)
+    expect(page.locator(RUN)).to_have_count(0)
+    expect(page.locator("#s1-p1 > .node-line")).to_be_focused()
+    page.wait_for_url("**/at/s1.p1#s1-p1")
+    # a section that closes folds it again
+    for _ in range(2):
+        page.locator("#s1 > .node-line").click()
+    expect(page.locator(RUN)).to_have_count(1)
+    page.keyboard.press("o")
+    expect(page.locator("#s1-p2 .tool-call")).to_have_count(1)
+    page.keyboard.press("o")
+    expect(page.locator(RUN)).to_have_count(1)
+
+
+def test_every_pair_of_a_folded_run_is_gone_to(page: Any, live_server: Any) -> None:
+    messages = [*long_story(1, 199), ai("All is read.")]
+    messages[241:241] = [{"role": "tool", "tool_call_id": "nowhere", "content": "lost"}]
+    chain = make_chain([*messages, human("And?"), ai("Nothing.")])
+    open_chain(page, live_server, chain)
+    expect(page.locator(RUN)).to_contain_text("1 problem")
+    page.keyboard.press("]")
+    expect_current(page, "s1.p120")
+    expect(page.locator("#s1-p119")).to_have_count(1)
+    open_chain(page, live_server, chain)
+    page.locator("[data-outline] [data-path='s1.p9']").click()
+    expect_current(page, "s1.p9")
+    open_chain(page, live_server, chain)
+    page.keyboard.press("/")
+    page.keyboard.type("text 1-77")
+    page.wait_for_selector("[data-hit]")
+    page.keyboard.press("Enter")
+    expect_current(page, "s1.p77")
+    open_chain(page, live_server, chain)
+    page.locator("[data-minimap] a[data-at]").nth(3).click()
+    expect(page.locator(RUN)).to_have_count(0)
+    open_chain(page, live_server, chain, "v/1/at/s1.p150")
+    page.keyboard.press("h")
+    page.locator("#s1-p152 > .node-line").click()
+    page.wait_for_selector("#s1-p152 .tool-call")
+    expect(page.locator(RUN)).to_have_count(0)
+
+
 def test_all_of_a_kind_open_together(page: Any, live_server: Any, story: Chain) -> None:
     open_chain(page, live_server, story)
     page.get_by_role("button", name="Expand / collapse").click()

@@ -419,3 +419,48 @@ def test_open_nodes_of_a_draft_are_read_together() -> None:
         counts.append(len(queries))
         assert f"Other task {number}" in html
     assert counts[1] == counts[-1]
+
+
+def run_rows(html: str) -> list[tuple[str, str]]:
+    return re.findall(r'<article [^>]*data-path="([^"]+)"[^>]* data-run><a [^>]*>.*?<b>(.*?)</b>', html)
+
+
+def test_closed_pairs_between_request_and_answer_are_one_row() -> None:
+    calls = [*long_story(1, 299)[1:], {"role": "tool", "tool_call_id": "nowhere", "content": "lost"}, ai("All is read.")]
+    chain = make_chain([human("Read it all"), *calls, *long_story(1, 60)])
+    html = get(f"/c/{chain.pk}/")
+    assert paths(html)[:6] == ["s1", "s1.h.m0", "s1.p1", "s1.p300", "s2", "s2.h.m0"]
+    assert run_rows(html) == [("s1.p1", "299 pairs")]
+    assert "1.1–299" in html and "599 messages" in html and "All is read." in html
+    line = html.split(" data-run>")[1].split("</article>")[0]
+    assert "1 problem" in line
+    assert 'class="outline-item" data-role="tool" data-path="s1.p2"' in html  # the outline lists them all
+    address = unescape(re.findall(r' data-run><a class="node-line" href="([^"]+)"', html)[0])
+    assert paths(get(address))[:3] == ["s1.p1", "s1.p2", "s1.p3"] and not run_rows(get(address))
+
+
+@pytest.mark.parametrize(("where", "is_folded"), [("at/s1.p150", False), ("at/s1.p1", False), ("at/s1.p300", True), ("at/s1.h.m0", True)])
+def test_a_link_into_a_run_opens_it(where: str, is_folded: bool) -> None:
+    chain = make_chain(long_story(1, 300))
+    html = get(f"/c/{chain.pk}/v/1/{where}")
+    assert bool(run_rows(html)) == is_folded
+    assert where.removeprefix("at/") in paths(html)
+
+
+def test_rows_around_a_folded_run_are_counted() -> None:
+    chain = make_chain(long_story(3, 300))
+    base = f"/c/{chain.pk}/v/1/rows"
+
+    def around(query: str) -> tuple[int, int, int]:
+        html = fragment(f"{base}?{query}")
+        found = re.search(r'data-before="(\d+)" data-after="(\d+)"', html)
+        assert found is not None
+        return int(found[1]), len(paths(html)), int(found[2])
+
+    assert sum(around("")) == 3 * 4
+    assert around("from=s2.p300") == (7, 5, 0)
+    assert around("from=s3.p1") == (10, 2, 0)
+    assert sum(around("runs=s2.p7")) == 3 * 4 + 298
+    assert sum(around("all=tool")) == 3 * 302
+    assert sum(around("sections=closed&opened=s3")) == 3 + 3
+    assert paths(fragment(f"{base}?near=900")) == paths(fragment(f"{base}?from=s2.p1"))

@@ -13,6 +13,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of, read_rows
 from chainviz.store.outline import blocks
+from chainviz.store.query import windows
 from chainviz.store.query.windows import Folds, window
 from tests.store.test_import import stored
 from tests.store.test_outline import MESSAGES
@@ -33,6 +34,11 @@ def flat(chain: StoredChain, folds: Folds) -> list[tuple[Path, int, int, int]]:
         for p, pair in enumerate(section.body, 1):
             own.append((Path(s, p), place, len(pair.messages), pair.size))
             place += len(pair.messages)
+        inside = {Path(s, p) for p in range(1, len(section.body))}
+        if folds.runs_folded and len(section.body) > windows.LONG and not inside & folds.shown:
+            headers = len(section.header)
+            run = own[headers:-1]
+            own[headers:-1] = [(run[0][0], run[0][1], sum(row[2] for row in run), sum(row[3] for row in run))]
         rows += own if folds.is_open(s) else []
     return rows
 
@@ -43,7 +49,12 @@ def test_window_is_a_cut_of_all_rows(data: Any, values: list[Any], is_open: bool
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", 8)
         chain = StoredChain(stored(values).snapshot)
-    folds = Folds(is_open, frozenset(exceptions))
+        patch.setattr(windows, "LONG", 3)
+        shown = data.draw(st.frozensets(st.builds(Path, st.integers(1, 4), st.integers(1, 6)), max_size=2))
+        check(data, chain, Folds(is_open, frozenset(exceptions), data.draw(st.booleans()), shown))
+
+
+def check(data: Any, chain: StoredChain, folds: Folds) -> None:
     rows = flat(chain, folds)
     at = data.draw(st.integers(0, len(rows) - 1))
     count = data.draw(st.integers(1, 20))

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
 from chainviz.chains.explorer.overview.chain_facts import ChainFacts, chain_facts
 from chainviz.chains.explorer.overview.minimap_blocks import MOST_ROWS, minimap_blocks
-from chainviz.chains.explorer.rendered_window import WindowPage, around, reading_of, window_page
+from chainviz.chains.explorer.rendered_window import WindowPage, around, outline_page, reading_of, window_page
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import KINDS, ViewState
 from chainviz.chains.models import Chain
@@ -23,7 +23,7 @@ from chainviz.core.operations import OPERATIONS
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
-from chainviz.store.query.windows import Window
+from chainviz.store.query.windows import ALL_OPEN, Window
 from chainviz.web.formatting.token_estimate import token_text
 from chainviz.web.query_params import url_or_nothing
 
@@ -84,6 +84,8 @@ class ExplorerPage:
     bytes_line: str
     minimap: SafeString
     window: WindowPage
+    outline: WindowPage
+    """The same rows, without folds."""
     inspector: NodePage | None
     facts: ChainFacts | None
     """Of the chain, where no node is selected."""
@@ -103,6 +105,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
     view = view.with_open(at) if at is not None else view
     load_outline(chain)
     found = found or around(chain, current or Path(1), view.folds)
+    window = window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found)
     return ExplorerPage(
         chain=subject.chain,
         number=subject.version,
@@ -132,12 +135,20 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         convert_url=subject.change_url("drafts:operation", "convert"),
         bytes_line=_bytes_line(subject),
         minimap=mark_safe(minimap_svg(minimap_blocks(chain, _body_role(subject)), subject.base_url)),  # escaped by the renderer
-        window=window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found),
+        window=window,
+        outline=_outline(subject, window),
         inspector=node_page(subject, current) if current is not None else None,
         facts=chain_facts(subject) if current is None else None,
         current=str(current or ""),
         text="plain" if view.as_written else "markdown",
     )
+
+
+def _outline(subject: Subject, window: WindowPage) -> WindowPage:
+    """Lists the pairs of a folded run, too: each can be gone to."""
+    if all(row.kind != "run" for row in window.rows):
+        return window
+    return outline_page(subject, around(subject.stored, window.rows[0].path, ALL_OPEN))
 
 
 def load_outline(chain: StoredChain) -> None:

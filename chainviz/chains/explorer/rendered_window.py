@@ -26,7 +26,17 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.content.part_window import MANY
-from chainviz.store.query.windows import ALL_OPEN, MOST, Folds, Window, WindowRow, window, window_around
+from chainviz.store.query.windows import (
+    ALL_OPEN,
+    MOST,
+    Folds,
+    Window,
+    WindowRow,
+    folded_rows,
+    run_of,
+    window,
+    window_around,
+)
 from chainviz.web.query_params import small_number
 
 ROWS, MOST_ROWS = 44, 80
@@ -244,7 +254,7 @@ def _noted(subject: Subject, rows: list[Row]) -> tuple[list[Row], RowNotes]:
     notes = row_notes(subject, rows[0].start, last.start + max(1, last.count if last.kind == "pair" else 1))
     noted = [
         replace(row, chip=notes.chips[row.path], noted=notes.states[row.path], below=notes.below[row.path])
-        if row.path in notes.chips
+        if row.path in notes.chips and row.kind != "run"
         else row
         for row in rows
     ]
@@ -252,7 +262,7 @@ def _noted(subject: Subject, rows: list[Row]) -> tuple[list[Row], RowNotes]:
 
 
 def _is_open(chain: StoredChain, view: ViewState, row: Row) -> bool:
-    return row.kind != "section" and view.is_open(row.path, row.role, chain.outline.section(row.path.section).measure.pairs)
+    return row.kind in ("header", "pair") and view.is_open(row.path, row.role, chain.outline.section(row.path.section).measure.pairs)
 
 
 def _read_ahead(chain: StoredChain, view: ViewState, rows: Sequence[Row]) -> None:
@@ -315,9 +325,12 @@ def _rows_before(chain: StoredChain, folds: Folds, path: Path | None) -> int:
     shown = [outline.section(number).measure.rows for number in folds.exceptions if number <= sections]
     inside = outline.listing.total.rows if place is None else place.before.rows
     count = sections + (inside - sum(shown) if folds.open else sum(shown))
+    count -= folded_rows(outline, folds, sections + 1)
     if place is None or path is None or path.pair is None:
         return count
-    return count + 1 + place.row_of(path) - place.before.rows
+    row, run = place.row_of(path), run_of(outline, place, folds)
+    saved = len(run) - 1 if run and row >= run.stop else 0
+    return count + 1 + row - place.before.rows - saved
 
 
 def _url(subject: Subject, view: ViewState, path: Path, direction: str) -> str:

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from operator import attrgetter
 
+from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.rows import Flag, Row
 from chainviz.core.chain.messages import HUMAN
 from chainviz.core.chain.tree import PairType
@@ -33,18 +34,24 @@ _FIRST_VALUE = re.compile(r'"[^"\\]*"\s*:\s*("(?:[^"\\]|\\.)*"?|\[[^\]]*\]?|\{[^
 
 
 def row_view(row: WindowRow) -> Row:
-    return _section(row) if row.kind == "section" else _node(row)
+    return _section(row) if row.kind == "section" else _run(row) if row.kind == "run" else _node(row)
 
 
 def _section(row: WindowRow) -> Row:
     first = row.first
     name = preview_words(first) or "Untitled"
+    return Row(row.path, "section", "", name, "", row.size, row.start, row.pairs, _flag_of_many(row), row.is_open)
+
+
+def _run(row: WindowRow) -> Row:
+    name, messages = count_text(row.pairs, "pair"), count_text(row.messages, "message")
+    return Row(row.path, "run", "tool", name, messages, row.size, row.start, row.pairs, _flag_of_many(row))
+
+
+def _flag_of_many(row: WindowRow) -> Flag | None:
     errors, warnings, *_ = row.counts.get("", (0, 0))
-    flag = None
-    if errors or warnings:
-        count = errors + warnings
-        flag = Flag(f"{count} problem{'s' if count > 1 else ''}", "problem" if errors else "changed")
-    return Row(row.path, "section", "", name, "", row.size, row.start, row.pairs, flag, row.is_open)
+    count = errors + warnings
+    return Flag(count_text(count, "problem"), "problem" if errors else "changed") if count else None
 
 
 def titled(row: Row, human: StoredShape | None) -> Row:

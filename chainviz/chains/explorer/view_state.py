@@ -12,6 +12,8 @@ from chainviz.core.errors import PathError
 from chainviz.store.query.windows import Folds
 
 MOST_EXCEPTIONS = 400
+IN_RUNS = frozenset({"ai", "tool", "summary"})
+"""Kinds of pairs: where all of one kind are open, no run of closed pairs is folded."""
 KINDS = (
     ("section", "Sections"),
     ("system", "System messages"),
@@ -33,6 +35,8 @@ class ViewState:
     sections_closed: bool = False
     opened: frozenset[Path] = frozenset()
     closed: frozenset[Path] = frozenset()
+    runs: frozenset[Path] = frozenset()
+    """One pair of each run of closed pairs that is shown pair by pair."""
     as_written: bool = False
     part: Path | None = None
     """Shown in its opened node however long that is."""
@@ -40,7 +44,9 @@ class ViewState:
     @property
     def folds(self) -> Folds:
         differing = self.opened if self.sections_closed else self.closed
-        return Folds(not self.sections_closed, frozenset(path.section for path in differing if path.pair is None))
+        exceptions = frozenset(path.section for path in differing if path.pair is None)
+        shown = frozenset(path for path in self.opened | self.closed | self.runs if path.pair)
+        return Folds(not self.sections_closed, exceptions, runs_folded=not self.all & IN_RUNS, shown=shown)
 
     def is_open(self, path: Path, role: str, pairs: int) -> bool:
         """`pairs`: how many its section has."""
@@ -61,7 +67,7 @@ class ViewState:
             words["all"] = ",".join(sorted(self.all))
         if self.sections_closed:
             words["sections"] = "closed"
-        for name, paths in (("opened", self.opened), ("closed", self.closed)):
+        for name, paths in (("opened", self.opened), ("closed", self.closed), ("runs", self.runs)):
             if paths:
                 words[name] = ",".join(sorted(map(str, paths)))
         if self.as_written:
@@ -75,6 +81,7 @@ def read_view(query: QueryDict) -> ViewState:
         sections_closed=query.get("sections") == "closed",
         opened=_paths(query.get("opened", "")),
         closed=_paths(query.get("closed", "")),
+        runs=_paths(query.get("runs", "")),
         as_written=query.get("text") == "plain",
     )
 

@@ -29,7 +29,7 @@ class Flag:
 @dataclass(frozen=True, slots=True)
 class Row:
     path: Path
-    kind: Literal["section", "header", "pair"]
+    kind: Literal["section", "header", "pair", "run"]
     role: str
     """system, human, ai, tool or summary: gives hue and icon. A section has none."""
     name: str
@@ -38,7 +38,7 @@ class Row:
     start: int
     """Its first message in the flat list."""
     count: int = 0
-    """Pairs of a section; messages of a pair."""
+    """Pairs of a section or run; messages of a pair."""
     flag: Flag | None = None
     is_open: bool = False
     is_context: bool = False
@@ -54,7 +54,10 @@ class Row:
 
     @property
     def number(self) -> str:
-        return f"{self.path.section}.{self.path.pair}" if self.path.pair else ""
+        if not self.path.pair:
+            return ""
+        last = f"–{self.path.pair + self.count - 1}" if self.kind == "run" else ""
+        return f"{self.path.section}.{self.path.pair}{last}"
 
 
 def rows_html(rows: Iterable[Row], base_url: str, whole: int) -> str:
@@ -65,9 +68,10 @@ def node_html(row: Row, base_url: str, whole: int) -> str:
     expanded = "true" if row.is_open else "false"
     number = f'<span class="node-number">{row.number}</span>' if row.number else ""
     state = ' data-flagged' if row.flag and row.flag.tone == "problem" else ""
+    run, address = (" data-run", f"rows?from={row.path}&amp;runs={row.path}") if row.kind == "run" else ("", f"node/{row.path}")
     return (
-        f'<article class="node" id="{row.path.dom_id}" data-path="{row.path}" data-at="{row.start}" data-role="{row.role}"{state}>'
-        f'<a class="node-line" href="{base_url}node/{row.path}" aria-expanded="{expanded}">{number}'
+        f'<article class="node" id="{row.path.dom_id}" data-path="{row.path}" data-at="{row.start}" data-role="{row.role}"{state}{run}>'
+        f'<a class="node-line" href="{base_url}{address}" aria-expanded="{expanded}">{number}'
         f'<b>{safe(one_line(row.name, 80))}</b>{flag_html(row.flag)}{row.chip}'
         f'<span class="teaser">{safe(one_line(row.teaser, TEASER))}</span>'
         f'<span class="share" data-bar="{bar_step(row.size, whole)}">{sizes(row.size, whole)}</span></a>{row.body}</article>'

@@ -1,13 +1,14 @@
 """A window of rows: sections, header messages and pairs as a flat list, from any path in either direction, under folds.
 
-A window costs the same wherever it lies and however long the chain is: at most five queries and two blocks of each
-kind. Closed sections are passed over without reading what is in them.
+A window costs the same wherever it lies and however long the chain is: at most five queries, and two blocks of each
+kind besides those in which folded runs begin and end. Closed sections are passed over without reading what is in them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain as chained
 from typing import Literal
 
 from chainviz.core.chain.paths import Path
@@ -18,7 +19,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.cache import visible_problems
-from chainviz.store.outline.measures import OPENING, Counts, add_counts
+from chainviz.store.outline.measures import OPENING, Counts, Measure, add_counts
 from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
 from chainviz.store.outline.rows import Kind, unpack_problem
 from chainviz.store.outline.rules.section_rules import SectionRules, counted
@@ -28,14 +29,24 @@ SHOWN = 2
 """Messages of a pair whose shapes a closed row may show."""
 MOST = 500
 """Rows a window has at most."""
+LONG = 60
+"""Pairs of a section that are never folded into a run."""
+MOST_SECTIONS = 512
+"""In a chain of more sections no runs are folded: how many rows lie above a window could not be counted at the same cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """Which sections are open: all or none of them, with exceptions."""
+    """Which sections are open, all or none of them, with exceptions; and whether their long runs of pairs are folded.
+
+    A run is all pairs of a long section but the last: what came between the request and the answer. Folded it is one row.
+    """
 
     open: bool = True
     exceptions: frozenset[int] = frozenset()
+    runs_folded: bool = False
+    shown: frozenset[Path] = frozenset()
+    """Pairs that must have a row of their own: the run that one lies in is open."""
 
     def is_open(self, section: int) -> bool:
         return self.open != (section in self.exceptions)
@@ -48,8 +59,9 @@ ALL_OPEN, ALL_CLOSED = Folds(), Folds(open=False)
 class WindowRow:
     """A closed row of the page."""
 
-    kind: Literal["section", "header", "pair"]
+    kind: Literal["section", "header", "pair", "run"]
     path: Path
+    """Of a run, that of its first pair."""
     start: int
     """Its first message in the flat list."""
     messages: int
@@ -64,8 +76,9 @@ class WindowRow:
     """Header messages of a section."""
     header_size: int = 0
     pairs: int = 0
+    """Of a section or run."""
     invalid: int = 0
-    """Pairs of a section that are not valid."""
+    """Pairs of a section or run that are not valid."""
     problems: tuple[Problem, ...] = ()
     """Of a header message or pair."""
     usage: Counts = field(default_factory=dict)
@@ -93,10 +106,11 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A row to be shown: a section itself, or one of its rows by number."""
+    """A row to be shown: a section itself, one of its rows by number, or its folded run, which begins with that row."""
 
     section: SectionPlace
     row: int | None = None
+    run: range = range(0)
 
     @property
     def path(self) -> Path:
@@ -130,6 +144,25 @@ def window_around(chain: StoredChain, start: Path | None, above: int, below: int
     return Window(_rows(chain, shown, folds), up, down, total)
 
 
+def run_of(outline: OutlineReader, section: SectionPlace, folds: Folds) -> range:
+    """The rows of an open section that are shown as one, counted in the whole chain; empty where none are."""
+    measure = section.measure
+    if not folds.runs_folded or measure.pairs <= LONG or outline.listing.section_count > MOST_SECTIONS:
+        return range(0)
+    if any(path.section == section.number and 0 < (path.pair or 0) < measure.pairs for path in folds.shown):
+        return range(0)
+    first = section.before.rows
+    return range(first + measure.headers, first + measure.rows - 1)
+
+
+def folded_rows(outline: OutlineReader, folds: Folds, stop: int) -> int:
+    """How many rows the folded runs of the sections before `stop` save."""
+    if not folds.runs_folded or outline.listing.section_count > MOST_SECTIONS:
+        return 0
+    runs = (run_of(outline, each, folds) for each in outline.sections(1, stop) if folds.is_open(each.number))
+    return sum(len(run) - 1 for run in runs if run)
+
+
 def _take(spots: Iterator[_Spot], count: int) -> list[_Spot]:
     taken: list[_Spot] = []
     for spot in spots:
@@ -146,7 +179,13 @@ def _clamp(outline: OutlineReader, start: Path | None, folds: Folds) -> Path:
     section = outline.section(start.section)
     if start.pair is None or not folds.is_open(start.section):
         return Path(start.section)
-    return section.path_of(section.row_of(start))
+    row, run = section.row_of(start), run_of(outline, section, folds)
+    return section.path_of(run.start if row in run else row)
+
+
+def _shown(run: range, low: int, stop: int) -> tuple[range, range]:
+    """Those of the rows `low:stop` that have a row of their own, up to the run's first and behind the run."""
+    return (range(low, min(stop, run.start + 1)), range(max(low, run.stop), stop)) if run else (range(low, stop), range(0))
 
 
 def _downward(outline: OutlineReader, start: Path, folds: Folds, count: int) -> Iterator[_Spot]:
@@ -157,8 +196,9 @@ def _downward(outline: OutlineReader, start: Path, folds: Folds, count: int) -> 
             yield _Spot(section)
         if folds.is_open(section.number):
             first = section.row_of(start) if begins_here else section.before.rows
-            for row in range(first, section.before.rows + section.measure.rows):
-                yield _Spot(section, row)
+            run = run_of(outline, section, folds)
+            for row in chained(*_shown(run, first, section.before.rows + section.measure.rows)):
+                yield _Spot(section, row, run if row in run else range(0))
 
 
 def _upward(outline: OutlineReader, start: Path, folds: Folds, count: int) -> Iterator[_Spot]:
@@ -169,14 +209,17 @@ def _upward(outline: OutlineReader, start: Path, folds: Folds, count: int) -> It
             continue
         if folds.is_open(section.number):
             stop = section.row_of(start) if begins_here else section.before.rows + section.measure.rows
-            for row in range(stop - 1, section.before.rows - 1, -1):
-                yield _Spot(section, row)
+            run = run_of(outline, section, folds)
+            above, below = _shown(run, section.before.rows, stop)
+            for row in chained(reversed(below), reversed(above)):
+                yield _Spot(section, row, run if row in run else range(0))
         yield _Spot(section)
 
 
 def _rows(chain: StoredChain, spots: list[_Spot], folds: Folds) -> tuple[WindowRow, ...]:
     outline = chain.outline
-    places = outline.rows(spot.row for spot in spots if spot.row is not None)
+    # the block that a run ends in comes with the others: its sum is then made without a query
+    places = outline.rows(row for spot in spots if spot.row is not None for row in (spot.row, *spot.run[-1:]))
     wanted = [_first_pieces(spot, places) for spot in spots]
     # pages show the section's own row above a window that begins in the middle of it: no query of its own for that
     ahead = [spots[0].section.section.first] if len(spots) > 1 else []
@@ -189,6 +232,8 @@ def _rows(chain: StoredChain, spots: list[_Spot], folds: Folds) -> tuple[WindowR
         if spot.row is None:
             row = _section_row(spot.section, shapes, folds, sections)
             shown.append(replace(row, counts=add_counts(row.counts, by_section.counts(spot.section))))
+        elif spot.run:
+            shown.append(_run_row(spot, places[spot.row].start, outline.measure_between(spot.run.start, spot.run.stop), sections))
         else:
             row = _row(spot.path, places[spot.row], shapes, sections)
             found = tuple(by_section.of_row(spot.section, spot.row, places[spot.row]))
@@ -199,6 +244,8 @@ def _rows(chain: StoredChain, spots: list[_Spot], folds: Folds) -> tuple[WindowR
 def _first_pieces(spot: _Spot, places: dict[int, RowPlace]) -> list[Piece]:
     if spot.row is None:
         return [spot.section.section.first]
+    if spot.run:
+        return []
     return list(places[spot.row].pieces(SHOWN))
 
 
@@ -220,6 +267,23 @@ def _section_row(place: SectionPlace, shapes: tuple[StoredShape, ...], folds: Fo
         usage=measure.usage,
         times=measure.times,
         shapes=shapes,
+    )
+
+
+def _run_row(spot: _Spot, start: int, measure: Measure, sections: int) -> WindowRow:
+    return WindowRow(
+        "run",
+        spot.path,
+        start,
+        measure.messages,
+        measure.size,
+        visible_problems(measure, sections),
+        valid=not measure.invalid,
+        is_open=False,
+        pairs=measure.pairs,
+        invalid=measure.invalid,
+        usage=measure.usage,
+        times=measure.times,
     )
 
 

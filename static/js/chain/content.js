@@ -12,6 +12,7 @@ export class Content {
   async show(base, changed = "") {
     const inPage = this.rows.rows;
     const near = inPage[0]?.dataset.at ?? 0;
+    this.fold.see(rowOf(changed)); // or a section that has just become long would fold under the reader's hands
     const page = await wholePage(this.address(base, `near=${near}&n=${Math.max(inPage.length, 10)}`));
     if (!page) return;
     this.#around(page);

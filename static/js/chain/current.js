@@ -1,7 +1,7 @@
 /** The node the reader is at: marked in the chain, the outline and the address; its actions and its inspector follow it. */
 import { announce } from "../status.js";
 import { fragment } from "./fragments.js";
-import { idOf, rowOf } from "./paths.js";
+import { idOf, isRun, rowOf } from "./paths.js";
 import { isSection } from "./nodes.js";
 
 const INSPECT_AFTER = 140; // milliseconds: walking with a held key asks once
@@ -43,11 +43,15 @@ export class Current {
       row.setAttribute("aria-current", "true");
       this.#actions(row);
       this.markOutline();
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => (this.#address(), this.inspect()), INSPECT_AFTER);
+      this.#follow(row);
       this.moved();
     }
     if (focus) row.querySelector(".node-line").focus({ preventScroll: true });
+  }
+
+  #follow(row) {
+    clearTimeout(this.#timer);
+    if (!isRun(row)) this.#timer = setTimeout(() => (this.#address(), this.inspect()), INSPECT_AFTER);
   }
 
   /** Rows come and go: the one the reader is at is marked again when it comes back. */
@@ -56,6 +60,7 @@ export class Current {
     if (!row || row.hasAttribute("aria-current")) return;
     row.setAttribute("aria-current", "true");
     this.#actions(row);
+    this.#follow(row);
   }
 
   async step(by) {
@@ -82,6 +87,7 @@ export class Current {
   }
 
   #actions(row) {
+    if (isRun(row)) return this.actions.remove();
     row.append(this.actions);
     this.actions.hidden = false;
     for (const link of this.actions.querySelectorAll("[data-address]")) link.href = link.dataset.address.replace("PATH", this.path);

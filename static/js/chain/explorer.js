@@ -14,7 +14,7 @@ import { closeDrawers } from "./panes.js";
 import { ReviewPanel } from "./review_panel.js";
 import { RowEditor } from "./row_editor.js";
 import { Sight } from "./sight.js";
-import { rowOf } from "./paths.js";
+import { isRun, rowOf } from "./paths.js";
 import { RowWindow } from "./window.js";
 
 const TEXT = "chainviz-text";
@@ -36,6 +36,7 @@ const rows = new RowWindow({
   rowHeight: 35,
   most: 360,
   step: 14,
+  see: (path) => fold.see(path),
   changed: () => {
     const inSight = rows?.visible() ?? [];
     minimap?.view(inSight);
@@ -123,7 +124,7 @@ document.addEventListener("click", (event) => {
 
 const start = rows.find(pane.dataset.current);
 if (start) {
-  if (!isSection(start)) fold.set(start.dataset.path, true);
+  if (!isSection(start)) fold.set(start.dataset.path, true), fold.see(start.dataset.path);
   current.mark(start, false);
   const part = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   const goal = part && start.contains(part) ? part : start;
@@ -221,7 +222,12 @@ addEventListener("popstate", () => {
 
 async function goToMessage(number) {
   await rows.replace(`near=${number}`);
-  const row = rows.rows.find((each) => !isSection(each));
+  let row = rows.rows.find((each) => !isSection(each));
+  if (row && isRun(row)) {
+    fold.see(row.dataset.path);
+    await rows.replace(`near=${number}`);
+    row = rows.rows.find((each) => !isSection(each));
+  }
   if (row) current.mark(row);
 }
 rows.list.addEventListener("node:opened", () => find.word && find.mark());
@@ -250,7 +256,8 @@ addEventListener("resize", () => current.inspect());
 let seen = { row: "", nth: "" }; // the problem the reader was led to
 async function problem(dir) {
   if (!rows.rows.length) return;
-  const from = current.path || rows.visible()[0]?.dataset.path || "s1";
+  const at = current.row && isRun(current.row) ? current.row.previousElementSibling.dataset.path : current.path;
+  const from = at || rows.visible()[0]?.dataset.path || "s1";
   const nth = seen.row === from ? `&nth=${seen.nth}` : "";
   const found = (await fragment(`${base()}problems/step?from=${from}&dir=${dir}${nth}`))?.querySelector("[data-problem]");
   if (!found) return;

@@ -1,4 +1,6 @@
 /** What is open: a default for each kind of row, and the rows that differ from it. View state, sent with every window. */
+import { compare } from "./paths.js";
+
 const MOST = 150; // exceptions that an address may carry
 const KINDS = ["system", "human", "ai", "tool", "summary"];
 
@@ -7,20 +9,40 @@ export class Fold {
   sectionsClosed = false;
   #opened = new Set();
   #closed = new Set();
+  #runs = new Set(); // one pair of each run of closed pairs that is shown pair by pair
 
   /** As an address says it, which a page was opened with. */
   constructor(query) {
     const paths = (name) => new Set((query.get(name) ?? "").split(",").filter(Boolean));
     if (query.has("all")) this.all = paths("all");
     this.sectionsClosed = query.get("sections") === "closed";
-    [this.#opened, this.#closed] = [paths("opened"), paths("closed")];
+    [this.#opened, this.#closed, this.#runs] = [paths("opened"), paths("closed"), paths("runs")];
   }
 
   get isAllOpen() {
     return KINDS.every((kind) => this.all.has(kind));
   }
 
+  /** The run in which this pair lies, if it lies in one, is shown pair by pair. */
+  see(path) {
+    const [section, pair] = path.split(".p");
+    if (!pair) return;
+    const known = [...this.#runs].find((each) => each.startsWith(`${section}.`));
+    if (known && compare(known, path) <= 0) return; // the last pair of a section lies in none
+    this.#runs.delete(known);
+    this.#runs.add(path);
+  }
+
+  /** A section that closes folds its run, too. */
+  #forgetRun(section) {
+    for (const set of [this.#runs, this.#opened, this.#closed]) {
+      if (set === this.#runs && ![...set].some((path) => path.startsWith(`${section}.`))) return;
+      for (const path of set) if (path.startsWith(`${section}.p`)) set.delete(path);
+    }
+  }
+
   set(path, open) {
+    if (!open) this.#forgetRun(path);
     const [into, from] = open ? [this.#opened, this.#closed] : [this.#closed, this.#opened];
     from.delete(path);
     into.delete(path);
@@ -30,7 +52,7 @@ export class Fold {
 
   /** Nodes moved to other paths: `paths` maps the old ones to the new ones. */
   rename(paths) {
-    for (const set of [this.#opened, this.#closed]) {
+    for (const set of [this.#opened, this.#closed, this.#runs]) {
       const renamed = [...set].map((path) => paths.get(path) ?? path);
       set.clear();
       for (const path of renamed) set.add(path);
@@ -44,6 +66,7 @@ export class Fold {
     else for (const gone of kind === "ai" ? ["ai", "final"] : [kind]) this.all.delete(gone);
     this.#opened.clear();
     this.#closed.clear();
+    this.#runs.clear();
   }
 
   setAll(open) {
@@ -51,7 +74,7 @@ export class Fold {
   }
 
   query() {
-    const words = { all: this.all, opened: this.#opened, closed: this.#closed };
+    const words = { all: this.all, opened: this.#opened, closed: this.#closed, runs: this.#runs };
     const parts = Object.entries(words).filter(([name, set]) => name === "all" || set.size).map(([name, set]) => `${name}=${[...set].join(",")}`);
     if (this.sectionsClosed) parts.push("sections=closed");
     return parts.length ? "&" + parts.join("&") : "";

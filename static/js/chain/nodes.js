@@ -1,8 +1,8 @@
 /** Opens and folds rows in place, fetches the rest of long nodes, wraps and widens results. */
 import { fragment } from "./fragments.js";
-import { idOf } from "./paths.js";
+import { idOf, isRun } from "./paths.js";
 
-const line = (row) => row.querySelector(":scope > .node-line");
+const line = (row) => row?.querySelector(":scope > .node-line");
 export const isSection = (row) => row.matches(".section-row");
 export const isOpen = (row) => line(row).getAttribute("aria-expanded") === "true";
 
@@ -15,6 +15,7 @@ export class Nodes {
   async setOpen(row, open, part = "") {
     const path = row.dataset.path;
     if (isOpen(row) === open) return;
+    if (isRun(row)) return line(await this.rows.show(path))?.focus({ preventScroll: true });
     this.fold.set(path, open);
     if (isSection(row)) return this.rows.replace(`around=${path}`, path);
     line(row).setAttribute("aria-expanded", open);

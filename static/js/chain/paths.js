@@ -9,5 +9,7 @@ export function compare(one, other) {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 }
 
+/** A row that stands for many closed pairs, and has the path of the first one. */
+export const isRun = (row) => row.hasAttribute("data-run");
 export const idOf = (path) => path.replaceAll(".", "-");
 export const rowOf = (path) => /^s\d+(?:\.h\.m\d+|\.p\d+)?/.exec(path)?.[0] ?? path;

@@ -3,7 +3,7 @@
 The server gives rows by path and direction; two spacers stand for what is not in the page, so the scrollbar is an estimate.
 Rows that come or go above the view are taken from or added to the spacer there, so no row in sight moves. */
 import { fragment } from "./fragments.js";
-import { compare } from "./paths.js";
+import { compare, isRun } from "./paths.js";
 
 const TALLEST = 8_000_000; // browsers give up on taller boxes
 const IDLE = 200; // milliseconds without scrolling
@@ -73,9 +73,10 @@ export class RowWindow {
   after = 0;
   #busy = null;
 
-  /** `address(query)` gives the URL; `most` is how many elements the rows may have together. */
-  constructor({ box, list, address, rowHeight, most, step, changed = () => {} }) {
-    Object.assign(this, { box, list, address, rowHeight, most, step, changed });
+  /** `address(query)` gives the URL; `most` is how many elements the rows may have together; `see(path)` is told of a
+  node that is to have a row of its own. */
+  constructor({ box, list, address, rowHeight, most, step, changed = () => {}, see = () => {} }) {
+    Object.assign(this, { box, list, address, rowHeight, most, step, changed, see });
     this.top = list.querySelector("[data-spacer=top]");
     this.bottom = list.querySelector("[data-spacer=bottom]");
     this.#counts(list.querySelector("[data-window]"));
@@ -126,8 +127,9 @@ export class RowWindow {
   /** The row of `path`, fetched with its surroundings if it is not in the page. */
   async show(path) {
     const here = this.find(path);
-    if (here) return this.#busy?.abort(), here; // rows that come for the place before could push it out
-    await this.replace(`around=${path}`);
+    if (here && !isRun(here)) return this.#busy?.abort(), here; // rows that come for the place before could push it out
+    this.see(path);
+    await this.replace(`around=${path}`, here ? path : null);
     return this.find(path);
   }
 
