@@ -59,12 +59,16 @@ def _parsed(source: str | bytes) -> Any:
         text = source.decode("utf-8-sig") if isinstance(source, bytes) else source
     except UnicodeDecodeError:
         raise OptionsError("The recipe is not UTF-8 text.") from None
-    is_json = text.lstrip()[:1] in ("{", "")
     try:
-        return json.loads(text) if is_json else tomllib.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise OptionsError(f"The recipe is not {'JSON' if is_json else 'TOML'}: {where[:200].rstrip('.')}.") from None
+        if text.lstrip()[:1] in ("{", ""):
+            where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+            raise OptionsError(f"The recipe is not JSON: {where[:200]}.") from None
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise OptionsError(f"The recipe is not TOML: {str(error)[:200].rstrip('.')}.") from None
 
 
 def _sequence(value: Any, name: str) -> Sequence[Any]:
