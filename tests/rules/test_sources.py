@@ -83,3 +83,8 @@ def test_only_settings_read_the_environment() -> None:
     modules = [path for path in sources() if path.suffix == ".py" and path.is_relative_to(ROOT / "chainviz")]
     readers = {str(path.relative_to(ROOT)) for path in modules if reads.search(path.read_text())}
     assert readers == {"chainviz/settings.py", "chainviz/locations.py", "chainviz/commands/push.py"}
+
+
+def test_the_button_of_a_file_field_is_styled_in_one_place() -> None:
+    styled = [path.name for path in sources() if path.suffix == ".css" and "::file-selector-button" in path.read_text()]
+    assert styled == ["components.css"]
