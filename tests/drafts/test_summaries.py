@@ -248,6 +248,24 @@ def test_a_text_that_was_opened_before_a_purge_is_not_saved_unseen(client: Clien
     assert piece.text == "The key was a secret."
 
 
+@pytest.mark.parametrize(
+    ("text", "said"), [("The key was brick-layer-7.", "Values were purged"), ("  ", "empty"), ("word " * 200_001, "at most")]
+)
+def test_a_refused_text_comes_back_without_scripts_too(client: Client, chain: Chain, text: str, said: str) -> None:
+    piece = ready_piece(client, chain)
+    if "purged" in said:
+        History.objects.filter(pk=chain.history).update(edition=1)
+    answer = do(client, piece, "save", text=text)
+    html = answer.content.decode()
+    assert answer.status_code == 422
+    fields = re.findall(r'<textarea [^>]*id="([^"]+)-text"[^>]*>\n(.*?)</textarea>', html, re.DOTALL)
+    assert dict(fields)[f"piece-{piece.pk}"] == text
+    assert html.count('role="alert"') == 1 and said in html
+    before = piece.text
+    piece.refresh_from_db()
+    assert piece.text == before
+
+
 def test_settings_that_cannot_be_are_refused_in_words(client: Client, chain: Chain) -> None:
     answer = send_form(client, f"/c/{chain.pk}/do/summarize/?v=1", reserve_percent="101", tool_call_id_template="{")
     assert answer.status_code == 422

@@ -109,6 +109,8 @@ class PieceView:
     keep_key: str
     edition: int
     """How often values of the chain were purged: a text that was typed before a purge may hold one."""
+    error: str = ""
+    """Why its text was refused; `text` is then what was typed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,17 +140,24 @@ def do_piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) ->
     except ChainError as refused:
         error = str(refused)
     row.refresh_from_db()
-    if not wants_fragment(request):
-        if error:
-            messages.error(request, error)
-        return _to_piece(run, row)
-    added = request.POST.get("act", "").removeprefix("add:").partition(":")[0]
     view = _view(run, row)
-    if error and "text" in request.POST:
-        view = replace(view, text=for_field(typed))
-    context = {"page": run_page(run), "piece": view, "error": error, "is_open": True, "added_kind": added}
+    if error:
+        view = replace(view, error=error, text=for_field(typed) if "text" in request.POST else view.text)
+    if not wants_fragment(request):
+        return _refused(request, run, view) if error else _to_piece(run, row)
+    added = request.POST.get("act", "").removeprefix("add:").partition(":")[0]
+    context = {"page": run_page(run), "piece": view, "is_open": True, "added_kind": added}
     answer = render(request, "drafts/summaries/_summary_piece_done.html", context, status=422 if error else 200)
     return _vary(answer)
+
+
+def _refused(request: HttpRequest, run: SummaryRun, piece: PieceView) -> HttpResponse:
+    """The page that holds the piece, with what was typed in it."""
+    page = run_page(run)
+    while page.next_first and all(each.pk != piece.pk for each in page.pieces):
+        page = run_page(run, page.next_first)
+    pieces = tuple(piece if each.pk == piece.pk else each for each in page.pieces)
+    return _vary(render(request, "drafts/summaries/summaries.html", {"page": replace(page, pieces=pieces)}, status=422))
 
 
 def _act(request: HttpRequest, row: SummaryPiece, typed: str) -> None:
