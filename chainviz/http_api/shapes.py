@@ -56,6 +56,7 @@ class ChainQuery(PageQuery):
     label: str = Field("", max_length=200, description="Such as `tag:urgent`.")
     problems: str = Field("", max_length=1, description="1: with problems of its structure.")
     errors: str = Field("", max_length=1, description="1: with tool errors.")
+    drafts: str = Field("", max_length=1, description="1: with an open draft of yours.")
     larger: str = Field("", max_length=40, description="Such as `500 kB`.")
     smaller: str = Field("", max_length=40)
     since: str = Field("", max_length=40, description="Changed since this day, such as 2026-10-01.")

@@ -14,12 +14,14 @@ from django.test import Client
 
 from chainviz.accounts.models import local_member
 from chainviz.accounts.permissions import Role
+from chainviz.bulk.models import BulkRow
 from chainviz.chains.library.filter import Filter, read_filter
 from chainviz.chains.library.search import hits as hits_module
 from chainviz.chains.library.search.index_job import start_if_needed
 from chainviz.chains.library.search.search_text import OPEN_QUOTE, read_search_text
 from chainviz.chains.models import Chain, SavedFilter
 from chainviz.chains.secrets.written import kept_texts
+from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.purge.app_tables import blank_rows
@@ -29,6 +31,7 @@ from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.values import reach
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import send
+from tests.drafts.pages import send_form
 
 pytestmark = pytest.mark.django_db
 
@@ -139,6 +142,18 @@ def test_a_broken_rule_can_be_filtered_by(library: Client, rule: str, found: lis
     assert re.search(r'<optgroup label="Anthropic Messages">(<option[^>]*>[a-z-]+</option>)*<option value="anthropic:', text)
     chosen = re.findall(r" selected>([^<]*)<", text)
     assert chosen in ([rule], [rule.partition(":")[2]])
+
+
+def test_only_chains_with_an_open_draft_of_the_person(library: Client) -> None:
+    chain = Chain.objects.get(file_name="import.json")
+    send_form(library, f"/c/{chain.pk}/edit/s1.h.m0?v=1", s1__h__m0__c0__text="Nightly import works")
+    assert titles(page(library, "drafts=1")) == ["Nightly import hangs"]
+    assert "with my open drafts" in page(library, "drafts=1")
+    assert len(library.get("/api/v1/chains?drafts=1").json()["chains"]) == 1
+    library.post("/bulk/", {"act": "export", "all": "1", "filter": "drafts=1"})
+    assert list(BulkRow.objects.values_list("chain", flat=True)) == [chain.pk]
+    Draft.objects.update(author=make_member(make_team("Others"), "Sam", Role.EDITOR).user)
+    assert titles(page(library, "drafts=1")) == []
 
 
 def test_active_filters_are_chips_that_can_be_removed(library: Client) -> None:

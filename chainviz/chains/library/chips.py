@@ -11,8 +11,8 @@ from chainviz.core.providers import PROVIDERS
 
 STATES = {"rejected": "rejects it", "accepted": "accepts it", "unchecked": "not fully checked"}
 NAMES = {
-    "q": "text", "problems": "only", "errors": "only", "format": "format", "label": "label", "tool": "tool", "model": "model",
-    "problem": "problem", "verdict": "verdict", "larger": "at least", "smaller": "at most", "since": "changed since",
+    "q": "text", "problems": "only", "errors": "only", "drafts": "only", "format": "format", "label": "label", "tool": "tool",
+    "model": "model", "problem": "problem", "verdict": "verdict", "larger": "at least", "smaller": "at most", "since": "changed since",
     "until": "changed until",
 }  # fmt: skip
 
@@ -47,7 +47,7 @@ def _in_words(name: str, value: str) -> str:
         return f"{_LABELS.get(provider, provider)}: {rule}"
     if name == "label":
         return value.partition(":")[2]
-    return {"problems": "with problems", "errors": "with tool errors"}.get(name, value)
+    return {"problems": "with problems", "errors": "with tool errors", "drafts": "with my open drafts"}.get(name, value)
 
 
 def rule_choices(rules: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:

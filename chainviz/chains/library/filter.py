@@ -19,7 +19,7 @@ LONGEST = 200
 """Characters of a value."""
 _SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmg]?)i?b?", re.IGNORECASE)
 UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
-ADDRESS = {"words": "q", "only_problems": "problems", "only_errors": "errors"}
+ADDRESS = {"words": "q", "only_problems": "problems", "only_errors": "errors", "only_drafts": "drafts"}
 """Names in the address that differ from those of the fields."""
 
 
@@ -29,6 +29,8 @@ class Filter:
     only_problems: bool = False
     only_errors: bool = False
     """Of tools."""
+    only_drafts: bool = False
+    """Those with an open draft of the person who looks."""
     format: str = ""
     label: str = ""
     """`tag:urgent`, `rating:4` or `outcome:1`."""
@@ -90,6 +92,7 @@ def read_filter(asked: QueryDict | Mapping[str, str]) -> Filter:
         words=search.text,
         only_problems=values["problems"] == "1",
         only_errors=values["errors"] == "1",
+        only_drafts=values["drafts"] == "1",
         order=order if order.removeprefix("-") in BY_NAME else DEFAULT_ORDER,
         **said,
     )

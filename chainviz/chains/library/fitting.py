@@ -6,18 +6,23 @@ import json
 
 from django.db.models import Q
 
+from chainviz.accounts.models import User
 from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
 from chainviz.chains.library.search.search_text import Term
 from chainviz.chains.models import ChainQuerySet
 from chainviz.core.formats import FORMATS
 from chainviz.core.providers.verdict import verdict_from
+from chainviz.store.models import Step
 from chainviz.store.search.index import unindexed
 from chainviz.store.search.lookup import histories_with
 from chainviz.web.query_params import small_number
 
 
-def fitting(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:
+def fitting(chains: ChainQuerySet, wanted: Filter, person: User) -> ChainQuerySet:
+    """`person`: whose drafts are meant."""
     chains = _with_facts(chains, wanted)
+    if wanted.only_drafts:
+        chains = with_open_draft(chains, person)
     if wanted.label:
         chains = _labelled(chains, wanted.label)
     if wanted.verdict:
@@ -30,6 +35,13 @@ def fitting(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:
             found |= Q(history__in=histories_with(term.phrase) - behind)
         chains = chains.exclude(found) if term.is_excluded else chains.filter(found)
     return chains
+
+
+def with_open_draft(chains: ChainQuerySet, person: User) -> ChainQuerySet:
+    """Chains with a draft of the person that is open and holds steps. The table of drafts belongs to chainviz.drafts."""
+    is_open = {"drafts__author": person, "drafts__discarded_at": None, "drafts__saved_as": None}
+    drafted = chains.filter(**is_open, drafts__key__in=Step.objects.order_by().values("draft"))
+    return chains.filter(pk__in=drafted.values("pk"))
 
 
 def _names(term: Term) -> Q:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
+from chainviz.accounts.models import User
 from chainviz.chains.library.cells import Row, row_of
-from chainviz.chains.library.columns import Column, sorted_by
+from chainviz.chains.library.columns import Column, chosen_columns, sorted_by
 from chainviz.chains.library.filter import Filter, read_filter
 from chainviz.chains.library.fitting import fitting
 from chainviz.chains.library.search.hits import hits_of
@@ -41,9 +41,9 @@ class Listing:
     formats: list[tuple[str, str]] = field(default_factory=list)
 
 
-def listing(chains: ChainQuerySet, wanted: Filter, columns: Sequence[Column], page: str | int) -> Listing:
-    terms = wanted.terms
-    paginator = Paginator(_asked_for(chains, wanted), ROWS_WITH_HITS if terms else ROWS)
+def listing(chains: ChainQuerySet, wanted: Filter, person: User, page: str | int) -> Listing:
+    terms, columns = wanted.terms, chosen_columns(person)
+    paginator = Paginator(_asked_for(chains, wanted, person), ROWS_WITH_HITS if terms else ROWS)
     shown = paginator.get_page(page)
     hits = hits_of(list(shown), terms)
     largest = max((chain.size for chain in shown), default=0)
@@ -58,13 +58,13 @@ def listing(chains: ChainQuerySet, wanted: Filter, columns: Sequence[Column], pa
     )
 
 
-def chains_asked_for(chains: ChainQuerySet, asked: QueryDict) -> ChainQuerySet:
+def chains_asked_for(chains: ChainQuerySet, asked: QueryDict, person: User) -> ChainQuerySet:
     """All chains that fit the filter of an address, in the order of its table."""
-    return _asked_for(chains, read_filter(asked))
+    return _asked_for(chains, read_filter(asked), person)
 
 
-def _asked_for(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:
-    return fitting(chains, wanted).order_by(*sorted_by(wanted.order), "-pk")
+def _asked_for(chains: ChainQuerySet, wanted: Filter, person: User) -> ChainQuerySet:
+    return fitting(chains, wanted, person).order_by(*sorted_by(wanted.order), "-pk")
 
 
 def _heading(column: Column, wanted: Filter) -> Heading:

@@ -14,7 +14,7 @@ from chainviz.accounts.audit.record import not_recorded
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.library.chips import chips, rule_choices, verdict_choices
-from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns, chosen_columns
+from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns
 from chainviz.chains.library.filter import notices, read_filter
 from chainviz.chains.library.just_added import just_added
 from chainviz.chains.library.listing import Listing, listing
@@ -63,12 +63,11 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     mine = Chain.objects.visible_to(member_of(request))
     kept = mine.in_library()
     wanted = read_filter(request.GET)
-    columns = chosen_columns(person_of(request))
-    shown = listing(kept, wanted, columns, request.GET.get("page", 1))
+    shown = listing(kept, wanted, person_of(request), request.GET.get("page", 1))
     total = kept.aggregate(bytes=Sum("size", default=0))
     context = {
         "listing": shown,
-        "all_columns": [(column, column in columns) for column in COLUMNS if column.name not in ALWAYS],
+        "all_columns": [(column, column.name in shown.columns) for column in COLUMNS if column.name not in ALWAYS],
         "chains": kept.count(),
         "bytes": total["bytes"],
         "with_problems": kept.filter(Q(problems__gt=0) | Q(warnings__gt=0)).count(),
