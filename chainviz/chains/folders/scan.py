@@ -149,6 +149,12 @@ def _is_hidden(part: str) -> bool:
     return part.startswith(".")
 
 
+def lists(folder: Watched, path: str) -> bool:
+    """Whether a file of this path belongs to the folder."""
+    root = f"{str(folder.path).rstrip('/')}/"
+    return path.startswith(root) and _fits(folder.pattern, path.removeprefix(root))
+
+
 def is_inside(path: Path, folder: Path) -> bool:
     try:
         return path.resolve().is_relative_to(folder.resolve())

@@ -18,9 +18,9 @@ from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns
 from chainviz.chains.library.filter import notices, read_filter
 from chainviz.chains.library.just_added import just_added
 from chainviz.chains.library.listing import Listing, listing
-from chainviz.chains.library.saved_filters import filters_of
 from chainviz.chains.library.search.index_job import not_indexed
 from chainviz.chains.library.search.pasted_error import suspects
+from chainviz.chains.library.side import side
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads.imports import RAW_TEXT
@@ -60,18 +60,15 @@ def columns(request: HttpRequest) -> HttpResponse:
 
 def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     """Also the answer to an upload that failed: the page with the reason on it."""
-    mine = Chain.objects.visible_to(member_of(request))
-    kept = mine.in_library()
+    kept = Chain.objects.visible_to(member_of(request)).in_library()
     wanted = read_filter(request.GET)
     shown = listing(kept, wanted, person_of(request), request.GET.get("page", 1))
     total = kept.aggregate(bytes=Sum("size", default=0))
     context = {
         "listing": shown,
         "all_columns": [(column, column.name in shown.columns) for column in COLUMNS if column.name not in ALWAYS],
-        "chains": kept.count(),
         "bytes": total["bytes"],
         "with_problems": kept.filter(Q(problems__gt=0) | Q(warnings__gt=0)).count(),
-        "binned": mine.in_bin().count(),
         "added": (added := just_added(request)),
         "tray": tray_of(member_of(request), but=added.arrival if added else None),
         "undo": _just_binned(request),
@@ -81,21 +78,21 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         "not_indexed": not_indexed(kept).count() if wanted.terms else 0,
         "filter_query": wanted.address().removeprefix("?"),
         "suspects": suspects(kept, request.GET.get("q", "").strip()),
+        **side(request, wanted),
         **_addresses(shown),
-        **({} if wants_fragment(request) else _around_the_table(request, kept)),
+        **({} if wants_fragment(request) else _around_the_table(kept)),
     }
     return page_or_fragment(
         request, "chains/library/library.html", "chains/library/_table.html", context, status=status
     )
 
 
-def _around_the_table(request: HttpRequest, kept: ChainQuerySet) -> dict[str, Any]:
+def _around_the_table(kept: ChainQuerySet) -> dict[str, Any]:
     """What the whole page shows and the fragment of the table does not."""
     labels = {each.name: each.label for each in FORMATS}
     return {
         "all_formats": sorted(labels.items(), key=lambda item: item[1].lower()),
         "format_words": _first_labels(),
-        "saved_filters": filters_of(member_of(request)),
         "verdict_choices": verdict_choices(),
         **_values(kept),
     }
