@@ -81,7 +81,7 @@ def picture(width: int, mime: str = "image/png") -> Message:
         ([picture(2001)], [], ["image-large info"]),
         ([picture(2000)], [], []),
         ([picture(9, "image/jpeg")], [], ["image-mislabelled error"]),
-        ([Message("human", (Image("data:image/png;base64,"), Text("look")))], [], ["image-empty error"]),
+        ([Message("human", (Image("data:image/png;base64,"), Text("look")))], ["not-understood unchecked"], ["image-empty error"]),
         ([h("a \ud83d b")], [], ["text-surrogate error"]),
         ([h("\U0001f600 \udc80")], [], []),
         ([h(), ai(Thinking("hm", "s")), h()], ["content-missing error"], ["thinking-last-block error"]),
