@@ -40,6 +40,8 @@ def answered(*blocks: Any) -> Messages:
 
 TEXT = {"type": "text", "text": "hi"}
 THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
 ANTHROPIC: list[tuple[str, Messages]] = [
     ("accepted", [image(type="base64", media_type="image/png", data=PICTURE)]),
     ("accepted", [image(type="url", url="https://example.org/a.png")]),
@@ -62,6 +64,12 @@ ANTHROPIC: list[tuple[str, Messages]] = [
     ("rejected", answered(THOUGHT)),
     ("unchecked", answered({**THOUGHT, "cache_control": {"type": "ephemeral"}}, TEXT)),
     ("rejected", answered({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": "x"}, TEXT)),
+    ("rejected", answered({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PICTURE}}, TEXT)),
+    ("rejected", answered({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hi"}}, TEXT)),
+    ("rejected", answered(TEXT, SEARCH)),
+    ("accepted", answered(SEARCH, FOUND, TEXT)),
+    ("accepted", answered(TEXT, SEARCH)[:2]),
+    ("accepted", [*answered(SEARCH)[:2], {"role": "assistant", "content": [FOUND, TEXT]}]),
 ]
 
 
@@ -132,6 +140,9 @@ OPENAI: list[tuple[str, Messages]] = [
     ("rejected", [{**ASKED, "name": 5}]),
     ("rejected", [ASKED, {"role": "assistant", "content": "x", "refusal": 5}]),
     ("rejected", [{"role": "human", "content": "hi"}]),
+    ("rejected", [user({"type": "file", "file": {}})]),
+    ("rejected", [user({"type": "file", "file": {"filename": "a.pdf"}})]),
+    ("accepted", [user({"type": "file", "file": {"file_id": "file-1"}})]),
 ]
 
 
@@ -147,6 +158,34 @@ def test_others_with_the_form_of_openai_have_roles_and_parts_of_their_own() -> N
     file = [user({"type": "file", "file_id": "f1"}), {"role": "assistant", "content": "x"}, ASKED]
     assert state_of("mistral", "openai_chat", file) == "accepted"
     assert state_of("openai-chat", "openai_chat", file) == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("provider", "empty", "null"),
+    [("openai-chat", ["error"], ["error"]), ("deepseek", ["error"], []), ("mistral", ["warning"], []), ("vllm", [], [])],
+)
+def test_an_empty_list_of_calls_is_not_taken_everywhere(provider: str, empty: list[str], null: list[str]) -> None:
+    def said(calls: Any) -> list[str]:
+        messages = [ASKED, {"role": "assistant", "content": "x", "tool_calls": calls}, ASKED]
+        (chain,) = chainviz.load(json.dumps(messages).encode(), format="openai_chat")
+        return [each.severity for each in chain.problems(provider) if each.rule == "tool-calls-empty"]
+
+    assert (said([]), said(None)) == (empty, null)
+
+
+def test_a_picture_of_the_model_is_not_taken_back_from_another_format() -> None:
+    drawn = {"role": "model", "parts": [{"inlineData": {"mimeType": "image/png", "data": PICTURE}}, {"text": "Here."}]}
+    (chain,) = chainviz.load(json.dumps([{"role": "user", "parts": [{"text": "Draw."}]}, drawn]).encode(), format="gemini")
+    assert [each.rule for each in chain.problems("anthropic") if each.severity == "error"] == ["part-role"]
+    assert chain.verdict("gemini-2.5").state == "accepted"
+    assert chain.apply("repair", goal="anthropic").chain.verdict("anthropic").errors == 0
+
+
+def test_a_search_without_its_result_becomes_text() -> None:
+    (chain,) = chainviz.load(json.dumps(answered(TEXT, SEARCH)).encode(), format="anthropic")
+    assert [str(each.path) for each in chain.problems("anthropic") if each.severity == "error"] == ["s1.p1.m0.c1"]
+    after = chain.apply("repair", goal="anthropic").chain
+    assert after.verdict("anthropic").state == "accepted" and b"srvtoolu_1" in after.to_bytes()
 
 
 def converse(result: Any, *beside: Any) -> Messages:
@@ -218,6 +257,11 @@ def items(output: Any, **members: Any) -> Messages:
 RESPONSES: list[tuple[str, Messages]] = [
     ("accepted", [user({"type": "input_text", "text": "hi"})]),
     ("accepted", items([{"type": "input_text", "text": "ok"}], status="completed")),
+    ("accepted", [user({"type": "input_image", "file_id": "file-1"}, {"type": "input_file", "file_url": "https://a.b/c"})]),
+    ("rejected", [user({"type": "input_image"})]),
+    ("rejected", [user({"type": "input_image", "detail": "low", "image_url": None})]),
+    ("rejected", [user({"type": "input_file", "filename": "a.pdf"})]),
+    ("rejected", items([{"type": "input_image"}])),
     ("rejected", items([{"type": "text", "text": "ok"}])),
     ("rejected", items("ok", status="odd")),
     ("unchecked", items("ok", mood="good")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from chainviz.core.chain.messages import AI, SYSTEM, Message, Text
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Text
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.reasoning import thinks
@@ -16,7 +16,7 @@ from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.rules.system_only import system_only
-from chainviz.core.providers.wire.anthropic import BLOCKS, check_session, check_wire
+from chainviz.core.providers.wire.anthropic import BLOCKS, PICTURE_BY_ASSISTANT, check_session, check_wire
 
 REFERENCE = "docs.claude.com/en/api/messages"
 
@@ -134,6 +134,10 @@ SERVER_RESULT = Rule(
     "unexpected tool_use_id found in server tool results: each must have a corresponding server_tool_use block before it",
     "github.com/anthropics/claude-code/issues/64383", ("server-result-to-text",),
 )  # fmt: skip
+SERVER_CALL = Rule(
+    "server-call-without-result", "error", "tool use with id was found without a corresponding `web_search_tool_result` block",
+    REFERENCE, ("call-to-text",),
+)  # fmt: skip
 LARGE_PICTURE = Rule(
     "image-too-large", "error", f"image exceeds 5 MB maximum, or image dimensions exceed max allowed size: {LONGEST_SIDE} pixels",
     "github.com/anthropics/claude-code/issues/13480", ("image-to-text",),
@@ -171,6 +175,11 @@ def _empty(excerpt: Excerpt, problem: Problem) -> Rule | None:
     return None if is_ai and problem.message == excerpt.end else EMPTY
 
 
+def _server_call(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    """The turn may go on: in an assistant message, or behind the results of other tools."""
+    return SERVER_CALL if excerpt.roles_around(problem.message)[1] == HUMAN else None
+
+
 def _last_block(excerpt: Excerpt, problem: Problem) -> Rule | None:
     """Assistant messages in a row are one turn to the API."""
     return None if excerpt.roles_around(problem.message)[1] == AI else LAST_BLOCK
@@ -198,6 +207,8 @@ RULES: dict[str, Choice] = {
     "huge-image": LARGE_PICTURE,
     "large-image": LARGISH_PICTURE,
     "server-result-alone": SERVER_RESULT,
+    "server-call-alone": _server_call,
+    "answer-media": PICTURE_BY_ASSISTANT,
     "thinking-last": _last_block,
     "image-mislabelled": MISLABELLED_PICTURE,
     "image-empty": EMPTY_PICTURE,

@@ -80,6 +80,10 @@ FORM = ChatForm(
     content_missing=Rule("content-missing", "error", "missing field `content`", REFERENCE, ("drop-empty",)),
     part_type=Rule("part-type", "error", "unknown variant of content part, expected `text`", REFERENCE),
     member=Rule("member-missing", "error", "missing field", REFERENCE),
+    empty_calls=Rule(
+        "tool-calls-empty", "error", "Invalid 'messages.tool_calls': empty array. Expected an array with minimum length 1",
+        "github.com/NousResearch/hermes-agent/pull/59110",
+    ),
     arguments=Rule("arguments-type", "error", "invalid type: map, expected a string", REFERENCE),
 )
 

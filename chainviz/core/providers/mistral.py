@@ -96,6 +96,10 @@ FORM = ChatForm(
         "part-type", "error", "Input tag found using 'type' does not match any of the expected tags", REFERENCE
     ),
     member=Rule("member-missing", "error", "Field required", REFERENCE),
+    empty_calls=Rule(
+        "tool-calls-empty", "warning", "Assistant message must have either content or tool_calls, but not both.",
+        "github.com/langchain-ai/langchain/issues/21196",
+    ),
     short_parts=True,
 )
 

@@ -123,6 +123,12 @@ RULES: dict[str, Choice] = {
     "very-long-name": NAME,
 }
 
+NO_CALLS = Rule(
+    "tool-calls-empty",
+    "error",
+    "Invalid 'tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    REFERENCE,
+)
 FORM = ChatForm(
     parts={
         "system": frozenset(("text",)),
@@ -145,12 +151,8 @@ FORM = ChatForm(
         REFERENCE,
         ("drop-empty",),
     ),
-    empty_calls=Rule(
-        "tool-calls-empty",
-        "error",
-        "Invalid 'tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-        REFERENCE,
-    ),
+    empty_calls=NO_CALLS,
+    null_calls=NO_CALLS,
     part_type=Rule(
         "part-type",
         "error",

@@ -25,5 +25,17 @@ def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
             yield i, part
 
 
+def lone_calls(message: Message) -> Iterator[tuple[int, Opaque]]:
+    """Calls, with their place, of which no result is behind them in the message."""
+    answered: set[str] = set()
+    found: list[tuple[int, Opaque]] = []
+    for i, part in reversed(list(enumerate(message.parts))):
+        if isinstance(part, Opaque) and part.kind.endswith(_RESULT):
+            answered.add(_word(part, "tool_use_id"))
+        elif isinstance(part, Opaque) and part.kind in _CALLS and _word(part, "id") not in answered:
+            found.append((i, part))
+    return reversed(found)
+
+
 def _word(part: Opaque, key: str) -> str:
     return string_of(json_edit.parse(part.text), key)

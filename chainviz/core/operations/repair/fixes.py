@@ -89,7 +89,7 @@ CHOICES: dict[str, tuple[str, str]] = {
         "where that cannot help they become {} and the old text is kept as a text before the call.",
     ),
     "wrap-arguments": ("Put the arguments into an object", 'They become {"value": …} with what they were inside; nothing is lost.'),
-    "image-to-text": ("Put a note in its place", "The picture is dropped; a text says how large it was."),
+    "image-to-text": ("Put a note in its place", "The picture or file is dropped; a text says how large it was, or where it is."),
     "respell-media-type": ("Correct the media type", "The picture is called what its own first bytes say it is."),
     "respell-text": (
         "Replace half characters",

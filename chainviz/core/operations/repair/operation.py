@@ -26,10 +26,12 @@ from chainviz.core.operations.repair.passes.calls import (
 )
 from chainviz.core.operations.repair.passes.items import fix_items, has_items
 from chainviz.core.operations.repair.passes.media import (
+    fix_answer_media,
     fix_media_types,
     fix_pictures,
     fix_result_media,
     fix_texts_in_results,
+    has_answer_media,
     has_pictures,
     has_result_media,
     has_texts_in_results,
@@ -63,13 +65,13 @@ from chainviz.core.reference import parsed_by_reference
 
 PASSES = (
     fix_items, fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
-    fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_pictures, fix_media_types,
+    fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_texts_in_results, fix_pictures, fix_answer_media, fix_media_types,
     fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
     fix_names, fix_arguments, fix_surrogates, fix_end, fix_turns, fix_cache_marks,
 )  # fmt: skip
 """No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (
-    fix_items, fix_user_calls, fix_server_results, fix_empty, fix_texts_in_results, fix_pictures, fix_media_types,
+    fix_items, fix_user_calls, fix_server_results, fix_empty, fix_texts_in_results, fix_pictures, fix_answer_media, fix_media_types,
     fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_arguments, fix_surrogates, fix_end,
     fix_cache_marks,
 )  # fmt: skip
@@ -79,7 +81,7 @@ OF_CONTENT = (
 LOOKS = (
     calls_by_user, has_lone_results, says_nothing, has_texts_in_results, has_pictures, has_result_media, reasons,
     acts_unthinking, acts_unsigned, has_odd_arguments, thinks_signed, has_items, has_surrogates,
-    has_marks,
+    has_marks, has_answer_media,
 )  # fmt: skip
 """What these look for."""
 READING = 0.7

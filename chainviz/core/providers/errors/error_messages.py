@@ -50,6 +50,7 @@ CLASSES = (
     ),
     ErrorClass(r"unexpected `?tool_use_id`? found in `?tool_result`? blocks", (_CLAUDE,), ("result-without-call",)),
     ErrorClass(r"found in `?\w+_tool_result`? blocks", (_CLAUDE,), ("server-result-without-call",)),
+    ErrorClass(r"found without a corresponding `?\w+_tool_result`?", (_CLAUDE,), ("server-call-without-result",)),
     ErrorClass(r"`?tool_use`? ids must be unique", (_CLAUDE,), ("call-id-reused",)),
     ErrorClass(r"each tool_use must have a single result", (_CLAUDE,), ("result-repeated",)),
     ErrorClass(r"tooluse blocks .*duplicate ids", ("bedrock",), ("call-id-shared",)),

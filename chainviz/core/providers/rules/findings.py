@@ -32,7 +32,7 @@ from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.reasoning import is_emptied, is_unsigned
 from chainviz.core.chain.surrogates import has_lone_surrogate
 from chainviz.core.chain.tree import Section
-from chainviz.core.dialects.blocks.server_tools import lone_results
+from chainviz.core.dialects.blocks.server_tools import lone_calls, lone_results
 from chainviz.core.pictures import (
     LONGEST_OF_MANY,
     Picture,
@@ -91,6 +91,11 @@ def _found_in_answer(message: Message, before: Role) -> Iterator[Found]:
         yield "says-nothing", None, "has neither text nor tool calls"
     if message.parts and isinstance(message.parts[-1], Thinking):
         yield "thinking-last", len(message.parts) - 1, "ends with thinking"
+    for part, each in enumerate(message.parts):
+        if isinstance(each, Image | Binary):
+            yield "answer-media", part, "is an AI message and holds an image or a file"
+    for part, call in lone_calls(message):
+        yield "server-call-alone", part, f"holds a {call.kind} without its result"
     if before == AI:
         yield "double-ai", None, "is an AI message directly after another AI message"
         return

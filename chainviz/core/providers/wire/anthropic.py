@@ -29,6 +29,10 @@ ASSISTANT_ONLY = Rule(
     "part-role", "error", "messages: blocks of this type can only be in `assistant` messages", REFERENCE
 )
 USER_ONLY = Rule("part-role", "error", "messages: `tool_result` blocks can only be in `user` messages", REFERENCE)
+PICTURE_BY_ASSISTANT = Rule(
+    "part-role", "error", "'image' blocks are not permitted within assistant turns", "github.com/SEMOSS/Semoss/issues/2323",
+    ("image-to-text",),
+)
 
 _CACHE = {"cache_control": Fields({"type": Words(("ephemeral",))}, {"ttl": Words(("5m", "1h"))})}
 _PICTURES = Words(("image/jpeg", "image/png", "image/gif", "image/webp"))
@@ -90,7 +94,8 @@ _OF_ASSISTANT = frozenset(
     ("thinking", "redacted_thinking", "tool_use", "server_tool_use", "mcp_tool_use", "compaction", "fallback",
      "mcp_tool_listing", *_RESULTS)
 )  # fmt: skip
-_OF_USER = frozenset(("tool_result",))
+_OF_USER = {"tool_result": USER_ONLY, "image": PICTURE_BY_ASSISTANT, "document": PICTURE_BY_ASSISTANT}
+"""The rule that a block breaks in a message of another role."""
 BLOCKS = frozenset((*_FORMS, *_OF_ASSISTANT, "tool_addition", "tool_removal"))
 _FIELDS = frozenset(
     ("role", "content", "id", "type", "model", "stop_reason", "stop_sequence", "stop_details", "usage", "container",
@@ -158,7 +163,7 @@ def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
     elif kind in _OF_ASSISTANT and role != "assistant":
         yield ASSISTANT_ONLY, place, f"is of the role {role} and holds a {kind} block"
     elif kind in _OF_USER and role != "user":
-        yield USER_ONLY, place, f"is of the role {role} and holds a {kind} block"
+        yield _OF_USER[kind], place, f"is of the role {role} and holds a {kind} block"
     else:
         yield from _member_faults(block, kind, place)
 

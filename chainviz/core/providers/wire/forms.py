@@ -106,11 +106,13 @@ class Fields:
 
     needed: Mapping[str, Form] = field(default_factory=dict)
     optional: Mapping[str, Form] = field(default_factory=dict)
+    some: tuple[str, ...] = ()
+    """Optional members of which it has at least one."""
     json: type = dict
 
     def beside(self, more: Mapping[str, Form]) -> Fields:
         """The same with more optional members."""
-        return Fields(self.needed, {**self.optional, **more})
+        return Fields(self.needed, {**self.optional, **more}, self.some)
 
     def inside(self, value: dict[str, Any], place: Pointer, name: str) -> Iterator[Misfit]:
         for key, form in self.needed.items():
@@ -118,6 +120,8 @@ class Fields:
                 yield from misfits(value[key], form, (*place, key), key)
             else:
                 yield Misfit(place, "missing", f"no “{key}”")
+        if self.some and all(value.get(key) is None for key in self.some):
+            yield Misfit(place, "missing", f"none of {', '.join(f'“{key}”' for key in self.some)}")
         for key, form in self.optional.items():
             if value.get(key) is not None:
                 yield from misfits(value[key], form, (*place, key), key)

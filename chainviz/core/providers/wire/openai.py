@@ -24,7 +24,7 @@ _PARTS = {
         {"image_url": Fields({"url": _URL}, {"detail": Words(("auto", "low", "high", "original"))})},
     ),
     "input_audio": Fields({"input_audio": Fields({"data": BASE64, "format": Words(("wav", "mp3"))})}),
-    "file": Fields({"file": Fields({}, {"file_data": str, "file_id": str, "filename": str})}),
+    "file": Fields({"file": Fields({}, {"file_data": str, "file_id": str, "filename": str}, ("file_data", "file_id"))}),
 }
 _PARTS = {kind: form.beside({"type": str, "prompt_cache_breakpoint": dict}) for kind, form in _PARTS.items()}
 """The members of a content part of each type."""
@@ -72,6 +72,7 @@ class ChatForm:
     empty_content: Rule | None = None
     empty_calls: Rule | None = None
     """For empty lists; None where they are taken."""
+    null_calls: Rule | None = None
     arguments: Rule | None = None
     """For arguments that are not a text; None where any JSON is taken."""
     call_type: Rule | None = None
@@ -176,8 +177,9 @@ def _is_short(item: Mapping[str, Any], kind: str) -> bool:
 
 
 def _call_faults(calls: Any) -> Iterator[Named]:
-    if not calls and isinstance(calls, list | None):
-        yield "empty_calls", (), f"has {'null' if calls is None else 'an empty list'} as tool_calls", ""
+    if calls is None or calls == []:
+        what = "null" if calls is None else "an empty list"
+        yield "null_calls" if calls is None else "empty_calls", (), f"has {what} as tool_calls", ""
         return
     if not isinstance(calls, list):
         yield "member", (), f"has {kind_name(calls)} as tool_calls", ""

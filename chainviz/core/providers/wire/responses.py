@@ -47,11 +47,12 @@ TEXT_BETWEEN = "text-between"
 _ROLES = frozenset(("user", "assistant", "system", "developer"))
 _PREFIXES = {"function_call": "fc", "reasoning": "rs", "message": "msg"}
 _IMAGE: dict[str, Form] = {"image_url": str, "file_id": str, "detail": Words(("low", "high", "auto", "original"))}
+_FILE: dict[str, Form] = {"file_data": str, "file_id": str, "file_url": str}
 _INPUT = Kinds(
     {
         "input_text": Fields({"text": str}),
-        "input_image": Fields({}, _IMAGE),
-        "input_file": Fields({}, {"file_data": str, "file_id": str, "file_url": str, "filename": str, "detail": str}),
+        "input_image": Fields({}, _IMAGE, ("image_url", "file_id")),
+        "input_file": Fields({}, {**_FILE, "filename": str, "detail": str}, tuple(_FILE)),
         "input_audio": Fields({"input_audio": dict}),
     }
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from chainviz.core.chain.messages import HUMAN, TOOL, Image, Message, Part, Text, ToolResult, is_blank
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Part, Text, ToolResult, is_blank
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
@@ -73,6 +73,26 @@ def _in_words(picture: Picture) -> str:
     return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes was here]"
 
 
+def has_answer_media(message: Message) -> bool:
+    return message.role == AI and any(isinstance(part, Image | Binary) for part in message.parts)
+
+
+def fix_answer_media(work: Worklist) -> None:
+    """Anthropic's API takes pictures and files of the user only."""
+    for place, message in work.read(has_answer_media):
+        for i, part in enumerate(message.parts):
+            if isinstance(part, Image | Binary):
+                _offer(work, _Spot(place, i, part), _BY_MODEL, (Text(_noted(part)),))
+    work.settle()
+
+
+def _noted(part: Image | Binary) -> str:
+    """An address is kept."""
+    if isinstance(part, Binary):
+        return f"[A file of the type {part.mime} and {len(part.content):,} bytes was here]"
+    return _in_words(part) if not part.url or part.url.startswith("data:") else f"[A picture was here: {part.url}]"
+
+
 def has_result_media(message: Message) -> bool:
     return bool(message.results) and any(isinstance(part, ToolResult) and part.media for part in message.parts)
 
@@ -117,6 +137,7 @@ class _Flaw(NamedTuple):
 
 
 _TOO_LARGE = _Flaw("image-too-large", "holds a picture that is too large for some APIs", "image-to-text")
+_BY_MODEL = _Flaw("part-role", "is an AI message and holds an image or a file", "image-to-text")
 _EMPTY = _Flaw("image-empty", "holds a picture without content", "image-to-text")
 _MISLABELLED = _Flaw("image-mislabelled", "holds a picture that is called what it is not", "respell-media-type")
 _BLANK = _Flaw("empty-content", "has a text that says nothing", "drop-empty")

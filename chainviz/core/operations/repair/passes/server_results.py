@@ -1,27 +1,34 @@
-"""Results of tools that the API itself runs, without the call before them: only whole pairs are taken."""
+"""Calls and results of tools that the API itself runs, one without the other: only whole pairs are taken."""
 
 from __future__ import annotations
 
-from chainviz.core.chain.messages import AI, Message, Part, Text
-from chainviz.core.dialects.blocks.server_tools import lone_results
+from chainviz.core.chain.messages import AI, HUMAN, Message, Opaque, Part, Text
+from chainviz.core.dialects.blocks.server_tools import lone_calls, lone_results
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 
 
 def has_lone_results(message: Message) -> bool:
-    return message.role == AI and next(lone_results(message), None) is not None
+    return message.role == AI and any(True for found in (lone_results, lone_calls) for _ in found(message))
 
 
 def fix_server_results(work: Worklist) -> None:
     """Only on demand: other APIs do not know these parts."""
     for place, message in work.read(has_lone_results):
-        if place and work.shapes[place - 1].role == AI:
-            continue
-        for i, part in lone_results(message):
-            about = work.about[place]
-            problem = f"{work.where(about)} holds a {part.kind} without its call before it."
-            told: tuple[Part, ...] = (Text(f"[{part.kind} without its call]\n{part.text}"),)
-            outcomes = {"server-result-to-text": told}
-            if work.offer(Proposal("server-result-without-call", about, i, "", problem, (part,), outcomes, default=False)):
-                work.edit(place).parts[i] = told
+        if not place or work.shapes[place - 1].role != AI:
+            for i, part in lone_results(message):
+                _offer(work, place, (i, part), ("server-result-without-call", "call", "server-result-to-text"))
+        if place + 1 < len(work.shapes) and work.shapes[place + 1].role == HUMAN:
+            for i, part in lone_calls(message):
+                _offer(work, place, (i, part), ("server-call-without-result", "result", "call-to-text"))
     work.settle()
+
+
+def _offer(work: Worklist, place: int, spot: tuple[int, Opaque], flaw: tuple[str, str, str]) -> None:
+    """`flaw`: the rule, what is missing, and the choice."""
+    (i, part), (rule, missing, choice) = spot, flaw
+    about = work.about[place]
+    problem = f"{work.where(about)} holds a {part.kind} without its {missing}."
+    told: tuple[Part, ...] = (Text(f"[{part.kind} without its {missing}]\n{part.text}"),)
+    if work.offer(Proposal(rule, about, i, "", problem, (part,), {choice: told}, default=False)):
+        work.edit(place).parts[i] = told
