@@ -67,6 +67,7 @@ ANTHROPIC: list[tuple[str, Messages]] = [
     ("rejected", answered({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PICTURE}}, TEXT)),
     ("rejected", answered({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hi"}}, TEXT)),
     ("rejected", answered(TEXT, SEARCH)),
+    ("rejected", answered({"type": "text", "text": ""})[:2]),
     ("accepted", answered(SEARCH, FOUND, TEXT)),
     ("accepted", answered(TEXT, SEARCH)[:2]),
     ("accepted", [*answered(SEARCH)[:2], {"role": "assistant", "content": [FOUND, TEXT]}]),
@@ -76,6 +77,20 @@ ANTHROPIC: list[tuple[str, Messages]] = [
 @pytest.mark.parametrize(("state", "messages"), ANTHROPIC)
 def test_blocks_of_anthropic(state: str, messages: Messages) -> None:
     assert state_of("anthropic", "anthropic", {"messages": messages}) == state
+
+
+@pytest.mark.parametrize(
+    ("state", "messages"),
+    [
+        ("accepted", [ASKED, {"role": "assistant", "content": ""}]),
+        ("rejected", [ASKED, {"role": "assistant", "content": ""}, ASKED]),
+        ("rejected", [ASKED, {"role": "assistant", "content": "hi"}, {"role": "user", "content": ""}]),
+        ("rejected", [ASKED, {"role": "assistant", "content": " "}]),
+    ],
+)
+def test_only_the_final_assistant_message_may_be_an_empty_string(state: str, messages: Messages) -> None:
+    assert state_of("anthropic", "anthropic", {"messages": messages}) == state
+    assert state_of("anthropic", "openai_chat", {"messages": messages}) == state
 
 
 def session(*messages: dict[str, Any]) -> bytes:

@@ -17,6 +17,7 @@ from chainviz.core.providers.rules.rule_choices import id_unlike
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.rules.system_only import system_only
 from chainviz.core.providers.wire.anthropic import BLOCKS, PICTURE_BY_ASSISTANT, check_session, check_wire
+from chainviz.core.providers.wire.message import sent_value
 
 REFERENCE = "docs.claude.com/en/api/messages"
 
@@ -175,6 +176,14 @@ def _empty(excerpt: Excerpt, problem: Problem) -> Rule | None:
     return None if is_ai and problem.message == excerpt.end else EMPTY
 
 
+def _empty_text(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    """An empty string is no block: it is the empty content that the same message may have."""
+    message = excerpt.message(problem)
+    value = sent_value(message)
+    is_string = len(message.parts) == 1 and (value is None or (isinstance(value, dict) and value.get("content") == ""))
+    return None if is_string and _empty(excerpt, problem) is None else EMPTY_TEXT
+
+
 def _server_call(excerpt: Excerpt, problem: Problem) -> Rule | None:
     """The turn may go on: in an assistant message, or behind the results of other tools."""
     return SERVER_CALL if excerpt.roles_around(problem.message)[1] == HUMAN else None
@@ -195,7 +204,7 @@ RULES: dict[str, Choice] = {
     "unknown-role": ROLE,
     "first-message": FIRST_ROLE,
     "no-parts": _empty,
-    "empty-text": EMPTY_TEXT,
+    "empty-text": _empty_text,
     "blank-text": BLANK_TEXT,
     "call-by-other": USER_CALL,
     "no-json-arguments": ARGUMENTS,
