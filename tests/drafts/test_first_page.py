@@ -14,6 +14,7 @@ from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.store.content import chain as stored_chain
 from chainviz.store.content import message_reader
 from tests.chains.making import ai, human, make_chain, result
+from tests.drafts.pages import send_form
 
 pytestmark = pytest.mark.django_db
 ROUNDS = [[human(f"Look {i}"), ai(None, (f"c{i}", "look", {})), result(f"c{i}", "seen " * 20), ai("done")] for i in range(8)]
@@ -89,3 +90,17 @@ def test_other_options_have_a_reading_of_their_own(client: Client, chain: Chain)
     client.get(f"/c/{chain.pk}/do/summarize/?v=1")
     client.get(f"/c/{chain.pk}/do/summarize/?v=1&preset=assistant")
     assert Job.objects.filter(function="read-first-page").count() == 2
+
+
+def test_other_settings_decide_from_what_was_read_for_the_first(client: Client, chain: Chain, read: list[int]) -> None:
+    page = f"/c/{chain.pk}/do/redact/?v=1"
+    client.get(page)
+    run_waiting_jobs()
+    forget_all()
+    read.clear()
+    pages = [
+        send_form(client, page, act="look", **changed).context["page"]
+        for changed in ({"placeholder": "[gone]"}, {"placeholder": "gone"}, {"policy": "every"}, {"policy": "by_hand"}, {"min_bytes": "1"})
+    ]
+    assert [shown["table"].redacted for shown in pages] == [8, 8, 8, 0, 8]
+    assert read == [len(ROUNDS) * 4]

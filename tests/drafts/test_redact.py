@@ -338,7 +338,7 @@ def test_calls_are_read_once_for_a_content(client: Client, address: str, monkeyp
         found.append(chain)
         return find_same_calls(chain)
 
-    monkeypatch.setattr("chainviz.drafts.operations.redact.first_page.find_same_calls", find)
+    monkeypatch.setattr("chainviz.core.operations.redact.candidates.find_same_calls", find)
     for show in ("all", "redact", "keep"):
         page = look(client, address, policy="superseded", superseded_by="same_call", show=show)
         assert "No row fits" in page if show == "redact" else decisions(page) == ["keep"] * 3

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.messages import AI, Binary, Image, Message, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.chain.messages import (
+    AI,
+    Binary,
+    Image,
+    Message,
+    Shape,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    byte_size,
+)
+from chainviz.core.chain.paths import Path
 from chainviz.core.operations.redact.body_reader import read_bodies
-from chainviz.core.operations.redact.decision_matrix import History
+from chainviz.core.operations.redact.decision_matrix import History, read_history
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.policies.contract import EVERY, Candidate, Kind
+from chainviz.core.operations.redact.same_calls import SameCalls, find_same_calls
 
 SKIPS = {
     "disabled": "redaction is switched off",
@@ -22,6 +36,31 @@ SKIPS = {
     "already_redacted": "it is redacted already",
     "no_saving": "the placeholder would not save enough",
 }
+
+
+class Candidates:
+    """The candidates of one chain, and what policies know of it: read once, whatever else the options say."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.history = read_history(chain.shapes())
+        self._paths = list(message_paths(chain.tree))
+        self._known: tuple[Hashable, Sequence[Candidate], Sequence[str]] = (None, (), ())
+        self._same_calls: SameCalls | None = None
+
+    def asked(self, chain: Chain, options: RedactOptions) -> tuple[Sequence[Candidate], Sequence[str]]:
+        """Those of the kinds that the options name, with their paths."""
+        if options.superseded_by == "same_call" and self._same_calls is None:
+            self._same_calls = find_same_calls(chain)
+            self.history.last_same_call.update(self._same_calls)
+        kinds = (options.parts, options.roles, options.policy == "clear_tool_uses" and options.clear_tool_inputs)
+        if self._known[0] != kinds:
+            found = find_candidates(chain, self.history, options)
+            self._known = kinds, found, [self._path(each) for each in found]
+        return self._known[1:]
+
+    def _path(self, candidate: Candidate) -> str:
+        path = self._paths[candidate.message]
+        return str(Path(path.section, path.pair, path.message, candidate.part))
 
 
 def find_candidates(chain: Chain, history: History, options: RedactOptions) -> list[Candidate]:
@@ -49,8 +88,17 @@ def _results(history: History) -> Iterator[Candidate]:
     for use, (message, result) in enumerate(history.results):
         at = at + 1 if use and history.results[use - 1][0] == message else history.starts[message]
         tools = history.tools.get(result.id, ()) if result.id else ()
-        role = history.shapes[message].role
-        yield Candidate("result", message, result.part, role, at, history.rows[at], result.id, tools, result.name, use)
+        shape = history.shapes[message]
+        size = _only_size(shape)
+        yield Candidate("result", message, result.part, shape.role, at, history.rows[at], result.id, tools, result.name, use, size)
+
+
+def _only_size(shape: Shape) -> int | None:
+    """A message's only result is what the message's size leaves beside id and name."""
+    if len(shape.results) != 1:
+        return None
+    result = shape.results[0]
+    return shape.size - byte_size(result.id) - byte_size(result.name)
 
 
 def _arguments(history: History, options: RedactOptions) -> Iterator[Candidate]:

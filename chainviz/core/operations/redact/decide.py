@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.message_paths import message_paths
-from chainviz.core.chain.messages import Shape, byte_size
-from chainviz.core.chain.paths import Path
-from chainviz.core.chain.tree import ChainAST
+from chainviz.core.chain.messages import byte_size
 from chainviz.core.operations.redact.body_reader import read_bodies
-from chainviz.core.operations.redact.candidates import SKIPS, Selection, find_candidates
-from chainviz.core.operations.redact.decision_matrix import History, MatrixRow, Place, read_history
+from chainviz.core.operations.redact.candidates import SKIPS, Candidates, Selection
+from chainviz.core.operations.redact.decision_matrix import History, MatrixRow, Place
 from chainviz.core.operations.redact.decision_table import CHIPS, DecisionTable, Row
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.placeholder import DEFAULT, render
 from chainviz.core.operations.redact.policies import POLICIES, get_policy
-from chainviz.core.operations.redact.policies.contract import EVERY, Candidate
+from chainviz.core.operations.redact.policies.contract import EVERY, Candidate, Policy
 from chainviz.core.operations.redact.rewriting import Rewritten, rewritten
-from chainviz.core.operations.redact.same_calls import SameCalls, find_same_calls
 
 NUMBER = 40
 """More than the digits of any size."""
@@ -29,15 +25,18 @@ def decide(
     chain: Chain,
     options: RedactOptions,
     marked: Container[Place] = frozenset(),
-    same_calls: Callable[[Chain], SameCalls] = find_same_calls,
+    against: Collection[str] = (),
+    candidates: Candidates | None = None,
 ) -> DecisionTable:
-    """`marked`: parts that are known to be redacted already, whatever they hold. `same_calls`: those found before."""
-    history = read_history(chain.shapes())
-    if options.superseded_by == "same_call":
-        history.last_same_call.update(same_calls(chain))
-    drafts = _asked(find_candidates(chain, history, options), history, options)
-    _take_overrides(drafts, chain.tree, options)
-    _measure(drafts, chain, history, options, marked)
+    """`marked`: parts that are known to be redacted already, whatever they hold. `against`: policies to compare with.
+    `candidates`: those of the chain, where they were read before."""
+    candidates = candidates or Candidates(chain)
+    history = candidates.history
+    found, paths = candidates.asked(chain, options)
+    drafts = [_Draft(candidate, path) for candidate, path in zip(found, paths, strict=True)]
+    _ask(drafts, history, options, [policy for policy in POLICIES if policy.name in against and policy.name != options.policy])
+    _take_overrides(drafts, options)
+    _measure(drafts, chain, options, marked)
     _limit(drafts, options)
     rows = tuple(draft.row(number, history) for number, draft in enumerate(drafts, 1))
     return DecisionTable(rows, history.letters, tuple(_warnings(rows, history, options)), options.bytes_per_token)
@@ -46,14 +45,16 @@ def decide(
 class _Draft:
     """A row in the making."""
 
-    def __init__(self, candidate: Candidate, skip: str) -> None:
+    __slots__ = ("after", "before", "candidate", "differs", "manual", "path", "reason", "redact", "skip")
+
+    def __init__(self, candidate: Candidate, path: str) -> None:
         self.candidate = candidate
-        self.skip = skip
+        self.path = path
+        self.skip = ""
         self.redact = False
-        self.reason = SKIPS.get(skip, "")
+        self.reason = ""
         self.differs: tuple[str, ...] = ()
         self.manual = False
-        self.path = ""
         self.before = self.after = 0
 
     def leave(self, skip: str, reason: str = "") -> None:
@@ -76,43 +77,43 @@ class _Draft:
         )
 
 
-def _asked(candidates: Sequence[Candidate], history: History, options: RedactOptions) -> list[_Draft]:
+def _ask(drafts: Sequence[_Draft], history: History, options: RedactOptions, others: Sequence[Policy]) -> None:
     selection = Selection(history, options)
-    drafts = [_Draft(each, selection.skip(each)) for each in candidates]
-    chosen = [draft for draft in drafts if not draft.skip]
+    chosen = []
+    for draft in drafts:
+        skip = selection.skip(draft.candidate)
+        if skip:
+            draft.leave(skip)
+        else:
+            chosen.append(draft)
     asked = [draft.candidate for draft in chosen]
     for draft, verdict in zip(chosen, get_policy(options.policy).verdicts(asked, history, options), strict=True):
         draft.redact, draft.reason = verdict.redact, verdict.reason
-    for other in POLICIES:
-        if other.name != options.policy:
-            for draft, verdict in zip(chosen, other.verdicts(asked, history, options), strict=True):
-                if verdict.redact != draft.redact:
-                    draft.differs += (other.name,)
-    return drafts
+    for other in others:
+        for draft, verdict in zip(chosen, other.verdicts(asked, history, options), strict=True):
+            if verdict.redact != draft.redact:
+                draft.differs += (other.name,)
 
 
-def _take_overrides(drafts: list[_Draft], tree: ChainAST[Shape], options: RedactOptions) -> None:
-    paths = list(message_paths(tree))
+def _take_overrides(drafts: Sequence[_Draft], options: RedactOptions) -> None:
     kept, redacted = frozenset(options.keep_paths), frozenset(options.redact_paths)
+    if not options.enabled or not (kept or redacted):
+        return
     for draft in drafts:
-        path = paths[draft.candidate.message]
-        draft.path = str(Path(path.section, path.pair, path.message, draft.candidate.part))
-        if options.enabled and (draft.path in kept or draft.path in redacted):
+        if draft.path in kept or draft.path in redacted:
             draft.manual, draft.skip = True, ""
             draft.redact = draft.path not in kept
             draft.reason = MANUAL[draft.redact]
 
 
-def _measure(
-    drafts: list[_Draft], chain: Chain, history: History, options: RedactOptions, marked: Container[Place]
-) -> None:
+def _measure(drafts: list[_Draft], chain: Chain, options: RedactOptions, marked: Container[Place]) -> None:
     """Sizes of all rows; what a row to redact would save decides whether it is."""
     unread: dict[int, list[_Draft]] = {}
     for draft in drafts:
-        known = _known_size(draft.candidate, history)
+        known = draft.candidate.size
         if draft.redact and (draft.candidate.message, draft.candidate.part) in marked:
             draft.leave("already_redacted")
-        foreseen = _foreseen(draft.candidate, known, options.placeholder) if draft.redact else None
+        foreseen = _foreseen(draft.candidate, options.placeholder) if draft.redact else None
         if known is not None and not draft.redact:
             draft.before = known
         elif foreseen is not None:
@@ -124,24 +125,14 @@ def _measure(
             _weigh(draft, rewritten(message.parts[draft.candidate.part], draft.candidate, options.placeholder), options)
 
 
-def _foreseen(candidate: Candidate, size: int | None, template: str) -> Rewritten | None:
+def _foreseen(candidate: Candidate, template: str) -> Rewritten | None:
     """What rewriting a result comes to, where its size alone tells: most results need not be read to be judged."""
     tools = candidate.tools or (candidate.name,)
     longest = byte_size(template) + max(map(byte_size, tools)) + len(DEFAULT) + NUMBER
+    size = candidate.size
     if size is None or "{lines}" in template or size <= longest:
         return None  # it could be a placeholder already
     return Rewritten(None, size, byte_size(render(template, "", tools[0], size)))
-
-
-def _known_size(candidate: Candidate, history: History) -> int | None:
-    """A message's only result is what the message's size leaves beside id and name."""
-    shape = history.shapes[candidate.message]
-    if candidate.kind != "result" or len(shape.results) != 1:
-        return None
-    result = shape.results[0]
-    return (
-        shape.size - len(result.id.encode("utf-8", "surrogatepass")) - len(result.name.encode("utf-8", "surrogatepass"))
-    )
 
 
 def _weigh(draft: _Draft, new: Rewritten, options: RedactOptions) -> None:

@@ -27,7 +27,7 @@ class Row:
     """The first letters of what follows."""
     bytes_after: int
     differs: tuple[str, ...] = ()
-    """Policies that would decide the other way."""
+    """Of the policies that were compared, those that would decide the other way."""
     manual: bool = False
     """A person decided this row."""
 

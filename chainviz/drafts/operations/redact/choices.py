@@ -13,7 +13,6 @@ from chainviz.core.operations.contract import Options
 from chainviz.core.operations.redact import POLICIES, RedactOptions
 from chainviz.core.operations.redaction_switch import read_redaction_switch
 from chainviz.drafts.operations.choices import Choices
-from chainviz.drafts.operations.reading_cache import kept
 from chainviz.drafts.operations.redact.decision_rows import SHOWN, Filter, Table
 from chainviz.drafts.operations.redact.first_page import (
     FIRST,
@@ -21,6 +20,7 @@ from chainviz.drafts.operations.redact.first_page import (
     decided_groups,
     decided_table,
     other_policy,
+    tools,
 )
 from chainviz.drafts.operations.redact.form import (
     NOTHING,
@@ -33,7 +33,6 @@ from chainviz.drafts.operations.redact.form import (
     form_of,
     settings_json,
     tool_list,
-    tools_of,
 )
 from chainviz.drafts.operations.redact.groups import KEYS, LABELS, Groups, Wish
 from chainviz.drafts.operations.redact.plain_choices import WORDS, counts_of, plain_choices
@@ -121,7 +120,7 @@ class RedactChoices(Choices):
     def tools(self) -> tuple[Tool, ...]:
         if self.first is not None:
             return self.first.tools
-        return kept(self.target.stored, "tools", lambda: tools_of(self.target.stored))
+        return tools(self.target)
 
     def context(self) -> dict[str, Any]:
         switch = read_redaction_switch(os.environ)
@@ -191,7 +190,7 @@ class RedactChoices(Choices):
         opened = self._given.get("open")
         example = small_number(self._given.get("example", "")) if self._given.get("open_before") == opened else None
         start = small_number(self._given.get("groups_from", "")) or 0
-        return decided_groups(self.target, self.chosen, Wish(view, opened, example or 1, start))
+        return decided_groups(self.target, self.chosen, Wish(view, opened, example or 1, start), self._filter().against)
 
     def _filter(self) -> Filter:
         show, against = self._given.get("show", "all"), self._given.get("against", "")

@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.operations.redact import DecisionTable, RedactOptions, decide
-from chainviz.core.operations.redact.same_calls import find_same_calls
+from chainviz.core.operations.redact.candidates import Candidates
 from chainviz.drafts.operations.reading_cache import kept
 from chainviz.drafts.operations.redact.decision_rows import Filter, Table, table_of
 from chainviz.drafts.operations.redact.form import NOTHING, Asked, Tool, tools_of
@@ -31,7 +31,11 @@ FIRST = TypeAdapter(FirstPage)
 def first_page(target: Target, options: RedactOptions) -> FirstPage:
     chosen = Filter(against=other_policy(options.policy))
     table = decided_table(target, options, NOTHING, chosen)
-    return FirstPage(tools_of(target.stored), table, decided_groups(target, options, Wish()))
+    return FirstPage(tools(target), table, decided_groups(target, options, Wish(), chosen.against))
+
+
+def tools(target: Target) -> tuple[Tool, ...]:
+    return kept(target.stored, "tools", lambda: tools_of(target.stored, _candidates(target).history))
 
 
 def other_policy(policy: str) -> str:
@@ -41,27 +45,27 @@ def other_policy(policy: str) -> str:
 
 def decided_table(target: Target, options: RedactOptions, asked: Asked, chosen: Filter) -> Table:
     begun = perf_counter()
-    decided = _decisions(target, options)
+    decided = _decisions(target, options, chosen.against)
     return table_of(decided, asked.overrides, chosen, lambda path: _address(target, path), perf_counter() - begun)
 
 
-def decided_groups(target: Target, options: RedactOptions, wish: Wish) -> Groups:
-    return groups_of(target.stored, _decisions(target, options), options, wish, lambda path: _address(target, path))
+def decided_groups(target: Target, options: RedactOptions, wish: Wish, against: str) -> Groups:
+    decided = _decisions(target, options, against)
+    return groups_of(target.stored, decided, options, wish, lambda path: _address(target, path))
 
 
 def _address(target: Target, path: Path) -> str:
     return f"{target.explorer}at/{path}#{path.node.dom_id}"
 
 
-def _decisions(target: Target, options: RedactOptions) -> DecisionTable:
+def _decisions(target: Target, options: RedactOptions, against: str) -> DecisionTable:
     stored = target.stored
     return kept(
         stored,
-        options,
-        lambda: decide(
-            stored,
-            options,
-            redacted_places(stored),
-            lambda chain: kept(stored, "same calls", lambda: find_same_calls(chain)),
-        ),
+        (options, against),
+        lambda: decide(stored, options, redacted_places(stored), (against,), _candidates(target)),
     )
+
+
+def _candidates(target: Target) -> Candidates:
+    return kept(target.stored, "candidates", lambda: Candidates(target.stored))

@@ -14,7 +14,7 @@ from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.redact import POLICIES, RedactOptions
 from chainviz.core.operations.redact.anthropic_settings.write import write as write_settings
-from chainviz.core.operations.redact.decision_matrix import read_history
+from chainviz.core.operations.redact.decision_matrix import History
 from chainviz.core.operations.redact.policies.contract import Kind
 from chainviz.store.content.chain import StoredChain
 from chainviz.web.forms import options_form
@@ -96,10 +96,9 @@ def tool_list(tools: Sequence[Tool], asked: Asked, like: str = "", start: int = 
     return ToolList(boxes, len(tools), len(found), start, like, tuple(sorted(asked.excluded)))
 
 
-def tools_of(chain: StoredChain) -> tuple[Tool, ...]:
+def tools_of(chain: StoredChain, history: History) -> tuple[Tool, ...]:
     """Tools with results; their order, by name, is what the form's numbers mean. Bytes as the table counts them: contents."""
     shapes = chain.shapes()
-    history = read_history(shapes)
     totals: dict[tuple[str, ...], tuple[int, int]] = {}
     for message, result in history.results:
         names = history.tools.get(result.id, ()) if result.id else ()

@@ -8,7 +8,7 @@ from typing import Any
 
 from chainviz.core.operations.redact import RedactOptions
 from chainviz.drafts.operations.redact.decision_rows import Filter
-from chainviz.drafts.operations.redact.first_page import decided_table
+from chainviz.drafts.operations.redact.first_page import decided_table, other_policy
 from chainviz.drafts.operations.redact.form import Asked
 from chainviz.drafts.target import Target
 
@@ -44,7 +44,7 @@ def counts_of(target: Target, options: RedactOptions, asked: Asked) -> dict[str,
         return {}
     found = {}
     for name in WORDS:
-        table = decided_table(target, options.model_copy(update={"policy": name}), asked, Filter())
+        table = decided_table(target, options.model_copy(update={"policy": name}), asked, Filter(against=other_policy(name)))
         saves = f" · saves {table.saved}" if table.redacted else ""
         found[name] = f"{table.redacted:,} of {table.decided:,}{saves}"
     return found

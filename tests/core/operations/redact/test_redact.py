@@ -33,7 +33,7 @@ def redacted(messages: tuple[Message, ...] | list[Message], **options: Any) -> t
 
 
 def table(messages: tuple[Message, ...], **options: Any) -> DecisionTable:
-    return decide(MemoryChain(messages), RedactOptions(**options))
+    return decide(MemoryChain(messages), RedactOptions(**options), against=[policy.name for policy in POLICIES])
 
 
 def contents(messages: tuple[Message, ...]) -> list[str]:

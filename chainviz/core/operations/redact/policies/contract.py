@@ -33,6 +33,8 @@ class Candidate:
     """The tool's name as the part itself says it, if it does."""
     use: int = -1
     """Which tool use it belongs to: the number of its result, shared by the call's arguments; -1 for none."""
+    size: int | None = None
+    """Bytes of its content; None where the message has to be read to know."""
 
     @property
     def is_tool_use(self) -> bool:
