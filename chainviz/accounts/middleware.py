@@ -49,6 +49,8 @@ class MemberMiddleware:
             scheme, _, token = request.headers.get("Authorization", "").partition(" ")
             if scheme.lower() == "bearer":
                 return _by_token(request, token.strip(), access)
+            if not is_local and not request.user.is_authenticated:
+                return json_error(401)
             refused = _forged(request)
             if refused is not None:
                 return refused
@@ -57,7 +59,7 @@ class MemberMiddleware:
             request.member, request.user = member, member.user  # type: ignore[attr-defined]
             return None
         if not request.user.is_authenticated:
-            return json_error(401) if getattr(view, "takes_tokens", False) else _to_sign_in(request, access)
+            return _to_sign_in(request, access)
         request.member = current_membership(request)  # type: ignore[attr-defined]
         return None if access == "account" else _checked(request, access)
 

@@ -334,9 +334,10 @@ def test_a_token_opens_nothing_but_the_api(program: Callable[..., Program]) -> N
 
 
 def test_without_a_token_a_page_may_ask_and_forms_need_its_csrf_token(team_mode: Team) -> None:
-    anonymous = Client()
-    refused = anonymous.get(f"{V1}/chains")
-    assert (refused.status_code, refused["WWW-Authenticate"]) == (401, "Bearer")
+    anonymous = Client(enforce_csrf_checks=True)
+    for refused in (anonymous.get(f"{V1}/chains"), anonymous.post(f"{V1}/uploads", FILE, content_type="text/plain")):
+        assert (refused.status_code, refused["WWW-Authenticate"]) == (401, "Bearer")
+        assert refused.json()["error"] == "Send a token in the header “Authorization: Bearer …”."
     wrong = Client(headers={"Authorization": "Bearer cvz_unknown"})
     wrong.force_login(make_member(team_mode, "Lin", Role.OWNER).user)
     assert wrong.get(f"{V1}/chains").json()["error"] == "This token is unknown, expired or revoked."
