@@ -15,7 +15,7 @@ from typing import Any
 from chainviz.api.answer import made_with
 from chainviz.api.file import ChainFile, FileSurroundings, open_file
 from chainviz.api.state import next_call_of, state_of_chain
-from chainviz.api.summary_writer import write_summaries_with
+from chainviz.api.summary_writer import SummaryWriters
 from chainviz.api.tree_html import tree_html
 from chainviz.api.tree_text import all_problems, report_line, tree_lines
 from chainviz.api.usage import models
@@ -160,7 +160,7 @@ class Chain:
         """
         return self.run(operation, options, writer)
 
-    def run(self, operation: str, options: Options | Mapping[str, Any], writer: str = "") -> Result:
+    def run(self, operation: str, options: Options | Mapping[str, Any], writer: str | SummaryWriters = "") -> Result:
         """As `apply`, with the options as one value."""
         outcome = execute(operation, options, self.core, _context(operation, writer))
         return Result(self._after(outcome), Report(outcome.report), outcome.warnings)
@@ -395,9 +395,9 @@ def _recipe_of(source: str | Path | Mapping[str, Any]) -> Recipe:
         raise OptionsError(f"{source} cannot be read: {error.strerror or error}.") from None
 
 
-def _context(operation: str, writer: str) -> Context:
+def _context(operation: str, writer: str | SummaryWriters) -> Context:
     if writer and operation != SUMMARIZE.name:
         raise OptionsError(f"A writer is for {SUMMARIZE.name}; {operation} writes no summaries.")
-    write = write_summaries_with(writer) if writer else None
+    write = SummaryWriters(writer) if isinstance(writer, str) and writer else writer or None
     # a random source of its own: every chain of a file gets the same ids
     return Context(write_summaries=write, redaction=read_redaction_switch(os.environ))

@@ -12,7 +12,7 @@ from chainviz.api.chain import Chain, Report, Result, document_of, rewrite_of
 from chainviz.api.file import ChainFile
 from chainviz.api.in_turn import in_turn
 from chainviz.api.json_objects import describe, result_object
-from chainviz.api.summary_writer import writers_in_words
+from chainviz.api.summary_writer import SummaryWriters, writers_in_words
 from chainviz.api.tree_text import report_line
 from chainviz.api.writing import together, write_out
 from chainviz.commands.io.files import (
@@ -26,14 +26,14 @@ from chainviz.commands.io.files import (
     each_file,
 )
 from chainviz.commands.io.option_values import described_options, option_values
-from chainviz.commands.io.output import complain, tell, warn
+from chainviz.commands.io.output import complain, remark, tell, warn
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.convert import SAME
 from chainviz.core.operations.execute import get_operation, read_options
-from chainviz.core.operations.summarize import SUMMARIZE
+from chainviz.core.operations.summarize import SUMMARIZE, SummarizeOptions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +71,19 @@ def run(arguments: argparse.Namespace) -> int:
     options = read_options(operation, option_values(operation.Options, arguments.set))
     if arguments.writer and operation.name != SUMMARIZE.name:
         raise OptionsError(f"--writer is for {SUMMARIZE.name}; {operation.name} writes no summaries.")
-    return apply_to_files(arguments, lambda chain: chain.run(operation.name, options, arguments.writer))
+    if isinstance(options, SummarizeOptions) and arguments.writer:
+        return apply_to_files(arguments, lambda chain: _summarized(chain, options, arguments.writer))
+    return apply_to_files(arguments, lambda chain: chain.run(operation.name, options))
+
+
+def _summarized(chain: Chain, options: SummarizeOptions, writer: str) -> Result:
+    """Says on standard error what a model's work is estimated to cost, and then what its server counted."""
+    writers = SummaryWriters(writer)
+    remark(chain.title, writers.estimate(chain.core, options))
+    try:
+        return chain.run(SUMMARIZE.name, options, writers)
+    finally:
+        remark(chain.title, writers.counted())
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

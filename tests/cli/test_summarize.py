@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from chainviz.cli import main
+from chainviz.core.operations.summarize import Summary
+from chainviz.core.usage.recorded import TokenUsage
+from chainviz.llm.openai_writer import OpenAIWriter
 
 
 @pytest.fixture
@@ -67,6 +70,36 @@ def test_a_writer_that_cannot_write_leaves_the_chain_and_says_why(
     assert main(["apply", "summarize", str(long), "--writer", "manual", "--json", "--out", str(out)]) == 1
     assert "written" in json.loads(capsys.readouterr().out)["error"]
     assert not out.exists()
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_what_a_model_costs_is_estimated_before_and_counted_after(
+    long: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], counts: bool
+) -> None:
+    from chainviz import settings
+
+    words = {"llm_base_url": "http://127.0.0.1:9/v1", "llm_model": "gpt-4o-mini", "llm_concurrency": 1}
+    monkeypatch.setattr(settings, "CHAINVIZ", settings.CHAINVIZ.model_copy(update=words))
+    said: list[str] = []
+
+    def write(self: OpenAIWriter, request: object, **_: object) -> Summary:
+        said.append(capsys.readouterr().err)
+        return Summary("Short.", TokenUsage(1, 2_000, 0, 0, 30) if counts else None)
+
+    monkeypatch.setattr(OpenAIWriter, "write", write)
+    assert main(["apply", "summarize", str(long), "--set", "last_sec_bytes=40960", "--writer", "openai", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert "estimate: " in said[0] and " to gpt-4o-mini, " in said[0] and "$0.0" in said[0] and "tokens in" in said[0]
+    assert not any(said[1:])
+    sums = f"counted: {len(said)} prompts to gpt-4o-mini, {2_000 * len(said):,} tokens in, {30 * len(said)} tokens out, $0.00"
+    assert (sums in printed.err) == counts
+    assert counts or not printed.err
+    json.loads(printed.out)
+
+
+def test_a_writer_that_asks_no_model_costs_nothing(long: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["apply", "summarize", str(long), "--writer", "extractive"]) == 0
+    assert not capsys.readouterr().err
 
 
 def test_a_chain_of_nothing_stays_nothing_where_its_format_is_named(

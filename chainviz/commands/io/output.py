@@ -27,6 +27,12 @@ def complain(error: object) -> None:
     print(f"chainviz: {visible(str(error))}", file=sys.stderr, flush=True)
 
 
+def remark(about: str, text: str) -> None:
+    """Prints on standard error what is worth knowing beside the output; nothing where there is no text."""
+    if text:
+        print(visible(f"{about}: {text}"), file=sys.stderr, flush=True)
+
+
 def warn(text: str) -> None:
     """Prints on standard error what a person should know about what was done."""
     print(f"warning: {visible(text)}", file=sys.stderr, flush=True)
