@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from chainviz.accounts.permissions import requires
 from chainviz.purge import page as purge
+from chainviz.purge.bulk_page import purge_of_run
 from chainviz.sessions import page as sessions
 from chainviz.web import health, views
 
@@ -16,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("bulk/", include("chainviz.bulk.urls")),
     path("recipes/", include("chainviz.recipes.urls")),
     path("c/<int:chain_id>/purge/", purge.purge_page, name="purge"),
+    path("bulk/<int:bulk_id>/purge/", purge_of_run, name="purge_of_run"),
     path("c/<int:chain_id>/fix/", sessions.fix_page, name="fix_session"),
     path("c/<int:chain_id>/fix/file", sessions.fixed_file, name="fixed_session"),
     path("", include("chainviz.accounts.urls")),

@@ -100,6 +100,12 @@ class Report:
         return self.run.undone_by.first()
 
     @cached_property
+    def has_masked(self) -> bool:
+        """Whether earlier versions hold what it masked."""
+        rows = self.run.rows.filter(outcome=Outcome.CHANGED).only("facts")
+        return any(row.facts.get("masked") for row in rows.iterator())
+
+    @cached_property
     def secrets(self) -> int:
         """Chains of an export in which a scan found something."""
         rows = self.run.rows.filter(outcome=Outcome.CHANGED) if self.act.name == "export" else BulkRow.objects.none()

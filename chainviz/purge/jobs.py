@@ -20,6 +20,7 @@ from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
 from chainviz.purge.app_tables import blank_rows, places_in_rows, waiting_files
+from chainviz.purge.prefilled import prefilled
 from chainviz.purge.requested_values import wanted
 from chainviz.purge.vacuum import LEFT, settle
 from chainviz.store.models import Upload
@@ -49,6 +50,12 @@ def start_purge(chain: Chain, values: str, paths: str, also: Iterable[int], *, b
     wanted(chain, values, paths)
     given = {"chain": chain.pk, "values": values, "paths": paths, "also": sorted(also)}
     return _begun(chain, start_job(PURGE, owner=by, max_attempts=ATTEMPTS, **given))
+
+
+def start_masked(chain: Chain, version: int, *, by: User) -> Job:
+    """Queues the purge of what was masked up to a version. The values are read when it runs: the job never holds them,
+    so the purge of another chain that runs before cannot blank them here."""
+    return start_job(PURGE, owner=by, max_attempts=ATTEMPTS, chain=chain.pk, masked=version)
 
 
 def _begun(chain: Chain, job: Job) -> Job:
@@ -128,9 +135,11 @@ def purge(
     values: str = "",
     paths: str = "",
     also: Iterable[int] = (),
+    masked: int = 0,
     done: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """`done` is there when an attempt before ended behind its transaction: only the files are left to clean then.
+    """`masked`: the version up to which masked values are purged, instead of those typed. `done` is there when an attempt
+    before ended behind its transaction: only the files are left to clean then.
 
     Returns the places blanked, those that a second search found (None where the values are forgotten already), and what
     the files of the database may still hold.
@@ -138,7 +147,7 @@ def purge(
     again = None
     if done is None:
         row = _chain(chain)
-        searched = wanted(row, values, paths)
+        searched = wanted(row, prefilled(row, masked).values if masked else values, paths)
         context.report(WRITING, "Blanking the values; from here on it cannot be stopped")
         done = _carry_out(context.job, row, searched, also)
         context.report(0.3, "Blanked; searching again")

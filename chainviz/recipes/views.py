@@ -19,6 +19,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.core import recipes as core
 from chainviz.core.errors import ChainError, OptionsError, Refused
 from chainviz.core.operations.execute import get_operation
+from chainviz.core.operations.mask import MASK
 from chainviz.core.recipes.recipe_file import LARGEST
 from chainviz.core.secrets.word_lists import WordList as ListValue
 from chainviz.recipes import services
@@ -129,6 +130,7 @@ def _recipe(request: HttpRequest, row: Recipe, error: str = "", status: int = 20
     steps = [(step, list(step.words())) for step in services.steps_of(row)]
     typed = request.POST.get("name", row.name) if error else row.name
     context = {"recipe": row, "steps": steps, "operations": core.ALLOWED, "error": error, "name": typed}
+    context["masks"] = any(step.operation.name == MASK.name for step, _ in steps)
     return render(request, "recipes/recipe.html", context, status=status)
 
 

@@ -119,6 +119,7 @@ ROWS: dict[str, str] = {
     **{f"bulk:{name}": "viewer" for name in ["runs", "run", "download"]},
     **{f"chains:{name}": "owner" for name in ["folders", "add_folder", "remove_folder", "open_file", "refresh_folder", "follow"]},
     "purge": "owner",
+    "purge_of_run": "owner",
     "fix_session": "viewer owner",
     "fixed_session": "viewer",
 }  # fmt: skip
