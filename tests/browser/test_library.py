@@ -74,6 +74,49 @@ def test_pasted_text_opens(library: Any) -> None:
     assert Chain.objects.get().file_name.startswith("Pasted at")
 
 
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_beside_chains_a_button_uploads_and_dropping_and_pasting_still_work(page: Any, live_server: Any, size: Any) -> None:
+    page.set_viewport_size(size)
+    page.goto(live_server.url)
+    expect(page.locator(".drop-zone")).to_be_visible()
+    load_samples()
+    page.goto(live_server.url)
+    expect(page.locator(".drop-zone")).to_have_count(0)
+    expect(page.locator(".page-head .file-button")).to_be_in_viewport()
+    page.get_by_text("Paste text or choose a format").focus()
+    page.keyboard.press("Enter")
+    assert axe_violations_in_both_themes(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_label("Text of a transcript").fill(chat(say="typed").decode())
+    page.get_by_role("button", name="Add the text").click()
+    page.wait_for_url("**/c/*/**")
+    for act, say in ((DROP, "dropped"), (PASTE, "pasted")):
+        page.goto(live_server.url)
+        page.evaluate(act, chat(say=say).decode())
+        page.wait_for_url("**/c/*/**")
+    assert Chain.objects.count() == 7
+
+
+def test_the_side_follows_a_search_and_leads_to_drafts_by_keys(page: Any, live_server: Any) -> None:
+    """Wide, it stands beside the table; narrow, it is a row in which what has the focus is in view."""
+    load_samples()
+    page.goto(live_server.url)
+    marked = page.locator("#library-side [aria-current]")
+    expect(marked).to_have_text(re.compile("All chains"))
+    page.get_by_placeholder("Search titles and text").fill("jacket")
+    expect(marked).to_have_count(0)
+    for size in (WIDE, PHONE):
+        page.set_viewport_size(size)
+        page.goto(live_server.url)
+        side, table = page.locator("#library-side").bounding_box(), page.locator("#chains").bounding_box()
+        assert (side["x"] + side["width"] <= table["x"]) == (size == WIDE)
+        page.get_by_role("link", name="Recipes").focus()
+        expect(page.get_by_role("link", name="Recipes")).to_be_in_viewport(ratio=1)
+    page.get_by_role("link", name="Open drafts").press("Enter")
+    page.get_by_text("No chain fits this filter").wait_for()
+    expect(marked).to_have_text(re.compile("Open drafts"))
+
+
 def test_the_tray_counts_merges_retries_and_is_dismissed(library: Any, faults: list[str], monkeypatch: Any) -> None:
     """Dropped together: one is added, one is broken, one waits for a choice; then one is sent twice more."""
     real = arrivals.offers_of
