@@ -14,6 +14,7 @@ SHOWN = 40
 
 _NEEDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "int_parsing": lambda limits: "a whole number",
+    "int_parsing_size": lambda limits: "a whole number",
     "int_type": lambda limits: "a whole number",
     "int_from_float": lambda limits: "a whole number",
     "float_parsing": lambda limits: "a number",
@@ -25,6 +26,8 @@ _NEEDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "tuple_type": lambda limits: "a list",
     "list_type": lambda limits: "a list",
     "dict_type": lambda limits: "an object",
+    "model_type": lambda limits: "an object",
+    "model_attributes_type": lambda limits: "an object",
     "literal_error": lambda limits: f"one of {str(limits['expected']).replace(chr(39), '').replace(' or ', ', ')}",
     "greater_than": lambda limits: f"more than {limits['gt']}",
     "greater_than_equal": lambda limits: f"at least {limits['ge']}",
@@ -42,13 +45,15 @@ def option_error(error: ErrorDetails) -> str:
     return f"The option {place} is wrong: {what}." if place else f"{what}."
 
 
-def value_error(error: ErrorDetails) -> str:
-    """Returns half a sentence, such as “it needs at least 0, not “-1””."""
+def value_error(error: ErrorDetails | Mapping[str, Any]) -> str:
+    """Returns half a sentence, such as “it needs at least 0, not “-1””; the value is left out where the error has no `input`."""
     kind = error["type"]
     if kind == "value_error":
-        return error["msg"].removeprefix("Value error, ").rstrip(".")
+        return str(error["msg"]).removeprefix("Value error, ").rstrip(".")
     if kind == "missing":
         return "it is missing"
     needs = _NEEDS.get(kind)
-    given = f"not “{visible(str(error['input'])[:SHOWN])}”"
-    return f"it needs {needs(error.get('ctx', {}))}, {given}" if needs else f"it cannot be {given.removeprefix('not ')}"
+    given = f"“{visible(str(error['input'])[:SHOWN])}”" if "input" in error else ""
+    if needs:
+        return f"it needs {needs(error.get('ctx', {}))}{given and f', not {given}'}"
+    return f"it cannot be {given or 'this value'}"

@@ -11,6 +11,7 @@ from ninja.errors import HttpError, ValidationError
 from chainviz.accounts.idempotency import Lost
 from chainviz.chains.exports.lock import ExportLocked
 from chainviz.core.errors import ChainError, DocumentError
+from chainviz.core.value_errors import value_error
 from chainviz.drafts.closed_draft import DraftGone
 from chainviz.drafts.target import MovedOn
 from chainviz.store.errors import Conflict, Overlap
@@ -45,8 +46,9 @@ def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
     """Tells the first of several faults."""
     first = error.errors[0]
     where = ".".join(str(step) for step in first["loc"] if step not in OF_OUR_CODE)
-    text = first["msg"].removeprefix("Value error, ")
-    return json_error(422, f"{where}: {text[:1].lower()}{text[1:]}." if where else f"{text}.", where)
+    asked = request.GET.get(str(first["loc"][-1])) if first["loc"][0] == "query" else None
+    text = value_error(first if asked is None else {**first, "input": asked})
+    return json_error(422, f"{where}: {text[:1].lower()}{text[1:]}." if where else f"{text[:1].upper()}{text[1:]}.", where)
 
 
 def _unreadable(request: HttpRequest, error: Any) -> HttpResponse:

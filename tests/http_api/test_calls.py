@@ -148,6 +148,26 @@ def test_lists_are_paged(program: Callable[..., Program]) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"limit": "x"}, "query.limit: it needs a whole number, not “x”."),
+        ({"limit": "0"}, "query.limit: it needs at least 1, not “0”."),
+        ({"before": "1.5"}, "query.before: it needs a whole number, not “1.5”."),
+    ],
+)
+def test_a_wrong_value_is_told_in_words_of_ours(program: Callable[..., Program], asked: dict[str, str], said: str) -> None:
+    answer = program().get("/chains", **asked)
+    assert (answer.status_code, answer.json()["error"]) == (422, said)
+
+
+def test_a_wrong_member_of_a_body_is_told_in_words_of_ours(program: Callable[..., Program]) -> None:
+    editor = program()
+    chain = editor.upload(FILE).json()["chains"][0]["id"]
+    refused = editor.send(f"/chains/{chain}/operations/repair", {"version": "first"}).json()
+    assert refused == {"error": "body.version: it needs a whole number.", "where": "body.version"}
+
+
 def test_tree_and_problems(program: Callable[..., Program]) -> None:
     editor = program()
     chain = editor.upload(FILE).json()["chains"][0]["id"]
