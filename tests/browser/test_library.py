@@ -11,6 +11,8 @@ from unittest.mock import Mock
 import pytest
 from playwright.sync_api import expect
 
+from chainviz.accounts.models import local_member
+from chainviz.chains.folders.choose_folders import watch
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads import arrivals
@@ -97,9 +99,14 @@ def test_beside_chains_a_button_uploads_and_dropping_and_pasting_still_work(page
     assert Chain.objects.count() == 7
 
 
-def test_the_side_follows_a_search_and_leads_to_drafts_by_keys(page: Any, live_server: Any) -> None:
+def test_the_side_follows_a_search_and_leads_to_drafts_by_keys(page: Any, live_server: Any, tmp_path: Path) -> None:
     """Wide, it stands beside the table; narrow, it is a row in which what has the focus is in view."""
     load_samples()
+    watch(local_member(), str(tmp_path))
+    page.goto(f"{live_server.url}/?errors=1")
+    page.get_by_label("Name of the filter").fill("Errors")
+    page.get_by_role("button", name="Save filter").click()
+    expect(page.locator("#library-side").get_by_role("link", name="Errors", exact=True)).to_have_attribute("aria-current", "page")
     page.goto(live_server.url)
     marked = page.locator("#library-side [aria-current]")
     expect(marked).to_have_text(re.compile("All chains"))
@@ -110,6 +117,7 @@ def test_the_side_follows_a_search_and_leads_to_drafts_by_keys(page: Any, live_s
         page.goto(live_server.url)
         side, table = page.locator("#library-side").bounding_box(), page.locator("#chains").bounding_box()
         assert (side["x"] + side["width"] <= table["x"]) == (size == WIDE)
+        assert axe_violations_in_both_themes(page) == []
         page.get_by_role("link", name="Recipes").focus()
         expect(page.get_by_role("link", name="Recipes")).to_be_in_viewport(ratio=1)
     page.get_by_role("link", name="Open drafts").press("Enter")
