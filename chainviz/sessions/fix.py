@@ -11,7 +11,7 @@ from chainviz.api.comparison import diff
 from chainviz.api.file import ChainFile, open_file
 from chainviz.api.in_turn import in_turn
 from chainviz.core.diff.text import render
-from chainviz.core.errors import Refused
+from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
@@ -80,7 +80,7 @@ def fix_session(old: bytes, name: str, format: str | None = None, provider: Prov
 def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Records]:
     """The session with its records as they were meant."""
     records = whole_records(old)
-    file = open_file(records.content, name, format, salvage=True)
+    file = _open(records.content, name, format)
     is_lines = all(chain.envelope.lines for chain in file.chains)
     links = get_format(file.chains[0].format).links
     linked = relinked(records, links) if links and is_lines else records
@@ -89,8 +89,16 @@ def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Recor
         raise Refused(f"{name}: {linked.damage[0]} Nothing was written.")
     if linked.damage != records.damage:
         file.source.close()
-        file = open_file(linked.content, name, format, salvage=True)
+        file = _open(linked.content, name, format)
     return file, linked
+
+
+def _open(content: bytes, name: str, format: str | None) -> ChainFile:
+    """A file that is cut off is read up to there, without what lies beside its messages, such as a request's `system`."""
+    try:
+        return open_file(content, name, format)
+    except DocumentError:
+        return open_file(content, name, format, salvage=True)
 
 
 def _fixed(provider: Provider | None, chain: Chain) -> tuple[Chain, FixedChain]:

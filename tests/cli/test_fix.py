@@ -252,6 +252,18 @@ def test_the_provider_is_the_one_of_the_last_answer(tmp_path: Path, capsys: Any)
         assert f"what changes for {label}" in capsys.readouterr().out
 
 
+def test_the_system_text_beside_the_messages_is_part_of_the_request(tmp_path: Path) -> None:
+    """Its cache mark counts among the four that Anthropic takes."""
+    marked = [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]
+    turns = [{"role": role, "content": marked} for role in ("user", "assistant", "user", "assistant")]
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps({"model": "claude-sonnet-4-5", "max_tokens": 9, "system": marked, "messages": turns}))
+    assert errors(path, "anthropic", "anthropic")
+    assert main(["fix", str(path), "--provider", "anthropic"]) == 0
+    assert path.read_text().count("cache_control") == 4
+    assert errors(path, "anthropic", "anthropic") == []
+
+
 def test_lines_that_the_fix_does_not_touch_stay_byte_for_byte(tmp_path: Path) -> None:
     session = tmp_path / "session.jsonl"
     before = json_lines(CLAUDE["an interrupted call"]).splitlines()
