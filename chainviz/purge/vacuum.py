@@ -16,8 +16,11 @@ PAUSE = 1.0
 PATIENCE = "5s"
 """How long a table of PostgreSQL is waited for: everybody else waits behind it."""
 WAITS = 10
-OLDER = """SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
- AND greatest(age(backend_xmin), age(backend_xid)) > age(%(now)s::xid)"""
+OLDER = """SELECT pg_snapshot_xmin(pg_current_snapshot()) <= %(now)s::xid8 OR EXISTS (
+ SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+ AND age(backend_xmin) > age(%(now)s::xid8::xid))"""
+"""Whether a transaction from before `now` still writes in any database of the server, or reads in this one: VACUUM keeps
+the rows that those could see, and even its own snapshot reaches back to the oldest writer anywhere."""
 CLEAN, LOGGED, BUSY = "clean", "logged", "busy"
 LEFT = {
     CLEAN: "",
@@ -72,11 +75,11 @@ def _vacuum_tables() -> str:
 def _older_are_over() -> bool:
     """Waits for the transactions that began before now, as far as this role may see them; autovacuum’s are among them."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_current_xact_id()::xid::text")
+        cursor.execute("SELECT pg_current_xact_id()::text")
         (now,) = cursor.fetchone()
         for _ in range(WAITS):
             cursor.execute(OLDER, {"now": now})
-            if not cursor.fetchone()[0]:
+            if cursor.fetchone() == (False,):
                 return True
             time.sleep(PAUSE)
     return False

@@ -130,8 +130,9 @@ def test_a_run_of_closed_pairs_is_one_row_until_somebody_goes_into_it(page: Any,
     expect(page.locator("#s1-p1 > .node-line")).to_be_focused()
     page.wait_for_url("**/at/s1.p1#s1-p1")
     # a section that closes folds it again
-    for _ in range(2):
-        page.locator("#s1 > .node-line").click()
+    page.locator("#s1 > .node-line").click()
+    page.wait_for_selector("#s1-p1", state="detached")
+    page.locator("#s1 > .node-line").click()
     expect(page.locator(RUN)).to_have_count(1)
     page.keyboard.press("o")
     expect(page.locator("#s1-p2 .tool-call")).to_have_count(1)

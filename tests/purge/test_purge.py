@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
@@ -29,6 +30,7 @@ from chainviz.store.purge.delete import is_buried
 from tests.chains.files import send
 from tests.drafts.pages import fields_of, send_form
 from tests.purge.canaries import CANARIES, COUNT, document, files, held, stored
+from tests.waiting import PATIENCE
 
 ORPHAN = "0" * 32
 """Name of a waiting file that no upload knows."""
@@ -188,7 +190,19 @@ def test_a_transaction_from_before_keeps_old_rows_and_the_purge_says_so(
         chain.save()
         assert vacuum.settle() == vacuum.BUSY
         other.rollback()
+    monkeypatch.setattr(vacuum, "WAITS", int(PATIENCE))  # tests beside this one write to the same server
     assert vacuum.settle() == vacuum.LOGGED
+
+
+def test_a_writer_in_another_database_of_the_server_keeps_old_rows_and_the_purge_says_so(
+    monkeypatch: pytest.MonkeyPatch, chain: Chain
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one database a file")
+    monkeypatch.setattr(vacuum, "WAITS", 1)
+    with psycopg.connect(django_settings.POSTGRESQL_URL, dbname="postgres") as other:
+        other.execute("SELECT pg_current_xact_id()")
+        assert vacuum.settle() == vacuum.BUSY
 
 
 def test_a_transaction_that_begins_meanwhile_keeps_old_statistics_and_the_purge_says_so(
@@ -210,9 +224,12 @@ def test_a_transaction_that_begins_meanwhile_keeps_old_statistics_and_the_purge_
         assert vacuum.settle() == vacuum.BUSY
 
 
-def test_database_files_of_postgresql_hold_nothing(client: Client, chain: Chain) -> None:
+def test_database_files_of_postgresql_hold_nothing(
+    client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("this is about the files of PostgreSQL")
+    monkeypatch.setattr(vacuum, "WAITS", int(PATIENCE))  # tests beside this one write to the same server
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")  # statistics quote frequent values
     assert purge(client, chain).status_code == 303
