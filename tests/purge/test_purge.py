@@ -164,6 +164,22 @@ def test_whole_messages_go_with_every_copy_of_their_texts(client: Client, chain:
     assert CANARIES[0].encode() in stored()
 
 
+def test_a_file_that_would_equal_another_one_is_refused_in_a_sentence(
+    client: Client, settings: Any, tmp_path: Path
+) -> None:
+    """A file is stored once, so both cannot stay."""
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+    words = ("first-secret", "other-secret")
+    for word in words:
+        send(client, (f"{word}.json", json.dumps([{"role": "user", "content": f"my {word}"}]).encode()))
+    first, other = Chain.objects.order_by("pk")
+    assert purge(client, first, values=words[0]).status_code == 303
+    before = stored(jobs=False)
+    answer = purge(client, other, values=words[1])
+    assert (answer.status_code, "Delete one of the two chains for good" in answer.content.decode()) == (422, True)
+    assert stored(jobs=False) == before
+
+
 def test_a_number_stays_a_number(client: Client, settings: Any, tmp_path: Path) -> None:
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     send(

@@ -45,6 +45,10 @@ from chainviz.store.purge.upload_bytes import Stretches, blank_uploads, count_in
 from chainviz.store.search import index as search
 
 GROUP = 200
+TWIN = (
+    "Nothing was purged: without the values, the file would have the same bytes as another file in the library, and a file is"
+    " stored once. Delete one of the two chains for good, then purge again."
+)
 STRUCTURE = "One of these values is part of what makes the messages readable, such as a key; nothing was purged."
 
 Report = Callable[[float, str], None]
@@ -190,6 +194,8 @@ def _rename(states: Sequence[Upload], history: int, reason: str) -> Iterator[Ren
     """Other bytes, another digest."""
     for upload, digest, size in list(digests(states)):
         if digest != upload.sha256:
+            if Upload.objects.filter(owner=upload.owner, sha256=digest).exclude(pk=upload.pk).exists():
+                raise Refused(TWIN)
             bury(history, "upload", bytes.fromhex(upload.sha256), reason)
             Upload.objects.filter(pk=upload.pk).update(sha256=digest, size=size)
             yield Renamed(upload.sha256, digest)
