@@ -19,6 +19,7 @@ from chainviz.core.generate import generate_messages
 from chainviz.core.load import load_source
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import OPERATION, RepairOptions, propose
+from chainviz.core.providers.wire.forms import BASE64, misfits
 from tests.core.pictures import ai, call, h, tool
 from tests.cpu import cpu_seconds, within_cpu_seconds
 
@@ -44,6 +45,14 @@ def test_many_calls_and_results_in_one_pair_are_linear() -> None:
 
     small, large = pair(125), pair(1_000)
     assert cpu_seconds(lambda: look(large)) < 24 * max(cpu_seconds(lambda: look(small)), 0.001)
+
+
+def test_white_space_in_data_that_is_no_base64_is_linear() -> None:
+    def judge(count: int) -> float:
+        return cpu_seconds(lambda: list(misfits("A" + " " * count + "!", BASE64)))
+
+    small, large = judge(5_000), judge(40_000)
+    assert large < 24 * max(small, 0.001)
 
 
 def test_repair_is_linear_in_what_is_broken() -> None:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from chainviz.core.dialects.patching import encode_base64
 
 _CARRIED = re.compile(
-    r"data:(?!image\\?/)[\w.+-]{1,80}\\?/[\w.+-]{1,80}(?:;[\w.+=-]{1,80}){0,8}?;base64,((?:[A-Za-z0-9+/_-]++|\\/)++={0,2})"
+    r"data:(?!image\\?/)[\w.+-]{1,80}\\?/[\w.+-]{1,80}(?:;[\w.+=-]{1,80}){0,8}?;base64,"
+    r"((?:[A-Za-z0-9+/_-]|\\/)[A-Za-z0-9+/_-]*(?:\\/[A-Za-z0-9+/_-]*)*={0,2})"
 )
 """JSON may spell / as \\/."""
 

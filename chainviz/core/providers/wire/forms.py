@@ -85,7 +85,7 @@ class Spelled:
             yield Misfit(place, "wrong", f"a text that is no {self.what} as “{name[:LONGEST]}”")
 
 
-BASE64 = Spelled(re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/_\s-]*={0,2}\s*"), "base64")
+BASE64 = Spelled(re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/_\s-]*(?:={1,2}\s*)?"), "base64")
 
 
 @dataclass(frozen=True, slots=True)
