@@ -192,11 +192,16 @@ def test_a_number_stays_a_number(client: Client, settings: Any, tmp_path: Path) 
     assert after == {"card": 1111111111111111, "messages": [{"role": "user", "content": "my 1111111111111111"}]}
 
 
+@pytest.fixture
+def postgresql() -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one database a file, and tests of its own in test_jobs.py")
+
+
+@pytest.mark.usefixtures("postgresql")
 def test_a_transaction_from_before_keeps_old_rows_and_the_purge_says_so(
     monkeypatch: pytest.MonkeyPatch, chain: Chain
 ) -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite has its own test in test_jobs.py")
     monkeypatch.setattr(vacuum, "WAITS", 1)
     other = connection.copy()
     other.set_autocommit(False)
@@ -210,22 +215,20 @@ def test_a_transaction_from_before_keeps_old_rows_and_the_purge_says_so(
     assert vacuum.settle() == vacuum.LOGGED
 
 
+@pytest.mark.usefixtures("postgresql")
 def test_a_writer_in_another_database_of_the_server_keeps_old_rows_and_the_purge_says_so(
     monkeypatch: pytest.MonkeyPatch, chain: Chain
 ) -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite has one database a file")
     monkeypatch.setattr(vacuum, "WAITS", 1)
     with psycopg.connect(django_settings.POSTGRESQL_URL, dbname="postgres") as other:
         other.execute("SELECT pg_current_xact_id()")
         assert vacuum.settle() == vacuum.BUSY
 
 
+@pytest.mark.usefixtures("postgresql")
 def test_a_transaction_that_begins_meanwhile_keeps_old_statistics_and_the_purge_says_so(
     monkeypatch: pytest.MonkeyPatch, chain: Chain
 ) -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("this is about the statistics of PostgreSQL")
     monkeypatch.setattr(vacuum, "WAITS", 1)
     other = connection.copy()
     other.set_autocommit(False)
@@ -240,11 +243,10 @@ def test_a_transaction_that_begins_meanwhile_keeps_old_statistics_and_the_purge_
         assert vacuum.settle() == vacuum.BUSY
 
 
+@pytest.mark.usefixtures("postgresql")
 def test_database_files_of_postgresql_hold_nothing(
     client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("this is about the files of PostgreSQL")
     monkeypatch.setattr(vacuum, "WAITS", int(PATIENCE))  # tests beside this one write to the same server
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")  # statistics quote frequent values

@@ -9,13 +9,13 @@ from itertools import islice
 from typing import Any
 
 from chainviz.core.chain.messages import Opaque, Part
+from chainviz.core.chain.part_types import is_known
 from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.part_types import is_known
 from chainviz.core.formats.reader import read_chain
 
 READ = 50

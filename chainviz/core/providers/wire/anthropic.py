@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, SYSTEM, Message
+from chainviz.core.chain.part_types import PART_TYPES
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer
-from chainviz.core.formats.part_types import PART_TYPES
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.wire.forms import BASE64, Each, Fields, Kinds, TextOr, Words, faults_of, misfits

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from chainviz.core.chain.part_types import PART_TYPES
 from chainviz.core.documents.units import Pointer
-from chainviz.core.formats.part_types import PART_TYPES
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.wire.message import Fault, kind_name

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainviz.core.chain.messages import Message
+from chainviz.core.chain.part_types import PART_TYPES
 from chainviz.core.dialects.chat.openai_read import read_parts
 from chainviz.core.documents.units import Pointer
-from chainviz.core.formats.part_types import PART_TYPES
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.wire.forms import BASE64, Fields, Misfit, Spelled, Words, misfits
