@@ -67,12 +67,12 @@ def section_strip(chain: StoredChain, level: Level) -> list[Strip]:
     """The sections of a level, neighbours together where they are narrow."""
     outline = chain.outline
     if level.first is None and outline.listing.section_count > MOST_SECTIONS:
-        return _joined(_section_blocks(chain), level.size)
+        return _few(_section_blocks(chain), level.size)
     first = level.first.section if level.first else 1
     last = level.last.section if level.last else outline.listing.section_count
     places = outline.sections(first, last + 1)
     strips = (Strip(place.before.size, place.measure.size, Path(place.number), Path(place.number)) for place in places)
-    return _joined(strips, level.size)
+    return _few(strips, level.size)
 
 
 def _section_blocks(chain: StoredChain) -> Iterator[Strip]:
@@ -95,28 +95,27 @@ def row_strip(chain: StoredChain, level: Level) -> list[Strip]:
         strips.append(Strip(at, size, section.path_of(low), section.path_of(high - 1)))
         at += size
     least = level.size * LABELLED / WIDTH
-    found = strips[:1]
-    for strip in strips[1:]:
-        if found[-1].size < least and strip.size < least:
-            found[-1] = _both(found[-1], strip)
-        else:
-            found.append(strip)
-    return found
+    return _joined(strips, lambda one, other: one.size < least and other.size < least)
 
 
-def _both(first: Strip, last: Strip) -> Strip:
-    return Strip(first.start, first.size + last.size, first.first, last.last)
-
-
-def _joined(strips: Iterable[Strip], whole: int) -> list[Strip]:
+def _few(strips: Iterable[Strip], whole: int) -> list[Strip]:
+    """Narrow ones join their neighbours until there is room for a name."""
     least = whole * NARROWEST / WIDTH
+
+    def is_narrow(one: Strip, other: Strip) -> bool:
+        return min(one.size, other.size) < least and one.size + other.size < MOST_JOINED * least
+
+    return _joined(strips, is_narrow)
+
+
+def _joined(strips: Iterable[Strip], belong: Callable[[Strip, Strip], bool]) -> list[Strip]:
+    """`belong`: whether the strips so far and the next one become one."""
     found: list[Strip] = []
     for strip in strips:
-        last = found[-1] if found else None
-        if last is not None and (last.size < least or strip.size < least) and last.size + strip.size < MOST_JOINED * least:
-            found[-1] = _both(last, strip)
-        else:
-            found.append(strip)
+        if found and belong(found[-1], strip):
+            last = found.pop()
+            strip = Strip(last.start, last.size + strip.size, last.first, strip.last)
+        found.append(strip)
     return found
 
 
