@@ -53,10 +53,11 @@ class Candidates:
             self._same_calls = find_same_calls(chain)
             self.history.last_same_call.update(self._same_calls)
         kinds = (options.parts, options.roles, options.policy == "clear_tool_uses" and options.clear_tool_inputs)
-        if self._known[0] != kinds:
+        known = self._known  # another thread may ask for other kinds meanwhile
+        if known[0] != kinds:
             found = find_candidates(chain, self.history, options)
-            self._known = kinds, found, [self._path(each) for each in found]
-        return self._known[1:]
+            known = self._known = kinds, found, [self._path(each) for each in found]
+        return known[1:]
 
     def _path(self, candidate: Candidate) -> str:
         path = self._paths[candidate.message]
