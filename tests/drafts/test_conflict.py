@@ -10,6 +10,7 @@ from django.test import Client
 from chainviz.accounts.models import local_owner
 from chainviz.chains.models import Chain
 from chainviz.core.operations.convert import Convert, ConvertOptions
+from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.stored_draft import snapshot_of, steps_of
@@ -60,6 +61,17 @@ def test_each_choice_makes_its_draft(client: Client, chain: Chain, late: Draft, 
     client.post(of(late, "save"))
     assert last_texts(chain) == ["Let me look.", *texts, "No problem."]
     assert not list(fsck())
+
+
+def test_a_part_that_one_side_added_and_the_text_that_the_other_changed_are_both_kept(client: Client, chain: Chain) -> None:
+    client.post(of(begin(client, chain), "save"))
+    more = EditOptions(path="s1.p2", action="add_part", text="More of it.")
+    draft = change(target_of_version(chain, 1, local_owner()), Edit(), more)
+    page = shown(client, draft)
+    assert "Keeps the changes of both sides." in page
+    assert client.post(of(draft, "rebase"), {**fields_of(page), field(page): "both"}).status_code == 303
+    saved = b"".join(export(snapshot_of(Draft.objects.get(pk=draft.pk)))).decode()
+    assert "It is the calendar." in saved and "More of it." in saved
 
 
 def test_a_missing_choice_is_asked_for(client: Client, late: Draft) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from chainviz.core import formats
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Fragment, Message
-from chainviz.core.diff.merge.text_merge import merge_texts
-from chainviz.core.diff.merge.word_merge import merge_words
-from chainviz.core.formats.contract import Format
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message
+from chainviz.core.diff.merge.message_merge import merge_messages
 from chainviz.core.operations.edit import Edit
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
 from chainviz.store.content.pieces import Piece, Places, join
@@ -49,8 +46,8 @@ class MergeBase:
         return [row.digest for row in self._rows(items)]
 
     def joined(self, base: Piece, mine: Piece, theirs: Piece) -> Piece | None:
-        sides = self._bodies.messages(self._rows([base, mine, theirs]))
-        message = _joined_message(sides, formats.get_format(self._format))
+        was, own, other = self._bodies.messages(self._rows([base, mine, theirs]))
+        message = merge_messages(was, own, other, formats.get_format(self._format))
         if message is None:
             return None
         self.joined_messages.append(message)
@@ -67,22 +64,3 @@ class MergeBase:
         missing = [piece for piece in dict.fromkeys(items) if piece not in self._held]
         self._held |= zip(missing, read_rows(join(missing)), strict=True)
         return [self._held[piece] for piece in items]
-
-
-def _joined_message(sides: Sequence[Message], format: Format) -> Message | None:
-    """`sides`: of the base, mine, theirs. Returns the message with the changes of both in its source; None where they touch the
-    same words or members."""
-    if len({each.role for each in sides}) > 1 or len({len(each.source) for each in sides}) > 1:
-        return None
-    units = zip(*(each.source for each in sides), strict=True)
-    source = [_joined_unit(*unit, is_json=bool(format.blocks_at)) for unit in units]
-    found = tuple(each for each in source if each is not None)
-    return format.message(sides[1].role, found) if found and len(found) == len(source) else None
-
-
-def _joined_unit(base: Fragment, mine: Fragment, theirs: Fragment, *, is_json: bool) -> Fragment | None:
-    if mine.blocks != theirs.blocks:
-        return None
-    texts = base.text, mine.text, theirs.text
-    text = merge_texts(*texts).both if is_json else merge_words(*texts)
-    return None if text is None else replace(mine, text=text, start=-1)

@@ -1,0 +1,159 @@
+"""One message that two sides changed: parts that one of them added or removed and texts that the other changed are all kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chainviz.core.chain.messages import AI, HUMAN, Message, Part, Text, ToolCall
+from chainviz.core.diff.merge.message_merge import merge_messages
+from chainviz.core.formats import get_format
+from chainviz.core.formats.contract import Format, Style
+
+FORMATS = ["openai_chat", "anthropic", "gemini", "openai_responses", "neutral", "bedrock_converse", "langchain", "claude_code"]
+
+
+def stored(format: Format, message: Message) -> Message:
+    """As it is read again after it was saved."""
+    near = message.source[0].text if message.source else ""
+    return format.message(message.role, format.write(message, Style(near, near.isascii())))
+
+
+def side(format: Format, base: Message, *steps: Callable[[Sequence[Part]], Sequence[Part]]) -> Message:
+    for step in steps:
+        base = stored(format, replace(base, parts=tuple(step(base.parts))))
+    return base
+
+
+def texts(message: Message | None) -> list[str]:
+    assert message is not None
+    return [part.text if isinstance(part, Text) else getattr(part, "name", "?") for part in message.parts]
+
+
+def changed(place: int, text: str) -> Callable[[Sequence[Part]], Sequence[Part]]:
+    return lambda parts: [replace(part, text=text) if i == place else part for i, part in enumerate(parts)]
+
+
+def removed(place: int) -> Callable[[Sequence[Part]], Sequence[Part]]:
+    return lambda parts: [*parts[:place], *parts[place + 1 :]]
+
+
+def added(place: int, part: Part) -> Callable[[Sequence[Part]], Sequence[Part]]:
+    return lambda parts: [*parts[:place], part, *parts[place:]]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_part_that_one_side_added_and_the_text_that_the_other_changed(name: str) -> None:
+    format = get_format(name)
+    base = stored(format, Message(HUMAN, (Text("Look at this."),)))
+    mine, theirs = side(format, base, added(1, Text("And that."))), side(format, base, changed(0, "Look at this now."))
+    for one, other in ((mine, theirs), (theirs, mine)):
+        found = merge_messages(base, one, other, format)
+        assert texts(found) == ["Look at this now.", "And that."]
+        assert found is not None and format.message(HUMAN, found.source) == found
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_part_that_one_side_removed_and_another_that_the_other_changed(name: str) -> None:
+    format = get_format(name)
+    base = stored(format, Message(HUMAN, (Text("one"), Text("two"), Text("three"))))
+    mine, theirs = side(format, base, removed(0)), side(format, base, changed(2, "THREE"))
+    assert texts(merge_messages(base, mine, theirs, format)) == ["two", "THREE"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_parts_that_both_added_are_mine_and_then_theirs(name: str) -> None:
+    format = get_format(name)
+    base = stored(format, Message(HUMAN, (Text("one"),)))
+    mine, theirs = side(format, base, added(1, Text("mine"))), side(format, base, added(1, Text("theirs")))
+    assert texts(merge_messages(base, mine, theirs, format)) == ["one", "mine", "theirs"]
+    assert texts(merge_messages(base, theirs, mine, format)) == ["one", "theirs", "mine"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_call_that_one_side_added_and_the_text_that_the_other_changed(name: str) -> None:
+    format = get_format(name)
+    base = stored(format, Message(AI, (Text("I look."),)))
+    mine = side(format, base, added(1, ToolCall("call_1", "find", '{"q": 1}')))
+    theirs = side(format, base, changed(0, "I look there."))
+    assert texts(merge_messages(base, mine, theirs, format)) == ["I look there.", "find"]
+
+
+def test_a_part_that_one_side_removed_and_the_other_changed_is_chosen() -> None:
+    format = get_format("anthropic")
+    base = stored(format, Message(HUMAN, (Text("one"), Text("two"))))
+    mine, theirs = side(format, base, removed(1)), side(format, base, changed(1, "TWO"))
+    assert merge_messages(base, mine, theirs, format) is None
+    assert merge_messages(base, theirs, mine, format) is None
+
+
+def test_the_same_words_that_both_changed_are_chosen() -> None:
+    format = get_format("anthropic")
+    base = stored(format, Message(HUMAN, (Text("one two"),)))
+    mine = side(format, base, changed(0, "one 2"), added(1, Text("more")))
+    assert merge_messages(base, mine, side(format, base, changed(0, "one TWO")), format) is None
+    assert texts(merge_messages(base, mine, side(format, base, changed(0, "1 two")), format)) == ["1 2", "more"]
+
+
+def test_a_call_id_is_never_there_twice() -> None:
+    format = get_format("openai_chat")
+    base = stored(format, Message(AI, (Text("I look."),)))
+    mine, theirs = (side(format, base, added(1, ToolCall("call_1", name, "{}"))) for name in ("find", "read"))
+    assert merge_messages(base, mine, theirs, format) is None
+
+
+def test_a_field_that_no_part_shows_is_never_lost() -> None:
+    format = get_format("anthropic")
+    base = stored(format, Message(HUMAN, (Text("one"),)))
+    marked = replace(base.source[0], text=base.source[0].text[:-1] + ', "secret": "[MASKED]"}')
+    theirs = format.message(HUMAN, (marked,))
+    mine = side(format, base, added(1, Text("two")))
+    for sides in ((mine, theirs), (theirs, mine)):
+        found = merge_messages(base, *sides, format)
+        assert texts(found) == ["one", "two"]
+        assert found is not None and '"[MASKED]"' in found.source[0].text
+
+
+WORDS = st.lists(st.sampled_from(("red", "blue", "green", "ü", "3")), min_size=1, max_size=3).map(" ".join)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[str, list[str], list[str | None], list[str | None]]:
+    """A format, the texts of a message, and for each of them what either side makes of it: None removes it."""
+    count = draw(st.integers(1, 4))
+    base = [f"part {i}: {draw(WORDS)}" for i in range(count)]
+    sides: list[list[str | None]] = []
+    for _ in range(2):
+        sides.append([draw(st.sampled_from((text, text, f"{text} edited", None))) for text in base])
+    for i, text in enumerate(base):
+        if sides[0][i] != text:
+            sides[1][i] = text
+    return draw(st.sampled_from(FORMATS)), base, sides[0], sides[1]
+
+
+@given(cases(), st.booleans(), st.booleans())
+def test_changes_of_different_parts_are_all_kept(
+    case: tuple[str, list[str], list[str | None], list[str | None]], mine_adds: bool, theirs_add: bool
+) -> None:
+    name, before, *sides = case
+    format = get_format(name)
+    base = stored(format, Message(HUMAN, tuple(map(Text, before))))
+    made = []
+    for after, more in zip(sides, (["mine"] * mine_adds, ["theirs"] * theirs_add), strict=True):
+        steps = [changed(i, text) for i, text in enumerate(after) if text is not None and text != before[i]]
+        steps += [added(len(before), Text(text)) for text in more]
+        steps += [removed(i) for i in reversed(range(len(before))) if after[i] is None]
+        made.append(side(format, base, *steps))
+    if any(not each.parts for each in made) or any(each == base for each in made):
+        return
+    expected = [own if own != old else other for old, own, other in zip(before, *sides, strict=True)]
+    expected += ["mine"] * mine_adds + ["theirs"] * theirs_add
+    found = merge_messages(base, *made, format)
+    if not any(expected):
+        return
+    assert texts(found) == [each for each in expected if each is not None]
+    assert found is not None and format.message(HUMAN, found.source) == found
