@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from itertools import islice
+from typing import NamedTuple
 
 from chainviz.core.chain.messages import Binary, Image, Message, Part, ToolResult
 from chainviz.core.dialects.patching import decode_base64, split_data_url
@@ -33,10 +34,25 @@ def measured(content: bytes) -> tuple[str, int, int] | None:
     return None
 
 
-def has_many_pictures(messages: Iterable[Message]) -> bool:
-    """Whether Anthropic's API takes less of each than of a few."""
-    found = (picture for message in messages for part in message.parts for picture in pictures_in(part))
-    return next(islice(found, MANY, None), None) is not None
+class PicturePlace(NamedTuple):
+    message: int
+    part: int
+    number: int
+    """Among the pictures of its part."""
+
+
+def refused_among_many(messages: Iterable[tuple[int, Message]]) -> frozenset[PicturePlace]:
+    """The fewest pictures without which Anthropic's API takes the others, the oldest ones: it takes many pictures, or large ones.
+    Those that it takes in no request are not counted, for they have to go anyhow. Messages come with their places."""
+    found = [
+        (PicturePlace(place, i, number), picture)
+        for place, message in messages
+        for i, part in enumerate(message.parts)
+        for number, picture in enumerate(pictures_in(part))
+        if not is_empty(picture) and not is_too_large(picture)
+    ]
+    excess = max(0, len(found) - MANY)
+    return frozenset(islice((place for place, picture in found if is_large(picture)), excess))
 
 
 def bytes_and_sides(part: Picture) -> tuple[int, int, int]:

@@ -5,7 +5,7 @@ The provider's errors alone choose the fixes, opt-in ones included. What the pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chainviz.core.chain.chain import MemoryChain, apply_splices
@@ -17,7 +17,7 @@ from chainviz.core.formats.contract import Style
 from chainviz.core.operations.repair.fixes import Fix
 from chainviz.core.operations.repair.options import NO_FIX, RepairOptions
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.pictures import has_many_pictures
+from chainviz.core.pictures import refused_among_many
 from chainviz.core.providers.check import check
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.rules.cache_marks import marked_beside
@@ -53,10 +53,14 @@ class Goal:
         problems = self._judged(check(self.provider, parse(messages), chain.format, marked_beside(chain.surroundings)), chain)
         return tuple(each for each in problems if each.severity == "error" and each.message < len(chain.messages))
 
-    def _judged(self, problems: Iterator[Problem], chain: MemoryChain) -> Iterator[Problem]:
+    def _judged(self, problems: Iterable[Problem], chain: MemoryChain) -> Iterator[Problem]:
         """What an API refuses only beside many other pictures is an error where they are in the same request."""
-        for each in problems:
-            is_refused = self.resumes and each.rule == "image-large" and has_many_pictures(chain.messages)
+        found = list(problems)
+        is_asked = self.resumes and any(each.rule == "image-large" for each in found)
+        refused = refused_among_many(enumerate(chain.messages)) if is_asked else frozenset()
+        parts = {(place.message, place.part) for place in refused}
+        for each in found:
+            is_refused = each.rule == "image-large" and (each.message, each.part) in parts
             yield replace(each, severity="error", fixes=("image-to-text",)) if is_refused else each
 
 

@@ -11,13 +11,13 @@ from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import (
     Picture,
+    PicturePlace,
     bytes_and_sides,
-    has_many_pictures,
     is_empty,
-    is_large,
     is_too_large,
     mime_of,
     pictures_in,
+    refused_among_many,
 )
 
 
@@ -26,13 +26,13 @@ def has_pictures(message: Message) -> bool:
 
 
 def fix_pictures(work: Worklist) -> None:
-    """Those that are empty or too large for some APIs, which take less of each where there are many."""
-    is_many = has_many_pictures(message for _, message in work.read(has_pictures))
+    """Those that are empty or too large for some APIs, and as many of the large ones as have to go where there are many."""
+    refused = refused_among_many(work.read(has_pictures))
     for place, message in work.read(has_pictures):
         for i, part in enumerate(message.parts):
-            held = pictures_in(part)
-            empty = [picture for picture in held if is_empty(picture)]
-            large = [picture for picture in held if is_too_large(picture) or (is_many and is_large(picture))]
+            held = list(enumerate(pictures_in(part)))
+            empty = [number for number, picture in held if is_empty(picture)]
+            large = [n for n, picture in held if is_too_large(picture) or PicturePlace(place, i, n) in refused]
             if empty:
                 _offer(work, _Spot(place, i, part), _EMPTY, (_told(part, empty),))
             elif large:
@@ -58,11 +58,12 @@ def _named(picture: Picture) -> Picture:
     return replace(picture, url=f"data:{is_really}{picture.url.removeprefix(f'data:{said}')}")
 
 
-def _told(part: Part, large: list[Picture]) -> Part:
-    words = "\n".join(map(_in_words, large))
+def _told(part: Part, gone: list[int]) -> Part:
+    """With a text in place of pictures, which are named by their numbers."""
+    words = "\n".join(_in_words(pictures_in(part)[number]) for number in gone)
     if not isinstance(part, ToolResult):
         return Text(words)
-    kept = tuple(picture for picture in part.media if picture not in large)
+    kept = tuple(picture for number, picture in enumerate(part.media) if number not in gone)
     return replace(part, content="\n".join(filter(None, (part.content, words))), media=kept)
 
 
