@@ -44,6 +44,7 @@ from chainviz.core.providers.rules.cache_marks import marked_beside
 from chainviz.core.providers.verdict import Verdict, verdict_of
 from chainviz.core.recipes import Recipe, follow, read_recipe
 from chainviz.core.recipes import Step as RecipeStep
+from chainviz.core.recipes.recipe import NOT_PURGED
 from chainviz.core.state.document import State
 from chainviz.core.state.processed_length import ChangedState, is_state, recorded_length, with_length
 from chainviz.core.state.stored_and_sent import NextCall
@@ -167,7 +168,8 @@ class Chain:
 
     def apply_recipe(self, recipe: str | Path | Mapping[str, Any] | Recipe) -> Result:
         """Runs the steps of a recipe: the path of its file (JSON or TOML), the object that the file holds, or what
-        `read_recipe` returns. A step that changes nothing is skipped; its warnings are kept.
+        `read_recipe` returns. A step that changes nothing is skipped; its warnings are kept. Nothing is purged: a warning
+        says so where the recipe ends in a purge.
 
         Raises OptionsError for what is no recipe, Refused where a step cannot be done on this chain.
         """
@@ -180,7 +182,8 @@ class Chain:
         read = recipe if isinstance(recipe, Recipe) else _recipe_of(recipe)
         outcomes = follow(read, self.core, lambda chain: _context("", ""), take)
         rows = (row for outcome in outcomes for row in outcome.report)
-        return Result(steps[-1], Report(rows), tuple(dict.fromkeys(said for each in outcomes for said in each.warnings)))
+        said = [*(said for each in outcomes for said in each.warnings), *([NOT_PURGED] if read.purges else ())]
+        return Result(steps[-1], Report(rows), tuple(dict.fromkeys(said)))
 
     def convert(self, to: str, **options: Any) -> Result:
         """Writes the chain in another format; the warnings say what that format has no place for."""

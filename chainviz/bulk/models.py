@@ -10,11 +10,21 @@ from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import AsciiJSONField, Job
 
+PURGES, PURGE_JOB = "purges", "purge"
+"""Facts of a row: its recipe ends in a purge of what it masked, and the number of that purge once somebody confirmed it."""
+
 
 class BulkRunQuerySet(models.QuerySet["BulkRun"]):
     def visible_to(self, member: Membership) -> BulkRunQuerySet:
         """A person's own."""
         return self.filter(team=member.team_id, author=member.user_id)
+
+    def of_team(self, member: Membership) -> BulkRunQuerySet:
+        """Those of everybody on the team: an owner confirms what the run of an editor asks for."""
+        return self.filter(team=member.team_id)
+
+    def waiting_for_purge(self) -> BulkRunQuerySet:
+        return self.filter(awaits_purge=True, undone_by=None)
 
 
 class BulkRun(models.Model):
@@ -29,6 +39,8 @@ class BulkRun(models.Model):
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
     """The newest one; null while the person still chooses."""
     undoes = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="undone_by")
+    awaits_purge = models.BooleanField(default=False)
+    """Its recipe ends in a purge of what was masked, and nobody has confirmed it for all its chains."""
 
     objects = BulkRunQuerySet.as_manager()
 

@@ -9,7 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count
 
 from chainviz.bulk.acts.contract import Act
-from chainviz.bulk.models import BulkRow, BulkRun
+from chainviz.bulk.models import PURGE_JOB, PURGES, BulkRow, BulkRun
 from chainviz.chains.render.numbers import count_text
 from chainviz.jobs.models import Job
 
@@ -29,6 +29,16 @@ class Tab:
     outcome: str
     label: str
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """The last step of a recipe, which no run does: chains whose purge nobody confirmed yet, and the others."""
+
+    waiting: int
+    confirmed: int
+    failed: int
+    """Among the confirmed ones."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,17 @@ class Report:
         """Whether earlier versions hold what it masked."""
         rows = self.run.rows.filter(outcome=Outcome.CHANGED).only("facts")
         return any(row.facts.get("masked") for row in rows.iterator())
+
+    @cached_property
+    def purge(self) -> Purge | None:
+        """None where its recipe has no such step, nothing was masked, or the run was undone."""
+        rows = self.run.rows.filter(outcome=Outcome.CHANGED).only("facts")
+        asked = [row.facts.get(PURGE_JOB) for row in rows.iterator() if PURGES in row.facts]
+        if not asked or self.undone_by:
+            return None
+        begun = [number for number in asked if number is not None]
+        failed = Job.objects.filter(pk__in=begun, state=Job.State.FAILED).count()
+        return Purge(len(asked) - len(begun), len(begun), failed)
 
     @cached_property
     def secrets(self) -> int:

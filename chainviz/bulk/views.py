@@ -18,7 +18,7 @@ from chainviz.bulk import services
 from chainviz.bulk.acts import act_named
 from chainviz.bulk.acts.contract import Act
 from chainviz.bulk.form import form_of
-from chainviz.bulk.models import BulkRow, BulkRun
+from chainviz.bulk.models import BulkRow, BulkRun, BulkRunQuerySet
 from chainviz.bulk.report import Outcome, Report
 from chainviz.bulk.zip_file import zip_of
 from chainviz.chains.library.bin import to_bin
@@ -38,12 +38,19 @@ SHOWN_RUNS = 50
 @requires("read")
 @require_http_methods(["GET", "HEAD", "POST"])
 def runs(request: HttpRequest) -> HttpResponse:
-    """The person's runs; the form of the library begins one."""
+    """The person's runs, and for an owner those of the team that wait for a purge; the form of the library begins one."""
     if request.method == "POST":
         return _begin(request)
-    mine = BulkRun.objects.visible_to(member_of(request)).exclude(job=None).select_related("job", "undoes")
-    found = ((run, act_named(run.act)) for run in mine.order_by("-pk")[:SHOWN_RUNS])
-    return render(request, "bulk/runs.html", {"reports": [Report(run, act) for run, act in found if act is not None]})
+    member = member_of(request)
+    mine = BulkRun.objects.visible_to(member).exclude(job=None).select_related("job", "undoes")
+    waiting = BulkRun.objects.of_team(member).waiting_for_purge() if member.may("purge") else BulkRun.objects.none()
+    context = {"reports": _reports(mine), "waiting": _reports(waiting.select_related("job", "author"))}
+    return render(request, "bulk/runs.html", context)
+
+
+def _reports(runs: BulkRunQuerySet) -> list[Report]:
+    found = ((run, act_named(run.act)) for run in runs.order_by("-pk")[:SHOWN_RUNS])
+    return [Report(run, act) for run, act in found if act is not None]
 
 
 @recorded_together

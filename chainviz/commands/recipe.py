@@ -1,4 +1,7 @@
-"""`chainviz recipe`: runs the steps of a recipe on each chain of the files; writes the result, then tells what it did."""
+"""`chainviz recipe`: runs the steps of a recipe on each chain of the files; writes the result, then tells what it did.
+
+A file has no earlier versions, so a recipe that ends in a purge purges nothing here; a warning says so, and where it can be done.
+"""
 
 from __future__ import annotations
 

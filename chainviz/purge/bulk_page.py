@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
-from chainviz.bulk.models import BulkRow, BulkRun
+from chainviz.bulk.models import PURGE_JOB, BulkRow, BulkRun
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.errors import ChainError
 from chainviz.jobs.models import Job
@@ -26,8 +27,6 @@ from chainviz.web.responses import see_other
 AT_ONCE = 100
 """Chains whose values are counted and purged together; the rest come next."""
 NOT_THE_NUMBER = "This is not the number of chains. Nothing was purged."
-JOB = "purge"
-"""Fact of a row: the number of its purge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +41,24 @@ class Masked:
 @requires("purge")
 @require_http_methods(["GET", "HEAD", "POST"])
 def purge_of_run(request: HttpRequest, bulk_id: int) -> HttpResponse:
-    run = get_object_or_404(BulkRun.objects.visible_to(member_of(request)), pk=bulk_id)
+    run = get_object_or_404(BulkRun.objects.of_team(member_of(request)), pk=bulk_id)
     rows = [row for row in _rows(run) if row.facts.get("masked")]
     if not rows or run.undone_by.exists():
         raise Http404("Nothing is masked by this run.")
-    waiting = [row for row in rows if not row.facts.get(JOB)]
+    waiting = [row for row in rows if not row.facts.get(PURGE_JOB)]
     found = [_masked(row) for row in waiting[:AT_ONCE]]
     chosen = [each for each in found if each.values]
     error = ""
     if request.method == "POST":
         if chosen and request.POST.get("number", "").strip() == str(len(chosen)):
             _start(request, run, {each.row.pk for each in chosen})
+            BulkRun.objects.filter(pk=run.pk).update(awaits_purge=len(waiting) > len(found))
             return see_other("purge_of_run", run.pk)
         error = NOT_THE_NUMBER
+    is_own = run.author_id == person_of(request).pk
     context = {
         "run": run,
+        "back": reverse("bulk:run", args=[run.pk]) if is_own else reverse("bulk:runs"),
         "chosen": chosen,
         "left_out": [each for each in found if not each.values],
         "values": count_text(sum(each.values for each in chosen), "value"),
@@ -86,13 +88,13 @@ def _start(request: HttpRequest, run: BulkRun, keys: set[int]) -> None:
     """A second click finds the rows with their purges."""
     rows = run.rows.select_for_update(of=("self",)).select_related("chain").filter(pk__in=keys).order_by("pk")
     for row in rows:
-        if JOB not in row.facts and row.after is not None:
-            row.facts[JOB] = start_masked(row.chain, row.after, by=person_of(request)).pk
+        if PURGE_JOB not in row.facts and row.after is not None:
+            row.facts[PURGE_JOB] = start_masked(row.chain, row.after, by=person_of(request)).pk
             row.save(update_fields=["facts"])
 
 
 def _started(rows: list[BulkRow]) -> Iterator[tuple[BulkRow, Job | None]]:
     """Rows with their purges; a purge that is over may have been forgotten since."""
-    numbers = [row.facts[JOB] for row in rows if JOB in row.facts]
+    numbers = [row.facts[PURGE_JOB] for row in rows if PURGE_JOB in row.facts]
     jobs = Job.objects.in_bulk(numbers)
-    return ((row, jobs.get(row.facts[JOB])) for row in rows if JOB in row.facts)
+    return ((row, jobs.get(row.facts[PURGE_JOB])) for row in rows if PURGE_JOB in row.facts)

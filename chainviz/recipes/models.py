@@ -81,7 +81,7 @@ class Recipe(OfTeam):
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="recipes")
     name = models.CharField(max_length=core.recipe.LONGEST_NAME)
     steps = AsciiJSONField(default=list)
-    """`[operation, options that differ from the defaults]` of each."""
+    """`[operation, options that differ from the defaults]` of each. The last one may be the purge, which is no operation."""
 
     objects = RecipeQuerySet.as_manager()  # type: ignore[misc]
 
@@ -91,6 +91,10 @@ class Recipe(OfTeam):
     def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
         """Its columns without purged values. An option that its operation cannot take blanked is the default again."""
         return {"name": blank(self.name), "steps": [[name, _purged(name, options, blank)] for name, options in self.steps]}
+
+    @property
+    def purges(self) -> bool:
+        return [name for name, _ in self.steps[-1:]] == [core.recipe.PURGE]
 
 
 def _purged(operation: str, options: dict[str, Any], blank: Callable[[Any], Any]) -> dict[str, Any]:

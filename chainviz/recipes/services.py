@@ -11,7 +11,8 @@ from django.utils import timezone
 from chainviz.accounts.models import Membership, Team
 from chainviz.core import recipes as core
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.recipes.recipe import MOST_STEPS
+from chainviz.core.operations.mask import MASK
+from chainviz.core.recipes.recipe import MOST_STEPS, NO_MASK, PURGE
 from chainviz.core.secrets import word_lists as core_lists
 from chainviz.jobs.lease import storable
 from chainviz.recipes.models import OfTeam, Recipe, Shelf, WordList
@@ -41,11 +42,16 @@ def value_of(recipe: Recipe) -> core.Recipe:
     steps = steps_of(recipe)
     known = lists_of(recipe.team_id)
     named = dict.fromkeys(name for step in steps for name in step.lists)
-    return core.Recipe(recipe.name, steps, core_lists.chosen_lists(named, known)).checked()
+    return core.Recipe(recipe.name, steps, core_lists.chosen_lists(named, known), recipe.purges).checked()
 
 
 def steps_of(recipe: Recipe) -> tuple[core.Step, ...]:
-    return tuple(core.make_step(name, options) for name, options in recipe.steps)
+    """Without the purge, which is no operation."""
+    return tuple(core.make_step(name, options) for name, options in recipe.steps[: -1 if recipe.purges else None])
+
+
+def labels_of(recipe: Recipe) -> tuple[str, ...]:
+    return core.Recipe(recipe.name, steps_of(recipe), purges=recipe.purges).labels
 
 
 def save_list(row: WordList, typed: core_lists.WordList, *, by: Membership, seen: int) -> WordList:
@@ -59,17 +65,17 @@ def save_list(row: WordList, typed: core_lists.WordList, *, by: Membership, seen
     return _saved(row, by, seen)
 
 
-def create(name: str, steps: Sequence[core.Step], *, by: Membership) -> Recipe:
-    row = Recipe(team=by.team, name=_name(name, core.recipe.LONGEST_NAME), steps=_packed(steps))
+def create(name: str, steps: Sequence[core.Step], *, by: Membership, purges: bool = False) -> Recipe:
+    row = Recipe(team=by.team, name=_name(name, core.recipe.LONGEST_NAME), steps=_packed(steps, purges))
     return _saved(row, by, 0)
 
 
-def create_numbered(name: str, steps: Sequence[core.Step], *, by: Membership) -> Recipe:
+def create_numbered(name: str, steps: Sequence[core.Step], *, by: Membership, purges: bool = False) -> Recipe:
     """The same under a name that is still free."""
     taken = set(Recipe.objects.filter(team=by.team).values_list("name", flat=True))
     wanted = _name(name, core.recipe.LONGEST_NAME - 5)
     free = next(name for name in (wanted, *(f"{wanted} {n}" for n in range(2, MOST + 3))) if name not in taken)
-    return create(free, steps, by=by)
+    return create(free, steps, by=by, purges=purges)
 
 
 @transaction.atomic
@@ -81,19 +87,21 @@ def import_recipe(recipe: core.Recipe, *, by: Membership) -> Recipe:
             save_list(WordList(team=by.team), each, by=by, seen=0)
         elif known[each.name] != each:
             raise Refused(f"The team has another word list “{each.name}”. Rename one of them first.")
-    return create_numbered(recipe.name, recipe.steps, by=by)
+    return create_numbered(recipe.name, recipe.steps, by=by, purges=recipe.purges)
 
 
-def change(row: Recipe, name: str, steps: Sequence[core.Step], *, by: Membership, seen: int) -> Recipe:
+def change(row: Recipe, to: core.Recipe, *, by: Membership, seen: int) -> Recipe:
     """The next edition. Raises MovedOn where somebody was faster."""
-    if not steps:
+    if not to.steps:
         raise Refused("A recipe needs at least one step; delete the recipe instead.")
-    if len(steps) > MOST_STEPS:
+    if len(to.steps) > MOST_STEPS:
         raise Refused(f"A recipe has at most {MOST_STEPS} steps.")
+    if to.purges and not any(step.operation.name == MASK.name for step in to.steps):
+        raise Refused(NO_MASK)
     known = lists_of(row.team_id)
-    for step in steps:
+    for step in to.steps:
         core_lists.chosen_lists(step.lists, known)
-    row.name, row.steps = _name(name, core.recipe.LONGEST_NAME), _packed(steps)
+    row.name, row.steps = _name(to.name, core.recipe.LONGEST_NAME), _packed(to.steps, to.purges)
     return _saved(row, by, seen)
 
 
@@ -153,8 +161,8 @@ def _renamed(options: Mapping[str, object], old: str, new: str) -> dict[str, obj
     return {**options, "word_lists": [new if name == old else name for name in names]}
 
 
-def _packed(steps: Sequence[core.Step]) -> list[list[object]]:
-    return [[step.operation.name, step.said] for step in steps]
+def _packed(steps: Sequence[core.Step], purges: bool) -> list[list[object]]:
+    return [*([step.operation.name, step.said] for step in steps), *([[PURGE, {}]] if purges else ())]
 
 
 def _name(text: str, longest: int) -> str:

@@ -18,8 +18,8 @@ from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core import recipes as core
 from chainviz.core.errors import ChainError, OptionsError, Refused
-from chainviz.core.operations.execute import get_operation
 from chainviz.core.operations.mask import MASK
+from chainviz.core.recipes.recipe import PURGE, PURGE_LABEL
 from chainviz.core.recipes.recipe_file import LARGEST
 from chainviz.core.secrets.word_lists import WordList as ListValue
 from chainviz.recipes import services
@@ -66,7 +66,7 @@ def _home(request: HttpRequest, error: str = "") -> HttpResponse:
     recipes = Recipe.objects.visible_to(member).select_related("changed_by")
     lists = WordList.objects.visible_to(member).select_related("changed_by")
     context = {
-        "recipes": [(row, _labels(row)) for row in recipes],
+        "recipes": [(row, services.labels_of(row)) for row in recipes],
         "lists": [(row, _lines(row.words), _lines(row.patterns)) for row in lists],
         "operations": core.ALLOWED,
         "error": error,
@@ -77,10 +77,6 @@ def _home(request: HttpRequest, error: str = "") -> HttpResponse:
 
 def _lines(text: str) -> int:
     return sum(bool(line.strip()) for line in text.splitlines())
-
-
-def _labels(row: Recipe) -> list[str]:
-    return [get_operation(name).label for name, _ in row.steps]
 
 
 @requires("read", to_post="save")
@@ -106,8 +102,14 @@ def recipe(request: HttpRequest, recipe_id: int) -> HttpResponse:
 def _changed(request: HttpRequest, row: Recipe, act: str, rest: str) -> HttpResponse:
     steps, at = list(services.steps_of(row)), (small_number(rest) or 0) - 1
     name = request.POST.get("name", row.name) if act == "rename" else row.name
-    if act == "add":
+    purges, is_new = row.purges, False
+    if act == "add" and request.POST.get("operation") == PURGE:
+        purges = True
+    elif act == "add":
         steps.append(core.make_step(request.POST.get("operation", ""), {}))
+        is_new = True
+    elif act == "remove" and rest == PURGE:
+        purges = False
     elif act in ("up", "down", "remove"):
         other = at + {"up": -1, "down": 1, "remove": 0}[act]
         if not (0 <= at < len(steps) and 0 <= other < len(steps)):
@@ -118,8 +120,9 @@ def _changed(request: HttpRequest, row: Recipe, act: str, rest: str) -> HttpResp
             steps[at], steps[other] = steps[other], steps[at]
     elif act != "rename":
         raise Refused("Press one of the buttons.")
-    services.change(row, name, steps, by=member_of(request), seen=_seen(request))
-    return see_other("recipes:step", row.pk, len(steps)) if act == "add" else see_other("recipes:recipe", row.pk)
+    to = core.Recipe(name, tuple(steps), purges=purges)
+    services.change(row, to, by=member_of(request), seen=_seen(request))
+    return see_other("recipes:step", row.pk, len(steps)) if is_new else see_other("recipes:recipe", row.pk)
 
 
 def _seen(request: HttpRequest) -> int:
@@ -130,7 +133,8 @@ def _recipe(request: HttpRequest, row: Recipe, error: str = "", status: int = 20
     steps = [(step, list(step.words())) for step in services.steps_of(row)]
     typed = request.POST.get("name", row.name) if error else row.name
     context = {"recipe": row, "steps": steps, "operations": core.ALLOWED, "error": error, "name": typed}
-    context["masks"] = any(step.operation.name == MASK.name for step, _ in steps)
+    context["may_purge"] = not row.purges and any(step.operation.name == MASK.name for step, _ in steps)
+    context["purge"] = {"name": PURGE, "label": PURGE_LABEL}
     return render(request, "recipes/recipe.html", context, status=status)
 
 
@@ -156,7 +160,8 @@ def step(request: HttpRequest, recipe_id: int, position: int) -> HttpResponse:
         return _step(request, row, page, made.missing, 422)
     steps[position - 1] = made
     try:
-        services.change(row, row.name, steps, by=member_of(request), seen=_seen(request))
+        to = core.Recipe(row.name, tuple(steps), purges=row.purges)
+        services.change(row, to, by=member_of(request), seen=_seen(request))
     except services.MovedOn as moved:
         row.refresh_from_db()
         return _step(request, row, page, str(moved), 409)

@@ -6,7 +6,7 @@ from typing import Any
 
 from chainviz.accounts.permissions import Permission
 from chainviz.bulk.acts.contract import Act, Finish, Outcome, Result, Work
-from chainviz.bulk.models import BulkRow
+from chainviz.bulk.models import PURGES, BulkRow, BulkRun
 from chainviz.chains import services as chains
 from chainviz.chains.models import Chain
 from chainviz.chains.versions.step_report import named
@@ -70,7 +70,12 @@ def new_version(work: Work, recipe: Recipe, note: str, nothing: str) -> Finish:
             version = services.save(begun, note=note, by=work.member.user)
         except Conflict as conflict:
             raise Refused(f"Version {conflict.head.number} was saved meanwhile. Run it again on this chain.") from None
-        return Result(Outcome.CHANGED, text, number, version.number, {"masked": True} if masked else {})
+        if not masked:
+            return Result(Outcome.CHANGED, text, number, version.number)
+        if recipe.purges:
+            BulkRun.objects.filter(pk=work.row.run_id).update(awaits_purge=True)
+        facts = {"masked": True, **({PURGES: True} if recipe.purges else {})}
+        return Result(Outcome.CHANGED, text, number, version.number, facts)
 
     return finish
 

@@ -12,7 +12,7 @@ from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.compact import NO_LIMIT, CompactOptions
 from chainviz.core.operations.contract import Operation, Options
 from chainviz.core.operations.execute import get_operation, read_options
-from chainviz.core.operations.mask import MaskOptions
+from chainviz.core.operations.mask import MASK, MaskOptions
 from chainviz.core.secrets.word_lists import WordList, chosen_lists, rules_of
 
 ALLOWED: tuple[Operation[Any], ...] = tuple(each for each in OPERATIONS if each.name != "edit")
@@ -20,6 +20,14 @@ ALLOWED: tuple[Operation[Any], ...] = tuple(each for each in OPERATIONS if each.
 OF_ONE_CHAIN = {"since", "enabled"}
 """Options that mean a place of one chain, or the environment; hidden options are filled in by a page."""
 MOST_STEPS = 20
+PURGE = "purge"
+"""What the last step of a recipe may be called beside the operations."""
+PURGE_LABEL = "Purge what was masked"
+NO_MASK = "A recipe that purges what was masked needs a step that masks before it."
+NOT_PURGED = (
+    "The purge of the recipe was not carried out: run the recipe on a chain in chainviz, where an owner confirms the purge; a file "
+    "has no earlier versions to purge."
+)
 LONGEST_NAME = 80
 
 
@@ -56,6 +64,12 @@ class Recipe:
     steps: tuple[Step, ...]
     word_lists: tuple[WordList, ...] = ()
     """Those that its steps name."""
+    purges: bool = False
+    """What its steps masked is to be purged from earlier versions. Somebody confirms that after a run; no run does it."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (*(step.operation.label for step in self.steps), *([PURGE_LABEL] if self.purges else ()))
 
     @property
     def lists(self) -> Mapping[str, WordList]:
@@ -71,6 +85,8 @@ class Recipe:
             if step.missing:
                 raise OptionsError(f"Step {number}, {step.operation.label}: {step.missing}")
             chosen_lists(step.lists, self.lists)
+        if self.purges and not any(step.operation.name == MASK.name for step in self.steps):
+            raise OptionsError(NO_MASK)
         rules_of(self.word_lists)
         return self
 

@@ -2,7 +2,7 @@
 
     {"recipe": "For the vendor", "steps": [{"operation": "mask", "options": {…}}], "word_lists": [{"name", "words", "patterns"}]}
 
-Words and patterns are lists of texts.
+Words and patterns are lists of texts. The last step may be {"operation": "purge"}.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chainviz.core.errors import OptionsError
-from chainviz.core.recipes.recipe import LONGEST_NAME, Recipe, Step, make_step
+from chainviz.core.recipes.recipe import LONGEST_NAME, PURGE, Recipe, Step, make_step
 from chainviz.core.secrets.word_lists import LONGEST_NAME as LONGEST_LIST_NAME
 from chainviz.core.secrets.word_lists import WordList
 
@@ -28,6 +28,8 @@ def write_recipe(recipe: Recipe) -> str:
         "recipe": recipe.name,
         "steps": [{"operation": step.operation.name, "options": step.said} for step in recipe.steps],
     }
+    if recipe.purges:
+        value["steps"].append({"operation": PURGE})
     if recipe.word_lists:
         value["word_lists"] = [
             {"name": each.name, "words": _lines(each.words), "patterns": _lines(each.patterns)} for each in recipe.word_lists
@@ -48,8 +50,10 @@ def read_recipe(source: str | bytes | Mapping[str, Any]) -> Recipe:
         if key not in KEYS:
             raise OptionsError(f"A recipe has no “{str(key)[:40]}”; it has {', '.join(sorted(KEYS))}.")
     lists = tuple(_list(each) for each in _sequence(value.get("word_lists", []), "word_lists"))
-    steps = tuple(_step(number, each) for number, each in enumerate(_sequence(value["steps"], "steps"), 1))
-    return Recipe(_name(value.get("recipe", "Recipe"), LONGEST_NAME), steps, lists).checked()
+    written = _sequence(value["steps"], "steps")
+    purges = bool(written) and written[-1] in ({"operation": PURGE}, {"operation": PURGE, "options": {}})
+    steps = tuple(_step(number, each) for number, each in enumerate(written[: -1 if purges else None], 1))
+    return Recipe(_name(value.get("recipe", "Recipe"), LONGEST_NAME), steps, lists, purges).checked()
 
 
 def _parsed(source: str | bytes) -> Any:
@@ -90,6 +94,8 @@ def _step(number: int, value: Any) -> Step:
     options = value.get("options", {})
     if not isinstance(options, dict):
         raise OptionsError(f"“options” of step {number} must be an object.")
+    if value["operation"] == PURGE:
+        raise OptionsError(f"Step {number}: a purge is the last step of a recipe and has no options.")
     try:
         return make_step(value["operation"], options)
     except OptionsError as refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -10,7 +11,6 @@ from django.views.decorators.http import require_http_methods
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core.errors import ChainError
-from chainviz.core.operations.execute import get_operation
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.job import is_long
 from chainviz.drafts.operations.recipe import job_of, nothing, run_recipe, start
@@ -19,11 +19,15 @@ from chainviz.drafts.target import Target, target_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.recipes.models import Recipe
-from chainviz.recipes.services import value_of
+from chainviz.recipes.services import labels_of, value_of
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
+PURGE_LATER = (
+    "The recipe ends in a purge of what it masked, which is not part of the draft. Save the draft; the report of the new version then "
+    "has the purge filled in, and an owner confirms it."
+)
 STOPPED = "This was stopped, and nothing was changed."
 
 
@@ -56,7 +60,7 @@ def _run(request: HttpRequest, target: Target) -> HttpResponse:
         return _page(request, target, str(refused))
     if made is target or made.draft is None:
         return _page(request, target, nothing(row))
-    return to_draft(made.draft)
+    return _to_draft(request, made.draft, row)
 
 
 def _of_job(request: HttpRequest, target: Target, job: Job) -> HttpResponse:
@@ -72,8 +76,15 @@ def _of_job(request: HttpRequest, target: Target, job: Job) -> HttpResponse:
         return HttpResponse(status=204, headers={"HX-Redirect": address})
     if job.state == Job.State.DONE:
         draft = Draft.objects.open().filter(pk=job.result["draft"]).first()
-        return to_draft(draft) if draft is not None else see_other(_address(target, target.draft))
+        row = Recipe.objects.visible_to(member_of(request)).filter(pk=job.args["recipe"]).first()
+        return _to_draft(request, draft, row) if draft is not None else see_other(_address(target, target.draft))
     return _page(request, target, STOPPED if job.state == Job.State.CANCELLED else job.message)
+
+
+def _to_draft(request: HttpRequest, draft: Draft, row: Recipe | None) -> HttpResponse:
+    if row is not None and row.purges:
+        messages.info(request, PURGE_LATER)
+    return to_draft(draft)
 
 
 def _address(target: Target, draft: Draft | None) -> str:
@@ -89,6 +100,6 @@ def _head(target: Target) -> dict[str, object]:
 def _page(request: HttpRequest, target: Target, error: str = "") -> HttpResponse:
     rows = Recipe.objects.visible_to(member_of(request))
     page = {**_head(target), "error": error, "post_href": _address(target, target.draft)}
-    page["recipes"] = [(row, [get_operation(name).label for name, _ in row.steps]) for row in rows]
+    page["recipes"] = [(row, labels_of(row)) for row in rows]
     status = 422 if error and request.method == "POST" else 200
     return render(request, "drafts/recipe/recipe.html", {"page": page}, status=status)
