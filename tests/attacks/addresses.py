@@ -69,6 +69,7 @@ def _values(name: str, hole: str, world: World) -> list[str]:
         ("delete", "chain_id"): world.known["binned"],
         ("state_document", "chain_id"): world.known["states"],
         ("join", "token"): world.known["invited"],
+        ("purge_of_run", "bulk_id"): world.known["masked"],
         ("part", "where"): [LONG_PART],
         ("image", "where"): [PICTURE],
         ("observation_text", "where"): ["s1.p2"],

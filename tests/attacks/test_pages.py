@@ -21,8 +21,8 @@ from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = rounds()
-REFUSED = {"accounts:oidc", "accounts:oidc_callback", "purge_of_run"}
-"""Without an identity provider, and without a bulk run that masked something, they are refused; the page that says so is seen."""
+REFUSED = {"accounts:oidc", "accounts:oidc_callback"}
+"""Without an identity provider they are refused; the page that says so is seen."""
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def make_world(strings: Sequence[str], documents: Sequence[Path]) -> World:
     known: Known = {"chain_id": [chain.pk], "states": [each.pk for each in reversed(others)]}
     known |= _versions(client, chain, line) | _summaries(client, chain, line) | _arrivals(client, lin, strings, line)
     known |= written.review(chain, lin, mei, strings) | written.audit_entry(chain, lin.user, strings)
-    known |= written.links(chain, lin, mei, line) | written.recipes(lin, strings, line) | written.bulk(lin, chain, line)
+    known |= written.links(chain, lin, mei, line) | written.recipes(lin, strings, line) | written.bulk(lin, chain, strings)
     known |= {"binned": [_binned(client, line).pk], "filter_id": [SavedFilter.objects.get().pk]}
     written.presets(lin.user, strings)
     run_waiting_jobs()

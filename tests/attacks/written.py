@@ -39,6 +39,7 @@ from chainviz.review.models.sign_off import LONGEST_RECIPIENT
 from chainviz.review.requests.services import ask, close, dismiss, give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin, reply, set_resolved
+from tests.chains.making import ai, human, make_chain
 
 Known = dict[str, list[Any]]
 MOST = 9_000
@@ -123,16 +124,20 @@ def recipes(lin: Membership, strings: Sequence[str], line: str) -> Known:
     return {"list_id": [kept.pk], "recipe_id": [recipe.pk], "position": [1]}
 
 
-def bulk(lin: Membership, chain: Chain, line: str) -> Known:
-    """An export and a label of one chain; both are done and say something."""
+def bulk(lin: Membership, chain: Chain, strings: Sequence[str]) -> Known:
+    """An export and a label of one chain; both are done and say something. A recipe masked another and waits for its purge."""
+    line = chain.title
+    recipe = create(f"{line[:60]} purge", (make_step("mask", {}),), by=lin, purges=True)
+    other = make_chain([human(f"{line} Write to anna.meier@example.org."), ai("\n".join(strings))], line[:80])
+    named = {"recipe": f"{recipe.pk}.{recipe.edition}"}
     runs = []
-    for name, options in (("export", {}), ("label", {"tag": one_line(line, LONGEST_TAG)})):
+    for row, name, options in ((chain, "export", {}), (chain, "label", {"tag": one_line(line, LONGEST_TAG)}), (other, "recipe", named)):
         act = act_named(name)
         assert act is not None
-        runs.append(begin_bulk(act, Chain.objects.filter(pk=chain.pk), by=lin))
+        runs.append(begin_bulk(act, Chain.objects.filter(pk=row.pk), by=lin))
         run_job(start_bulk(runs[-1], act.Options(**options)).pk)
     BulkRow.objects.update(text=line)
-    return {"bulk_id": [run.pk for run in runs]}
+    return {"bulk_id": [run.pk for run in runs], "masked": [runs[-1].pk]}
 
 
 def presets(person: User, strings: Sequence[str]) -> None:
