@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +63,24 @@ def test_it_says_what_left_and_holds_no_removed_value(client: Client, chain: Cha
     for text in (page, json.dumps(found), str(row.record), str(AuditRow.objects.get(act=CERTIFIED).facts)):
         assert not any(value in text for value in (MAIL, KEY, "Olaf", "a long result"))
     assert list(fsck_review()) == []
+
+
+def test_it_names_its_file_and_leads_to_its_audit_entry(settings: Any, client: Client, chain: Chain) -> None:
+    certified(client, chain)
+    page = client.get("/certificates/1/").content.decode()
+    name = f"{Path(chain.file_name).stem} version 2.json"
+    assert f"<dd>{name}," in page and f"/c/{chain.pk}/audit/" in page and "Audit entry" not in page, "the log is for teams"
+    download = client.get(f"/c/{chain.pk}/v/2/export?scope=chain")["Content-Disposition"]
+    assert name in download
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mode": "team"})
+    owner, viewer = (client_of(make_member(chain.team, str(role), role)) for role in (Role.OWNER, Role.VIEWER))
+    certified(owner, chain)
+    entry = AuditRow.objects.filter(act=CERTIFIED).latest("number")
+    page = owner.get("/certificates/2/").content.decode()
+    address = re.search(r'href="(/[^"]*#row-(\d+))"', page)
+    assert address is not None and int(address[2]) == entry.number
+    assert f'id="row-{entry.number}"' in owner.get(address[1].partition("#")[0]).content.decode()
+    assert "#row-" not in viewer.get("/certificates/2/").content.decode()
 
 
 def test_what_still_holds_secrets_says_so(client: Client, chain: Chain) -> None:

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chainviz.accounts.models import member_of
+from chainviz.accounts.models import AuditRow, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
@@ -22,6 +22,7 @@ from chainviz.core.formats import format_label
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.review.certificates import services
+from chainviz.review.fsck import CERTIFIED
 from chainviz.review.models import SignOff
 from chainviz.store.models import History
 from chainviz.web.formatting.byte_text import byte_text
@@ -112,11 +113,25 @@ def certificate(request: HttpRequest, certificate: int) -> HttpResponse:
         "chain": chain,
         "format": format_label(row.format),
         "is_valid": is_valid,
+        "file_name": _file_name(request, chain, row) if chain is not None and is_valid else "",
+        "audit_row": _audit_row(row) if member.may("audit") else None,
         "removed": [(*row[:4], _change_text(row[4])) for row in facts["removed"]],
         "places": sum(each[3] for each in facts["removed"]),
         "change": _change_text(sum(each[4] for each in facts["removed"])),
     }
     return render(request, "review/certificate.html", context)
+
+
+def _file_name(request: HttpRequest, chain: Chain, row: SignOff) -> str:
+    """As the download is called. It is not part of the record: a later purge may take it out of the library."""
+    subject = version_subject(request, chain.pk, row.version)
+    return Export.to(subject, row.format).file_name(subject.title)
+
+
+def _audit_row(row: SignOff) -> AuditRow | None:
+    """The entry of the log that says so; None where there is none."""
+    rows = AuditRow.objects.filter(team=row.team_id, act=CERTIFIED, chain_key=row.chain_key)
+    return next((each for each in rows.iterator() if each.facts.get("certificate") == row.number), None)
 
 
 def _change_text(saved: int) -> str:
