@@ -39,11 +39,11 @@ class SectionPlace(NamedTuple):
         """Returns the number of the row, counted in the whole chain, of a header message or pair of this section."""
         assert path.pair is not None
         if path.pair == 0:
-            place, count, what = path.message or 0, self.measure.headers, "header messages"
+            place, count, what = path.message or 0, self.measure.headers, "header message"
         else:
-            place, count, what = path.pair - 1, self.measure.pairs, "pairs"
+            place, count, what = path.pair - 1, self.measure.pairs, "pair"
         if place >= count:
-            raise PathError(f"{path} is not in this chain: section {self.number} has {count} {what}.")
+            raise PathError(f"{path} is not in this chain: section {self.number} has {count} {what}{'' if count == 1 else 's'}.")
         return self.before.rows + place + (self.measure.headers if path.pair else 0)
 
     def path_of(self, row: int) -> Path:
@@ -94,7 +94,7 @@ class OutlineReader:
 
     def section(self, number: int) -> SectionPlace:
         if not 1 <= number <= self.listing.section_count:
-            raise PathError(f"s{number} is not in this chain: it has {self.listing.section_count} sections.")
+            raise PathError(f"s{number} is not in this chain: it has {self.listing.section_count} section{'' if self.listing.section_count == 1 else 's'}.")
         return next(self.sections(number, number + 1))
 
     def sections(self, first: int, stop: int) -> Iterator[SectionPlace]:

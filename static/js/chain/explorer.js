@@ -68,8 +68,11 @@ const review = new ReviewPanel({ tabs: get("[data-inspector-tabs]"), panel: get(
 const composer = new Composer({ pane, rows, place: get("[data-composer-place]"), actions, current, added: showThread });
 const editor = new RowEditor({ rows, applied: showDraft });
 
+/** What takes back what was just done. */
+const OFFERS = { undo: { action: "undo", text: "Undo", key: "z" }, redo: { action: "redo", text: "Redo", key: "Shift Z" } };
+
 /** What the draft holds now, and what was just done to it. */
-async function showDraft(strip) {
+async function showDraft(strip, offer = OFFERS.undo) {
   const { base, path, said } = strip.dataset;
   if (base !== pane.dataset.base) home = base;
   review.leave();
@@ -77,8 +80,8 @@ async function showDraft(strip) {
   for (const old of rows.list.querySelectorAll("[data-edited]")) delete old.dataset.edited;
   const row = path && rows.find(rowOf(path));
   if (row) [row.dataset.edited, row.dataset.state] = ["", "changed"];
-  const undo = get("[data-action=undo]:not(:disabled)");
-  announce(said, undo && { text: "Undo", key: "z", press: () => undo.click() });
+  const button = get(`[data-action=${offer.action}]:not(:disabled)`);
+  announce(said, button && { ...offer, press: () => button.click() });
 }
 document.addEventListener("submit", async (event) => {
   const form = event.target;
@@ -86,7 +89,7 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   const answer = await send(form, event.submitter);
   const strip = answer?.content.querySelector("[data-draft-strip]");
-  if (strip) showDraft(strip);
+  if (strip) showDraft(strip, form.querySelector("[data-action=undo]") ? OFFERS.redo : OFFERS.undo);
   else if (answer) location.reload(); // the draft was saved or discarded elsewhere
 });
 
