@@ -34,7 +34,7 @@ def tree_lines(
     problems = list(all_problems(tree))
     counted = sum(problem.is_counted for problem in problems)
     notes = f", {_count(len(problems) - counted, 'note')}" if len(problems) > counted else ""
-    yield f"{_count(counted, 'problem') if counted else 'no problems'}{notes}"
+    yield f"{_count(counted, 'structure problem') if counted else 'structure valid'}{notes}"
     yield from (f"  {problem_line(problem)}" for problem in problems)
 
 

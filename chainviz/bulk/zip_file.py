@@ -26,7 +26,7 @@ LONGEST_NAME = 150
 
 
 class _Sink(io.RawIOBase):
-    """Keeps what was written until it is taken."""
+    """Keeps the bytes written to it until they are taken."""
 
     def __init__(self) -> None:
         self._held = bytearray()

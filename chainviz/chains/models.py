@@ -99,9 +99,9 @@ class Chain(Checked):
     rules_broken = AsciiJSONField(default=list)
     """Names of the rules that it breaks; those of a provider as `provider:rule`."""
     began_at = models.DateTimeField(null=True)
-    """When its first message was written; null where no time is recorded."""
+    """Time of its first message; null where no time is recorded."""
     duration = models.BigIntegerField(null=True)
-    """Milliseconds until its last message was written."""
+    """Milliseconds from its first message to its last."""
     usage = AsciiJSONField(null=True)
     """Recorded tokens by model, in the order of core's TokenUsage; null where none are recorded."""
     tokens = models.BigIntegerField(null=True)

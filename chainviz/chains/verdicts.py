@@ -1,10 +1,14 @@
-"""Verdicts of providers as pages show them: state, icon and words of one, and the few words for a row or a header."""
+"""Verdicts as pages show them: state, icon and words of one, and the few words for a row or a header.
+
+Problems are counted by who finds them: problems of the structure, and the errors and warnings of each provider.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.verdict import State, Verdict, verdict_from
@@ -48,6 +52,11 @@ def own_and_others(counts: Mapping[str, Sequence[int]], format: str) -> tuple[di
     else:
         all_said = VerdictView("quiet", "info", f"accepted by {accepting} of {len(found)}")
     return {provider: verdict for provider, verdict in found.items() if provider.is_of(format)}, all_said
+
+
+def structure_text(problems: int) -> str:
+    """`3 structure problems` or `structure valid`. Errors of a provider are counted in its verdict, never here."""
+    return count_text(problems, "structure problem") if problems else "structure valid"
 
 
 def short_name(provider: Provider) -> str:

@@ -130,7 +130,8 @@ def _object(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> st
 
 
 def _summary(problems: Sequence[Problem]) -> str:
-    if not problems:
-        return "no problems"
-    counts = [(sum(p.severity == severity for p in problems), severity) for severity in SEVERITIES]
-    return ", ".join(f"{count} {word}{'s' if count > 1 and word in FOUND else ''}" for count, word in counts if count)
+    """Of the structure alone; the verdicts count what providers find."""
+    counts = [(sum(p.severity == severity and not p.provider for p in problems), severity) for severity in SEVERITIES]
+    if not any(count for count, _ in counts):
+        return "structure valid"
+    return "structure: " + ", ".join(f"{count} {word}{'s' if count > 1 and word in FOUND else ''}" for count, word in counts if count)

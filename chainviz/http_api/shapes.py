@@ -54,7 +54,7 @@ class ChainQuery(PageQuery):
     verdict: str = Field("", max_length=200, description="Such as `anthropic:rejected`, `:accepted` or `:unchecked`.")
     format: str = Field("", max_length=200)
     label: str = Field("", max_length=200, description="Such as `tag:urgent`.")
-    problems: str = Field("", max_length=1, description="1: with problems of its structure.")
+    problems: str = Field("", max_length=1, description="1: with structure problems.")
     errors: str = Field("", max_length=1, description="1: with tool errors.")
     drafts: str = Field("", max_length=1, description="1: with an open draft of yours.")
     larger: str = Field("", max_length=40, description="Such as `500 kB`.")
@@ -113,14 +113,14 @@ class ChainShape(Schema):
     sections: int
     pairs: int
     size: int = Field(description="Content bytes.")
-    errors: int = Field(description="Problems of its structure.")
-    warnings: int
+    errors: int = Field(description="Structure problems that are errors. Verdicts count what providers reject.")
+    warnings: int = Field(description="Structure problems that are warnings.")
     tools: dict[str, int] = Field(description="How often each tool was called, of the 200 called most.")
     tool_errors: int = Field(description="Tool results that are marked as errors.")
     tokens: int | None = Field(description="Recorded tokens; null where none are recorded.")
     usage: list[UsageShape] = Field(description="Recorded tokens of each model.")
     cost: float | None = Field(description="Dollars at list prices; null where no tokens are recorded, or a model has no price.")
-    began_at: datetime | None = Field(description="When its first message was written; null where no time is recorded.")
+    began_at: datetime | None = Field(description="Time of its first message; null where no time is recorded.")
     seconds: float | None = Field(description="From its first message to its last one; null where no time is recorded.")
     created_at: datetime
     changed_at: datetime
@@ -190,7 +190,7 @@ class ProblemShape(Schema):
 
 class Problems(Schema):
     verdict: str = Field(description="Of the provider: accepted, rejected or unchecked; empty without one.")
-    total: int
+    total: int = Field(description="Structure problems; with a provider, what that provider finds.")
     problems: list[ProblemShape]
     next: str | None = Field(description="`from` of the next page; null on the last one.")
 

@@ -64,7 +64,7 @@ class OpenAIWriter:
 
             def look(asking: _Asking = asking, number: int = number, name: str = name) -> None:
                 if cancelled():
-                    raise WriterError("Cancelled before the summary was written.")
+                    raise WriterError("Cancelled before the summary was complete.")
                 progress((number + asking.done) / len(parts), f"{name}, {asking.stage}" if name else asking.stage)
 
             texts.append(self._written(asking, look, name))

@@ -121,4 +121,4 @@ def _write(
 
 
 def _cancelled(request: SummaryRequest) -> Written:
-    return Written(request, "cancelled", cause="Cancelled before the summary was written.")
+    return Written(request, "cancelled", cause="Cancelled before the summary was complete.")

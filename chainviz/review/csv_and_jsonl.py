@@ -22,8 +22,8 @@ from chainviz.web.formatting import csv_lines as csv
 from chainviz.web.query_params import small_number
 
 OF_CHAIN = ("chain", "title", "version", "path", "now", "place")
-"""`version` and `path` are those it was written on; `now` is its path in the newest version, and `place` says whether that is
-carried, outdated, removed or folded into a summary."""
+"""`version` and `path` name the node that its author commented on; `now` is its path in the newest version, and `place`
+says whether that is carried, outdated, removed or folded into a summary."""
 LABEL_FIELDS = (*OF_CHAIN, "kind", "label", "value", "who", "at")
 COMMENT_FIELDS = (*OF_CHAIN, "thread", "quote", "text", "state", "who", "at")
 Row = Mapping[str, object]

@@ -86,7 +86,7 @@ def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Recor
     linked = relinked(records, links) if links and is_lines else records
     if linked.damage and not is_lines:
         file.source.close()
-        raise Refused(f"{name}: {linked.damage[0]} Nothing was written.")
+        raise Refused(f"{name}: {linked.damage[0]} The file is unchanged.")
     if linked.damage != records.damage:
         file.source.close()
         file = _open(linked.content, name, format)

@@ -36,7 +36,7 @@ class Records:
 
 
 def whole_records(content: bytes) -> Records:
-    """A file that is no JSON Lines, or hardly any, comes back as it is."""
+    """Returns a file that is not JSON Lines, or hardly any of it, unchanged."""
     lines = list(enumerate(content.splitlines(keepends=True), 1))
     faulty = {number for number, line in lines if line.strip() and not _is_json(line)}
     if not faulty or len(faulty) * 2 > len(lines):

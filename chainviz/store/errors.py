@@ -8,7 +8,7 @@ from chainviz.store.models import Version
 
 
 class Conflict(Refused):
-    """Somebody else saved in the meantime. Nothing was written; the draft stays."""
+    """Somebody else saved in the meantime. No version was saved; the draft stays."""
 
     def __init__(self, base: Version, head: Version) -> None:
         super().__init__(

@@ -279,7 +279,7 @@ def replacement_of(chain: StoredChain, path: Path) -> Replacement | None:
 
 
 def _reported(steps: Sequence[Snapshot], message: StoredMessage) -> Replacement | None:
-    """Reads the rows of the report about a message: several, where the summary was written in several texts."""
+    """Reads the rows of the report about a message: several, where the summary consists of several texts."""
     step = steps[0]  # the report names nodes of its parent
     index = Places(pieces_of(step)).index(message.run, message.position)
     if index < 0:

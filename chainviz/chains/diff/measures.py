@@ -31,7 +31,7 @@ def measures_of(before: Snapshot, after: Snapshot) -> tuple[Measure, ...]:
         ("Bytes", before.size, after.size, "bytes"),
         ("Tokens (estimate)", estimated_tokens(before.size), estimated_tokens(after.size), "tokens"),
         ("Messages", before.messages, after.messages, "count"),
-        ("Problems", old.errors + old.warnings, new.errors + new.warnings, "count"),
+        ("Structure problems", old.errors + old.warnings, new.errors + new.warnings, "count"),
     ]
     return measures(rows)
 

@@ -52,12 +52,13 @@ class DiffView:
     empty_text: str = "Both sides hold the same messages, byte for byte of their content."
 
 
-def diff_view(compared: Compared, asked: Asked) -> DiffView:
+def diff_view(compared: Compared, asked: Asked, heading: str = "") -> DiffView:
+    """`heading`: what stands above all changes; by default their number."""
     changes = compared.diff.changes
     total = len(changes)
     base = {
         "total": total,
-        "heading": count_text(total, "change"),
+        "heading": heading or count_text(total, "change"),
         "legend": legend_of(compared),
         "layout": asked.layout,
         "note": " ".join(compared.diff.notes),

@@ -16,7 +16,7 @@ from chainviz.chains.models import Chain
 from chainviz.chains.render.drawings.minimap import minimap_svg
 from chainviz.chains.render.numbers import count_text, share_text
 from chainviz.chains.usage import UsageView, usage_view
-from chainviz.chains.verdicts import VerdictView, own_and_others, verdict_view
+from chainviz.chains.verdicts import VerdictView, own_and_others, structure_text, verdict_view
 from chainviz.core.chain.paths import Path
 from chainviz.core.formats import format_label, read_only
 from chainviz.core.operations import OPERATIONS
@@ -95,7 +95,7 @@ class ExplorerPage:
 
     @property
     def problems_text(self) -> str:
-        return count_text(self.problems, "problem")
+        return structure_text(self.problems)
 
 
 def explorer_page(subject: Subject, view: ViewState, found: Window | None = None, at: Path | None = None) -> ExplorerPage:

@@ -47,7 +47,7 @@ def _in_words(name: str, value: str) -> str:
         return f"{_LABELS.get(provider, provider)}: {rule}"
     if name == "label":
         return value.partition(":")[2]
-    return {"problems": "with problems", "errors": "with tool errors", "drafts": "with my open drafts"}.get(name, value)
+    return {"problems": "with structure problems", "errors": "with tool errors", "drafts": "with my open drafts"}.get(name, value)
 
 
 def rule_choices(rules: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -37,7 +37,7 @@ COLUMNS = (
     Column("duration", "Duration", ("duration",)),
     Column("time", "Recorded", ("began_at",)),
     Column("errors", "Errors", ("tool_errors",)),
-    Column("problems", "Problems", ("problems", "warnings"), False),
+    Column("problems", "Structure", ("problems", "warnings"), False),
     Column("verdicts", "Verdicts", ("rejections",), False),
     Column("version", "Version", ("version",)),
     Column("changed", "Changed", ("changed_at",), False),

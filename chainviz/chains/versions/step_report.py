@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.versions.badges import badge_of
-from chainviz.core.chain.paths import parse_path
+from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.formats import get_format
 from chainviz.core.operations import operation_named
 from chainviz.core.operations.contract import WARNING, Badge
@@ -69,12 +69,18 @@ def named(step: Snapshot) -> tuple[str, str]:
     if step.operation == "convert" and options.get("to", SAME) != SAME:
         label = f"Convert to {get_format(step.format).label}"
     changed = changed_rows(report)
-    return label, str(changed[0]["reason"]) if len(changed) == 1 else rows_text(step.operation, len(changed)) if changed else ""
+    return label, str(changed[0]["reason"]) if len(changed) == 1 else rows_text(step.operation, changed) if changed else ""
 
 
-def rows_text(operation: str, count: int) -> str:
-    """Repairs are counted in fixes, all other steps in the places that they changed; only a comparison counts changes."""
-    return count_text(count, "fix", "fixes") if operation == "repair" else count_text(count, "place")
+def rows_text(operation: str, rows: Sequence[ReportRow]) -> str:
+    """Repairs are counted in fixes, all other steps in the nodes that they changed, each once."""
+    if operation == "repair":
+        return count_text(len(rows), "fix", "fixes")
+    return count_text(len(nodes_of(rows)), "node")
+
+
+def nodes_of(rows: Iterable[ReportRow]) -> frozenset[Path]:
+    return frozenset(parse_path(str(row["path"])).node for row in rows)
 
 
 def changed_rows(report: Sequence[ReportRow]) -> list[ReportRow]:

@@ -285,7 +285,7 @@ OF_THE_FORM = frozenset(("member-missing", "field-type"))
 
 
 def _is_told(problem: Problem, known: Container[tuple[str, Path]], refused: Container[Path]) -> bool:
-    """Whether what the form says of a part is told by another rule, or has the cause for which it is refused already."""
+    """Whether another rule already reports the fault of this part, or its cause."""
     return (problem.rule, problem.path) in known or (problem.rule in OF_THE_FORM and problem.path in refused)
 
 

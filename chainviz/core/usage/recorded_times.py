@@ -1,4 +1,4 @@
-"""When a message was written: read from the times that transcripts record with it (formats.md section 2)."""
+"""Times of messages, as transcripts record them (formats.md section 2)."""
 
 from __future__ import annotations
 

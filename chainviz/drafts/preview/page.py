@@ -17,7 +17,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.problems import Problems, VerdictRow, problems_of, verdicts_of
-from chainviz.drafts.preview.steps import ChangeGroup, StepRow, change_groups, step_rows
+from chainviz.drafts.preview.steps import ChangeGroup, StepRow, change_groups, changed_nodes, step_rows
 from chainviz.drafts.stored_draft import snapshot_of, steps_of, stored_draft
 from chainviz.drafts.target import version_of
 from chainviz.store.content.chain import StoredChain
@@ -77,6 +77,8 @@ class DraftPage:
     diff: DiffView | None
     """None where the changes are shown in groups."""
     groups: tuple[ChangeGroup, ...]
+    nodes: str
+    """How many the steps changed, as the strip in the explorer says it."""
     steps: tuple[StepRow, ...]
     can_undo: bool
     can_redo: bool
@@ -116,6 +118,7 @@ def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
     steps = steps_of(draft)
     groups = () if one_by_one else change_groups(steps)
     compared = None if groups else compared_of(draft)
+    nodes = changed_nodes(step.snapshot for step in steps.all[: steps.cursor])
     explorer = reverse("drafts:explore_version", args=[draft.chain_id, draft.pk])
     return DraftPage(
         chain=draft.chain,
@@ -123,8 +126,9 @@ def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
         base_number=draft.base,
         head_number=draft.chain.version,
         measures=measures_of(before, after),
-        diff=diff_view(compared, asked) if compared else None,
+        diff=diff_view(compared, asked, nodes) if compared else None,
         groups=groups,
+        nodes=nodes,
         steps=tuple(step_rows(draft, before, steps)),
         can_undo=steps.can_undo,
         can_redo=steps.can_redo,

@@ -4,13 +4,13 @@ reports: nothing is compared for them."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.versions.badges import badge_of
-from chainviz.chains.versions.step_report import ReportRow, changed_rows, named, warnings_in
-from chainviz.core.chain.paths import Path, parse_path
+from chainviz.chains.versions.step_report import ReportRow, changed_rows, named, nodes_of, warnings_in
+from chainviz.core.chain.paths import Path
 from chainviz.core.operations.contract import Badge
 from chainviz.core.operations.repair import CHOICES
 from chainviz.drafts.models import Draft
@@ -56,10 +56,9 @@ class StepReading:
     name: str
     detail: str
     warnings: tuple[str, ...]
-    places: int
-    """How many it changed."""
+    changes: int
+    """Rows of its report; several may be in one node."""
     nodes: frozenset[Path]
-    """In which they are."""
     groups: tuple[ChangeGroup, ...]
 
 
@@ -73,9 +72,13 @@ def read_step(step: Snapshot) -> StepReading:
 def _reading(step: Snapshot) -> StepReading:
     report = unpack(step.report)
     rows = changed_rows(report)
-    nodes = frozenset(parse_path(str(row["path"])).node for row in rows)
     groups = tuple(_groups(badge_of(step.operation), rows))
-    return StepReading(*named(step), warnings_in(report), len(rows), nodes, groups)
+    return StepReading(*named(step), warnings_in(report), len(rows), nodes_of(rows), groups)
+
+
+def changed_nodes(steps: Iterable[Snapshot]) -> str:
+    """A node that several steps changed, or that was changed in several places, counts once."""
+    return f"{count_text(len(frozenset[Path]().union(*(read_step(each).nodes for each in steps))), 'node')} changed"
 
 
 def step_rows(draft: Draft, base: Snapshot, steps: Steps) -> Iterator[StepRow]:
@@ -92,7 +95,7 @@ def step_rows(draft: Draft, base: Snapshot, steps: Steps) -> Iterator[StepRow]:
 def change_groups(steps: Steps) -> tuple[ChangeGroup, ...]:
     """Returns the changes of all steps that count, in groups; () where they are few enough to be shown one by one."""
     readings = [read_step(step.snapshot) for step in steps.all[: steps.cursor]]
-    if sum(reading.places for reading in readings) <= MOST_ONE_BY_ONE:
+    if sum(reading.changes for reading in readings) <= MOST_ONE_BY_ONE:
         return ()
     return tuple(group for reading in readings for group in reading.groups)
 
@@ -103,6 +106,7 @@ def _groups(badge: Badge, rows: Sequence[ReportRow]) -> Iterator[ChangeGroup]:
         alike[row["action"], row.get("kind", "")].append(row)
     for (action, kind), found in alike.items():
         fix, _ = CHOICES.get(action, ("", ""))
-        text = f"{fix}: {count_text(len(found), 'place')}" if fix else f"{count_text(len(found), kind or 'change')} {badge.text.lower()}"
+        what = count_text(len(found), "fix", "fixes") if fix else count_text(len(found), kind or "change")
+        text = f"{fix}: {what}" if fix else f"{what} {badge.text.lower()}"
         before, after = (sum(row[name] for row in found) for name in ("bytes_before", "bytes_after"))
         yield ChangeGroup(badge, text, f"{byte_text(before)} → {byte_text(after)}" if before != after else "same size")

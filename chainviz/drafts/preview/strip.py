@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -10,10 +9,10 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from chainviz.chains.render.numbers import count_text
+from chainviz.chains.verdicts import structure_text
 from chainviz.chains.versions.step_report import changed_rows, named
-from chainviz.core.chain.paths import Path
 from chainviz.drafts.models import Draft
-from chainviz.drafts.preview.steps import StepRow, read_step, step_rows
+from chainviz.drafts.preview.steps import StepRow, changed_nodes, step_rows
 from chainviz.drafts.stored_draft import steps_of, stored_draft
 from chainviz.drafts.target import version_of
 from chainviz.store.content.codec import unpack
@@ -54,7 +53,7 @@ def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
         base_url=reverse("drafts:explore_version", args=[draft.chain_id, draft.pk]),
         rows=tuple(step_rows(draft, base, steps)),
         steps_text=count_text(steps.cursor, "step"),
-        nodes=count_text(_nodes(taken), "node"),
+        nodes=changed_nodes(taken),
         sizes=_sizes(base.size, now.size),
         problems=_problems(base, now),
         can_undo=steps.can_undo,
@@ -67,11 +66,6 @@ def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
     )
 
 
-def _nodes(steps: Sequence[Snapshot]) -> int:
-    """A node that several steps changed, or that was changed in several places, counts once."""
-    return len(frozenset[Path]().union(*(read_step(each).nodes for each in steps)))
-
-
 def _sizes(before: int, after: int) -> str:
     texts = dict.fromkeys((byte_text(before), byte_text(after)))
     return " → ".join(texts)
@@ -79,7 +73,8 @@ def _sizes(before: int, after: int) -> str:
 
 def _problems(before: Snapshot, after: Snapshot) -> str:
     found = [outline.errors + outline.warnings for outline in map(outline_of, (before, after))]
-    return f"{found[0]:,} → {count_text(found[1], 'problem')}" if found[0] != found[1] else count_text(found[1], "problem")
+    text = structure_text(found[1])
+    return f"{found[0]:,} → {text}" if found[0] not in (0, found[1]) and found[1] else text
 
 
 def strip_answer(request: HttpRequest, draft: Draft, said: str, path: str) -> HttpResponse:

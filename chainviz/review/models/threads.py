@@ -100,7 +100,7 @@ class CommentQuerySet(CheckedQuerySet["Comment"]):
         return self.filter(sent if user is None else sent | Q(author=user))
 
     def pending(self, user: User, chain: Chain) -> CommentQuerySet:
-        """What the person has written about the chain and not sent."""
+        """Comments of the person on this chain that are not sent yet."""
         return self.filter(author=user, thread__chain=chain, sent_at=None)
 
 

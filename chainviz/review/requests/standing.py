@@ -114,7 +114,7 @@ class Standing:
         own, _ = own_and_others(chain.verdicts, chain.format)
         said = [f"{short_name(provider)}: {verdict.text}" for provider, verdict in own.items()]
         is_met = not chain.problems and all(verdict.state == "accepted" for verdict in own.values())
-        text = count_text(chain.problems, "error") if chain.problems else "No errors" if is_met else "Not accepted"
+        text = count_text(chain.problems, "structure error") if chain.problems else "No errors" if is_met else "Not accepted"
         return Check("problems", is_met, text, ", ".join(said), is_asked=self.rules.no_problems)
 
     @property
@@ -136,7 +136,7 @@ class Standing:
 
     @property
     def badge(self) -> Badge | None:
-        """A few words for the header of the chain and its row in the library; None where no review was ever asked for."""
+        """A few words for the header of the chain and its row in the library; None without a request for review."""
         if self.sign_off is not None:
             return Badge("ok", "approve", "signed off")
         if self.request is None and not self.verdicts and not self.rules.locks_export:

@@ -26,7 +26,7 @@ class RulesForm(forms.ModelForm):  # type: ignore[type-arg]
         labels = {
             "approvals": "Approvals needed",
             "no_open_threads": "No open threads",
-            "no_problems": "No problems",
+            "no_problems": "No errors",
             "no_secrets": "No secrets",
             "locks_export": "Export only after sign-off",
             "external_writers": "Summaries by a language model",
@@ -34,7 +34,7 @@ class RulesForm(forms.ModelForm):  # type: ignore[type-arg]
         help_texts = {
             "approvals": "Of the version itself: a newer version makes approvals stale. Who saved a version cannot approve it.",
             "no_open_threads": "Outdated threads count as open until somebody resolves them.",
-            "no_problems": "The chain is well formed, and the API of its own format accepts it.",
+            "no_problems": "Its structure has no errors, and the API of its own format accepts it.",
             "no_secrets": "Every message was searched and nothing was found.",
             "locks_export": "Downloads, share links and the API refuse content of a version that is not signed off.",
             "external_writers": "Editors may have summaries written by the model of this installation. What is folded is sent to it.",

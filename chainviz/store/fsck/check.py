@@ -57,7 +57,7 @@ class Fsck:
             yield Finding("error", f"{name} has a parent that cannot be its parent.")
             return
         pieces = pieces_of(snapshot)
-        # what was written since the runs were looked at
+        # runs that were added after the list of runs was read
         for run in Run.objects.filter(pk__in={piece.run for piece in pieces} - self._runs.prefixes.keys()):
             yield from self._runs.run(run)
         owners = dict(Run.objects.filter(pk__in={p.run for p in pieces}).values_list("pk", "history"))

@@ -35,7 +35,7 @@ class Measure(NamedTuple):
     rules: Counts = {}
     """How many problems by rule; a rule of a provider is named `provider:rule`."""
     began: int = 0
-    """When its first message was written, and its last one, as core's Times."""
+    """Times of its first and its last message, as core's Times."""
     ended: int = 0
     thinking: int = 0
     """Messages with the first of core's marks (providers/section_rules.py); then those with the others, in their order."""

@@ -63,7 +63,7 @@ class Row(NamedTuple):
     marks: int = 0
     """Core's marks of its AI message (providers/section_rules.py) in the lowest bits, above them the part of the first call."""
     began: int = 0
-    """When its first message was written, and its last one, as core's Times."""
+    """Times of its first and its last message, as core's Times."""
     ended: int = 0
     cached: int = 0
     """Blocks with cache_control (core's cache_marks)."""

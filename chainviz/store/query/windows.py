@@ -84,7 +84,7 @@ class WindowRow:
     usage: Counts = field(default_factory=dict)
     """Recorded tokens by model."""
     times: Times = NO_TIMES
-    """When it was written, where that is recorded."""
+    """Its time, where one is recorded."""
     shapes: tuple[StoredShape, ...] = ()
     """Its first messages, without bodies."""
 

@@ -1,5 +1,5 @@
 """The search index: which chains have a word or phrase in their newest version. It finds chains and blocks of messages;
-whoever shows a hit reads the messages.
+the page that shows a hit reads the messages.
 
 It holds no text, only words, and is a cache: what is deleted or purged leaves it, and a job builds it again.
 

@@ -1,7 +1,7 @@
 """Texts as words. Case and accents do not count; `read_file` is two words; in Chinese, Japanese and Korean each letter is one.
 
 Arguments and results often hold JSON inside strings, where the word behind a line break reads `\\nword`. Escapes are read as
-what they mean; a path such as `C:\\new` is read as written as well.
+what they mean; a path such as `C:\\new` is also read literally.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ STEP_LEASE = timedelta(minutes=10)
 
 
 class BrokenOff(Refused):
-    """What was written is removed: the writer fell silent for too long (the computer slept, say), or values were purged."""
+    """The rows of this import are removed: the writer fell silent for too long (the computer slept, say), or values were purged."""
 
 
 @contextmanager

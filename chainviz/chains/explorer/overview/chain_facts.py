@@ -57,8 +57,6 @@ class ChainFacts:
     tokens: str
     messages: str
     pairs: str
-    problems: str
-    """Errors and warnings; "" for none."""
     growth: GrowthFacts | None
     tools: tuple[ToolFact, ...]
     tools_title: str
@@ -77,17 +75,11 @@ def chain_facts(subject: Subject) -> ChainFacts:
         token_text(subject.snapshot.size),
         f"{subject.snapshot.messages:,}",
         f"{total.pairs:,}",
-        _problems(subject),
         _growth(subject, usage.model),
         _tools(subject, tools),
         f"{count_text(len(tools), 'tool')} · {count_text(calls, 'call')}" if tools else "",
         f"{recorded:,} of {count_text(total.pairs, 'turn')}" if total.usage else "",
     )
-
-
-def _problems(subject: Subject) -> str:
-    counts = (count_text(subject.outline.errors, "error"), count_text(subject.outline.warnings, "warning"))
-    return ", ".join(words for words in counts if not words.startswith("0 "))
 
 
 def _tools(subject: Subject, tools: dict[str, list[int]]) -> tuple[ToolFact, ...]:

@@ -59,7 +59,7 @@ def summarized(chain: Chain, options: SummarizeOptions, ask: WriteSummaries, sou
         planned = plan(chain, options, texts)
     failures = [text for text in texts.values() if isinstance(text, Left)]
     if failures and len(failures) == len(texts) and options.preset != "pentagi":
-        raise Refused(f"No summary was written. {failures[0].reason}")
+        raise Refused(f"Every summary failed. {failures[0].reason}")
     return fold(planned, texts, source)
 
 

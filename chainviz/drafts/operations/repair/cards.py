@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from chainviz.chains.render.numbers import count_text
+from chainviz.chains.verdicts import structure_text
 from chainviz.core.chain.paths import Path
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 from chainviz.core.operations.repair.options import RepairOptions
@@ -75,10 +76,11 @@ def cards_of(fixes: Sequence[Fix], problems: int, kind: str, start: int, links: 
         of_kind = [fix for fix in fixes if fix.name == kind]
         window = of_kind[start : start + MOST_CARDS]
         left = len(of_kind) - start - len(window)
-        lead = f"{count_text(len(of_kind), 'place')} for “{CHOICES[kind][0].lower()}”; other fixes are skipped for now."
+        found = count_text(len(of_kind), "fix", "fixes")
+        lead = f"{found} of the kind “{CHOICES[kind][0].lower()}”. This preview leaves other kinds out."
         following = f"{query}&kind={kind}&from={start + MOST_CARDS}" if left > 0 else ""
         return Cards(
-            tuple(_card(fix, at) for fix in window), lead, next_href=following, next_text=count_text(left, "more place")
+            tuple(_card(fix, at) for fix in window), lead, next_href=following, next_text=count_text(left, "more fix", "more fixes")
         )
     if len(fixes) <= MOST_CARDS:
         return Cards(tuple(_card(fix, at) for fix in fixes), _lead(fixes, problems))
@@ -91,7 +93,7 @@ def _lead(fixes: Sequence[Fix], problems: int) -> str:
             "Every call has its result, every result its call, and the order of the messages is valid."
         )
     rest = sum(not fix.default for fix in fixes)
-    found = f"{count_text(problems, 'problem')}, {count_text(len(fixes), 'fix', 'fixes')}."
+    found = f"{structure_text(problems)}, {count_text(len(fixes), 'fix', 'fixes')}.".capitalize()
     lead = f"{found} Untick a fix to skip it, or choose another one."
     return f"{lead} {count_text(rest, 'fix', 'fixes')} {'is' if rest == 1 else 'are'} optional and not chosen." if rest else lead
 
@@ -138,8 +140,8 @@ def _kinds(fixes: Sequence[Fix], at: Callable[[Path], str], query: str) -> list[
         cards.append(
             Card(
                 key=name,
-                title=f"{CHOICES[name][0]} · {count_text(number, 'place')}",
-                problem=f"{first.problem} And so in {count_text(number - 1, 'other place')}."
+                title=f"{CHOICES[name][0]} · {count_text(number, 'fix', 'fixes')}",
+                problem=f"{first.problem} {number - 1:,} more like this."
                 if number > 1
                 else first.problem,
                 why=CHOICES[name][1],

@@ -82,7 +82,7 @@ class SectionRules:
 
     @cached_property
     def _of_chain(self) -> tuple[Problem, ...]:
-        """What only the whole request breaks: it is told of its first message."""
+        """Rules about the whole request; their problems name its first message."""
         listing = self._outline.listing
         marked = listing.total.cached + listing.beside
         if not (self._limiting and marked and self._rows):

@@ -90,7 +90,7 @@ def has_surrogates(message: Message) -> bool:
 
 
 def fix_surrogates(work: Worklist) -> None:
-    """Only on demand: a program may write them as U+FFFD by itself."""
+    """Only on demand: many programs write them as U+FFFD without being asked."""
     for place, message in work.read(has_surrogates):
         about = work.about[place]
         for i, part in enumerate(message.parts):

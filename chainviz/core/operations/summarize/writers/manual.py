@@ -24,5 +24,5 @@ class Manual:
     ) -> str:
         text = self.texts.get(request.key, "")
         if not text.strip():
-            raise WriterError("Nobody has written this summary yet.")
+            raise WriterError("This summary is still empty.")
         return text
