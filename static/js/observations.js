@@ -1,5 +1,4 @@
 /** Keys on the page of observations: from result to result, to the next error, to the call, to the search field. */
-import "./folds.js";
 import { onKey } from "./keys.js";
 
 const cards = () => [...document.querySelectorAll(".obs-cards > .tool-call")];

@@ -1,5 +1,4 @@
 /** A section's lines light up with its row in the list and back; keys to the messages around, and for strict mode. */
-import "./folds.js";
 import { onKey } from "./keys.js";
 
 function light(event, on) {

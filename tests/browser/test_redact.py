@@ -190,7 +190,7 @@ def test_a_redacted_result_comes_back_from_its_node(page: Any, address: str, liv
     page.get_by_role("button", name=re.compile("Bring this back.*Result of query_database")).click()
     page.wait_for_url(re.compile(r"/d/\d+/$"))
     expect(page.get_by_text("rows of 0").first).to_be_visible()
-    expect(page.get_by_text("1 change", exact=True)).to_be_visible()
+    expect(page.get_by_text("1 node changed", exact=True)).to_be_visible()
 
 
 def test_tools_beyond_the_first_are_found_by_name(page: Any, live_server: Any, chain: Chain) -> None:

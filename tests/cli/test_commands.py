@@ -93,7 +93,7 @@ def test_show_in_words_has_a_line_for_each_row(broken: Path, capsys: pytest.Capt
     out = capsys.readouterr().out
     assert "s1.p1  request-response" in out
     assert "Find é" in out
-    assert "1 problem\n" in out
+    assert "1 structure problem\n" in out
 
 
 def test_check_tells_by_its_exit_code(broken: Path, clean: Path, capsys: pytest.CaptureFixture[str]) -> None:

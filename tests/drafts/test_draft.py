@@ -46,7 +46,7 @@ def test_the_page_of_a_draft_shows_its_change(client: Client, chain: Chain) -> N
     shown = page(client, begin(client, chain))
     assert "from version 1, will become version 2" in shown
     assert "<del>clock</del>" in shown and "<ins>calendar</ins>" in shown
-    assert "1 change" in shown and "Text of 1.2" in shown
+    assert "1 node changed" in shown and "Text of 1.2" in shown
 
 
 def test_undo_and_redo_move_through_the_steps(client: Client, chain: Chain) -> None:
@@ -142,7 +142,7 @@ ODD = ["?from=99", "?until=0", "?change=7&text=9&row=99999", "?change=1", "?fold
 @pytest.mark.parametrize("query", ODD)
 def test_odd_addresses_are_no_errors(client: Client, chain: Chain, query: str) -> None:
     shown = page(client, begin(client, chain), query)
-    assert "1 change" in shown or "Change 1 of 1" in shown
+    assert "1 node changed" in shown or "Change 1 of 1" in shown
 
 
 @pytest.mark.parametrize("act", ["undo", "redo", "save", "discard", "restore", "rebase", "branch"])

@@ -83,7 +83,7 @@ def test_the_strip_counts_what_the_draft_changes(client: Client, chain: Chain) -
     page = client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/explore/").content.decode()
     strip = page[page.index("data-draft-strip") :]
     facts = strip[strip.index("strip-facts") :].partition("</p>")[0]
-    assert "1 step" in strip and "1 node changed" in facts and "2 → 1 problem" in facts, facts
+    assert "1 step" in strip and "1 node changed" in facts and "2 → 1 structure problem" in facts, facts
 
 
 def test_a_node_that_two_steps_changed_counts_once(client: Client, chain: Chain) -> None:
