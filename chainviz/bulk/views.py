@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from chainviz.accounts.audit.record import recorded_together
 from chainviz.accounts.middleware import forbidden
-from chainviz.accounts.models import member_of, person_of
+from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.bulk import services
 from chainviz.bulk.acts import act_named
@@ -75,7 +75,7 @@ def _asked(request: HttpRequest) -> ChainQuerySet:
     """The ticked chains, or all that fit the filter of the table."""
     own = Chain.objects.visible_to(member_of(request)).in_library()
     if "all" in request.POST:
-        return chains_asked_for(own, QueryDict(request.POST.get("filter", "")), person_of(request))
+        return chains_asked_for(own, QueryDict(request.POST.get("filter", "")), member_of(request))
     keys = [number for word in request.POST.getlist("chain") if (number := small_number(word)) is not None]
     return own.filter(pk__in=keys).order_by("-changed_at", "-pk")
 

@@ -28,6 +28,7 @@ urlpatterns = [
     path("parse/", parse.parse_text, name="parse"),
     path("columns/", library.columns, name="columns"),
     path("filters/", saved_filters.save, name="save_filter"),
+    path("filters/counts/", saved_filters.filter_counts, name="filter_counts"),
     path("filters/<int:filter_id>/", saved_filters.saved_filter, name="saved_filter"),
     path("samples/", library.samples, name="samples"),
     path("upload/", upload.upload, name="upload"),

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Query, Router
 
-from chainviz.accounts.models import member_of, person_of
+from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.api.json_objects import diff_object, problem_object
 from chainviz.chains.access import chain_for
@@ -69,7 +69,7 @@ def chains(request: HttpRequest, asked: Query[ChainQuery]) -> ChainList:
     if said := notices(wanted):
         raise Refused(" ".join(said))
     mine = Chain.objects.visible_to(member_of(request)).in_library()
-    found = fitting(mine, wanted, person_of(request)).order_by("-pk")
+    found = fitting(mine, wanted, member_of(request)).order_by("-pk")
     page, following = _page(found if asked.before is None else found.filter(pk__lt=asked.before), asked.limit)
     hits = hits_of(page, wanted.terms)
     return ChainList(

@@ -70,6 +70,7 @@ ROWS: dict[str, str] = {
     "chains:columns": "viewer",
     "chains:save_filter": "viewer",
     "chains:saved_filter": "viewer",
+    "chains:filter_counts": "viewer",
     "chains:secrets": "viewer editor",
     "chains:parse": "viewer",
     "chains:samples": "editor",

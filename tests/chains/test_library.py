@@ -80,9 +80,9 @@ def test_the_newest_chain_comes_first_and_columns_sort(three: Client) -> None:
 
 
 def test_a_heading_turns_the_order_round(three: Client) -> None:
-    page = three.get("/?order=-size").content.decode()
+    page = three.get("/?order=-cost").content.decode()
 
-    assert 'aria-sort="descending"><a href="?order=size"' in page
+    assert 'aria-sort="descending"><a href="?order=cost"' in page
     assert '<a href="?order=title"' in page
 
 

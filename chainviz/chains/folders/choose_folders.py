@@ -40,9 +40,14 @@ class Watched:
     @property
     def name(self) -> str:
         """How the page calls it."""
-        home = Path.home()
-        path = f"~/{self.path.relative_to(home)}" if self.path != home and self.path.is_relative_to(home) else str(self.path)
+        path = with_home(self.path)
         return f"{path}/{self.pattern}" if self.pattern else path
+
+
+def with_home(path: Path) -> str:
+    """A path as a shell of this person abbreviates it: `~/runs`."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path != home and path.is_relative_to(home) else str(path)
 
 
 def may_choose() -> bool:

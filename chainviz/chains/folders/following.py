@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +9,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from chainviz.chains.folders.choose_folders import may_choose
-from chainviz.chains.folders.listing import RUNNING
-from chainviz.chains.folders.scan import is_inside
+from chainviz.chains.folders.scan import is_inside, is_running
 from chainviz.chains.models import Chain, LocalFile
 from chainviz.chains.uploads.local_files import state_of
 
@@ -45,7 +43,7 @@ def following(chain: Chain, number: int) -> Following | None:
     except OSError:
         return None
     changed = (size, modified) != (file.size, file.modified)
-    return Following(chain, number, file, time.time() - modified / 1e9 < RUNNING, changed)
+    return Following(chain, number, file, is_running(modified), changed)
 
 
 def may_read(file: LocalFile) -> bool:

@@ -18,7 +18,7 @@ from django.http import QueryDict
 from chainviz.accounts.models import Membership
 from chainviz.chains.folders.choose_folders import Watched
 from chainviz.chains.folders.glance import Glance, glance
-from chainviz.chains.folders.scan import FoundFile, Scan, scan
+from chainviz.chains.folders.scan import FoundFile, Scan, is_running, scan
 from chainviz.chains.models import Chain
 from chainviz.core.formats import format_label
 from chainviz.web.query_params import typed_words
@@ -26,8 +26,6 @@ from chainviz.web.query_params import typed_words
 ROWS = 100
 GLANCES = 0.3
 """Seconds that one request looks into files that nobody looked into before."""
-RUNNING = 60.0
-"""Seconds since a file's last change during which its session counts as running."""
 MOST_FOLDERS = 60
 """That can be chosen from."""
 
@@ -89,7 +87,7 @@ class Row:
 
     @property
     def is_running(self) -> bool:
-        return not self.file.sentence and time.time() - self.file.modified / 1e9 < RUNNING
+        return not self.file.sentence and is_running(self.file.modified)
 
     @property
     def is_openable(self) -> bool:

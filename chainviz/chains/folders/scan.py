@@ -25,6 +25,8 @@ SECONDS = 2.0
 REST = 20
 """… or so many times as long as it took."""
 HELD = 32
+RUNNING = 60.0
+"""Seconds since a file's last change during which its session counts as running."""
 SUFFIXES = frozenset((
     ".json", ".jsonl", ".ndjson", ".eval", ".traj", ".txt", ".log", ".md", ".yaml", ".yml", ".csv", ".tsv", ".har", ".out",
 ))  # fmt: skip
@@ -153,6 +155,11 @@ def lists(folder: Watched, path: str) -> bool:
     """Whether a file of this path belongs to the folder."""
     root = f"{str(folder.path).rstrip('/')}/"
     return path.startswith(root) and _fits(folder.pattern, path.removeprefix(root))
+
+
+def is_running(modified: int) -> bool:
+    """`modified`: time of a file's last change in nanoseconds."""
+    return time.time() - modified / 1e9 < RUNNING
 
 
 def is_inside(path: Path, folder: Path) -> bool:

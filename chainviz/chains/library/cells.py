@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
+from chainviz.chains.folders.scan import is_running
 from chainviz.chains.library.search.hits import ChainHits
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
@@ -43,12 +45,14 @@ class Row:
     duration: str
     verdicts: tuple[tuple[str, VerdictView], ...]
     """Each with the name of its provider; "" for what all of them say."""
+    is_running: bool = False
+    """The file that it came from has just changed."""
     hits: ChainHits | None = None
     """Where it was found by its content."""
 
 
-def row_of(chain: Chain, largest: int, hits: ChainHits | None = None) -> Row:
-    """`largest`: size of the largest chain shown."""
+def row_of(chain: Chain, largest: int, path: str = "", hits: ChainHits | None = None) -> Row:
+    """`largest`: size of the largest chain shown; `path`: of the file that it came from."""
     # Sizes differ by factors of thousands: a straight scale would show one bar and many dots.
     share = math.log1p(chain.size / 1000) / math.log1p(largest / 1000) * 100 if largest else 0
     names = [marks(one_line(name, 40)) or "(no name)" for name, _ in chain.tools]
@@ -64,8 +68,16 @@ def row_of(chain: Chain, largest: int, hits: ChainHits | None = None) -> Row:
         cost="" if chain.cost is None else cost_text(chain.cost),
         duration=duration_text(chain.duration / 1000) if chain.duration else "",
         verdicts=_verdicts(chain),
+        is_running=bool(path) and _is_running(Path(path)),
         hits=hits,
     )
+
+
+def _is_running(path: Path) -> bool:
+    try:
+        return is_running(path.stat().st_mtime_ns)
+    except OSError:
+        return False
 
 
 def _tokens(chain: Chain) -> Tokens:

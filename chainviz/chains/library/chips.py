@@ -13,7 +13,7 @@ STATES = {"rejected": "rejects it", "accepted": "accepts it", "unchecked": "not 
 NAMES = {
     "q": "text", "problems": "only", "errors": "only", "drafts": "only", "format": "format", "label": "label", "tool": "tool",
     "model": "model", "problem": "problem", "verdict": "verdict", "larger": "at least", "smaller": "at most", "since": "changed since",
-    "until": "changed until",
+    "until": "changed until", "folder": "folder",
 }  # fmt: skip
 
 

@@ -45,7 +45,7 @@ COLUMNS = (
 BY_NAME = {column.name: column for column in COLUMNS}
 ALWAYS = ("title",)
 FIRST_SHOWN = (
-    "title", "tools", "model", "size", "tokens", "cost", "duration", "problems", "verdicts", "changed",
+    "title", "tools", "model", "tokens", "cost", "duration", "problems", "verdicts", "version", "changed",
 )  # fmt: skip
 """What a person sees who never chose."""
 

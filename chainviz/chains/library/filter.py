@@ -46,6 +46,8 @@ class Filter:
     since: str = ""
     """A day on which it was changed last, as in 2026-10-01."""
     until: str = ""
+    folder: str = ""
+    """Of this machine, as `~/runs/app`: chains whose files lie in it."""
     order: str = DEFAULT_ORDER
 
     @property

@@ -6,7 +6,8 @@ import json
 
 from django.db.models import Q
 
-from chainviz.accounts.models import User
+from chainviz.accounts.models import Membership, User
+from chainviz.chains.folders.chain_folders import in_folder
 from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
 from chainviz.chains.library.search.search_text import Term
 from chainviz.chains.models import ChainQuerySet
@@ -18,11 +19,13 @@ from chainviz.store.search.lookup import histories_with
 from chainviz.web.query_params import small_number
 
 
-def fitting(chains: ChainQuerySet, wanted: Filter, person: User) -> ChainQuerySet:
-    """`person`: whose drafts are meant."""
+def fitting(chains: ChainQuerySet, wanted: Filter, member: Membership) -> ChainQuerySet:
+    """`member`: whose drafts are meant, and who may see folders or not."""
     chains = _with_facts(chains, wanted)
     if wanted.only_drafts:
-        chains = with_open_draft(chains, person)
+        chains = with_open_draft(chains, member.user)
+    if wanted.folder:
+        chains = chains.filter(in_folder(wanted.folder, member))
     if wanted.label:
         chains = _labelled(chains, wanted.label)
     if wanted.verdict:

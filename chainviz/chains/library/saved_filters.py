@@ -1,7 +1,8 @@
-"""Filters that a person keeps under a name."""
+"""Filters that a person keeps under a name, and how many chains fit each: that is asked for when the page is shown."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,17 +12,21 @@ from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chainviz.accounts.models import Membership, Team, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.library.filter import read_filter
-from chainviz.chains.models import SavedFilter
+from chainviz.chains.library.fitting import fitting
+from chainviz.chains.models import Chain, SavedFilter
 from chainviz.jobs.lease import storable
+from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
 LONGEST_NAME = 60
 MOST = 50
+AT_ONCE = 0.2
+"""Seconds that one request counts chains for; the next one goes on behind its last filter."""
 
 
 def filters_of(member: Membership) -> list[SavedFilter]:
@@ -83,6 +88,23 @@ def saved_filter(request: HttpRequest, filter_id: int) -> HttpResponse:
     except IntegrityError:
         return _page(request, kept, typed, "You have another filter of this name.")
     return see_other(f"{reverse('chains:library')}?{kept.query}")
+
+
+@requires("read")
+@require_safe
+def filter_counts(request: HttpRequest) -> HttpResponse:
+    """`skip`: how many of the person's filters are counted already."""
+    member, until = member_of(request), time.monotonic() + AT_ONCE
+    skip = small_number(request.GET.get("skip", "")) or 0
+    waiting = filters_of(member)[skip:]
+    chains = Chain.objects.visible_to(member).in_library()
+    counts: list[tuple[int, int]] = []
+    for kept in waiting:
+        counts.append((kept.pk, fitting(chains, read_filter(QueryDict(kept.query)), member).count()))
+        if time.monotonic() > until:
+            break
+    rest = skip + len(counts) if len(counts) < len(waiting) else 0
+    return render(request, "chains/library/_filter_counts.html", {"counts": counts, "rest": rest})
 
 
 def _page(request: HttpRequest, kept: SavedFilter, typed: str | None = None, error: str = "") -> HttpResponse:

@@ -13,11 +13,13 @@ from django.views.decorators.http import require_POST, require_safe
 from chainviz.accounts.audit.record import not_recorded
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
+from chainviz.chains.folders.chain_folders import ChainFolders, chain_folders
 from chainviz.chains.library.chips import chips, rule_choices, verdict_choices
 from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns
 from chainviz.chains.library.filter import notices, read_filter
+from chainviz.chains.library.folder_groups import folded_of
 from chainviz.chains.library.just_added import just_added
-from chainviz.chains.library.listing import Listing, listing
+from chainviz.chains.library.listing import Listing, View, listing
 from chainviz.chains.library.search.index_job import not_indexed
 from chainviz.chains.library.search.pasted_error import suspects
 from chainviz.chains.library.side import side
@@ -60,9 +62,10 @@ def columns(request: HttpRequest) -> HttpResponse:
 
 def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     """Also the answer to an upload that failed: the page with the reason on it."""
-    kept = Chain.objects.visible_to(member_of(request)).in_library()
-    wanted = read_filter(request.GET)
-    shown = listing(kept, wanted, person_of(request), request.GET.get("page", 1))
+    member = member_of(request)
+    kept = Chain.objects.visible_to(member).in_library()
+    wanted, folders = read_filter(request.GET), chain_folders(member, kept)
+    shown = listing(kept, wanted, View(member, request.GET.get("page", 1), folders, folded_of(request)))
     total = kept.aggregate(bytes=Sum("size", default=0))
     context = {
         "listing": shown,
@@ -70,7 +73,7 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         "bytes": total["bytes"],
         "with_problems": kept.filter(Q(problems__gt=0) | Q(warnings__gt=0)).count(),
         "added": (added := just_added(request)),
-        "tray": tray_of(member_of(request), but=added.arrival if added else None),
+        "tray": tray_of(member, but=added.arrival if added else None),
         "undo": _just_binned(request),
         "is_fragment": wants_fragment(request),
         "chips": chips(wanted),
@@ -78,22 +81,23 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         "not_indexed": not_indexed(kept).count() if wanted.terms else 0,
         "filter_query": wanted.address().removeprefix("?"),
         "suspects": suspects(kept, request.GET.get("q", "").strip()),
-        **side(request, wanted),
+        **side(request, wanted, folders),
         **_addresses(shown),
-        **({} if wants_fragment(request) else _around_the_table(kept)),
+        **({} if wants_fragment(request) else _around_the_table(kept, folders)),
     }
     return page_or_fragment(
         request, "chains/library/library.html", "chains/library/_table.html", context, status=status
     )
 
 
-def _around_the_table(kept: ChainQuerySet) -> dict[str, Any]:
+def _around_the_table(kept: ChainQuerySet, folders: ChainFolders) -> dict[str, Any]:
     """What the whole page shows and the fragment of the table does not."""
     labels = {each.name: each.label for each in FORMATS}
     return {
         "all_formats": sorted(labels.items(), key=lambda item: item[1].lower()),
         "format_words": _first_labels(),
         "verdict_choices": verdict_choices(),
+        "project_choices": sorted(set(folders.projects.values())),
         **_values(kept),
     }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chainviz.store.search.lookup import SHORTEST_PREFIX, Phrase
 from chainviz.store.search.words import LONGEST_PHRASE, words
 
-FILTERS = ("tool", "model", "problem", "verdict", "format", "label", "since", "until")
+FILTERS = ("tool", "model", "problem", "verdict", "format", "label", "since", "until", "folder")
 MOST_TERMS = 12
 _TERM = re.compile(r'(?P<minus>-?)(?:(?P<name>[a-z]+):)?(?:"(?P<phrase>[^"]*)(?P<end>"?)|(?P<plain>\S+))')
 OPEN_QUOTE = "A quotation mark is not closed: everything behind it counts as one phrase."

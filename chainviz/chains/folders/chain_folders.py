@@ -1,0 +1,67 @@
+"""Which folder of this machine each chain came from, as far as a person sees folders."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from django.db.models import Q
+
+from chainviz.accounts.models import Membership
+from chainviz.chains.folders.choose_folders import Watched, watched, with_home
+from chainviz.chains.folders.scan import lists
+from chainviz.chains.models import ChainQuerySet
+
+MOST_PROJECTS = 12
+"""Named below a folder at the side."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainFolders:
+    listed: Sequence[Watched] = ()
+    paths: dict[int, str] = field(default_factory=dict)
+    """Of the file that a chain came from, by the chain's key."""
+    projects: dict[int, str] = field(default_factory=dict)
+    """The folder that a chain stands under: of what a listed folder holds, the first one on the way to the file."""
+
+    def counted(self) -> list[tuple[Watched, int, list[tuple[str, str, int]]]]:
+        """The folders that the person sees, each with its number of chains, and its projects with theirs: the whole name,
+        the name below the folder, and the number."""
+        return [(folder, *self._count(folder)) for folder in self.listed]
+
+    def _count(self, folder: Watched) -> tuple[int, list[tuple[str, str, int]]]:
+        own = [pk for pk, path in self.paths.items() if lists(folder, path)]
+        projects = Counter(self.projects[pk] for pk in own)
+        root = f"{with_home(folder.path)}/"
+        below = [(name, name.removeprefix(root), count) for name, count in projects.most_common() if name.startswith(root)]
+        return len(own), below[:MOST_PROJECTS]
+
+
+def chain_folders(member: Membership, chains: ChainQuerySet) -> ChainFolders:
+    listed = watched(member) if member.may("files") else []
+    if not listed:
+        return ChainFolders()
+    paths = dict(chains.exclude(local_file=None).values_list("pk", "local_file__path"))
+    # where one listed folder lies in another, a file stands in the inner one
+    inner_first = sorted(listed, key=lambda folder: len(str(folder.path)), reverse=True)
+    found = {pk: _project(inner_first, path) for pk, path in paths.items()}
+    return ChainFolders(listed, paths, {pk: project for pk, project in found.items() if project})
+
+
+def in_folder(name: str, member: Membership) -> Q:
+    """Chains whose files lie in a folder, at any depth; none for a person who does not see folders."""
+    try:
+        root = str(Path(name).expanduser())
+    except RuntimeError:  # the home of nobody
+        root = name
+    return Q(local_file__path__startswith=f"{root.rstrip('/')}/") if member.may("files") else Q(pk=None)
+
+
+def _project(folders: Sequence[Watched], path: str) -> str:
+    folder = next((each for each in folders if lists(each, path)), None)
+    if folder is None:
+        return ""
+    below = PurePath(path).relative_to(folder.path).parts
+    return with_home(folder.path / below[0] if len(below) > 1 else folder.path)

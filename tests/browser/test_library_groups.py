@@ -1,0 +1,76 @@
+"""Folders in the table of chains fold and stay folded, also without a script; saved filters get their counts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from chainviz.accounts.models import local_member
+from chainviz.chains.folders.choose_folders import watch
+from chainviz.chains.folders.opening import open_file
+from chainviz.chains.samples import load_samples
+from tests.browser.test_page import PHONE, WIDE, axe_violations_in_both_themes
+from tests.store.test_growth import session
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def root(tmp_path: Path, settings: Any, live_server: Any) -> Path:
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path / "data"})
+    root = tmp_path / "runs"
+    for name in ("app/one.jsonl", "app/two.jsonl", "docs/three.jsonl"):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(session(2, name))
+        os.utime(path, (1_790_000_000, 1_790_000_000))
+    watch(local_member(), str(root))
+    for name in ("app/one.jsonl", "app/two.jsonl", "docs/three.jsonl"):
+        open_file(local_member(), root / name)
+    load_samples()
+    return root
+
+
+def test_a_folded_folder_stays_folded(page: Any, live_server: Any, root: Path) -> None:
+    page.goto(live_server.url)
+    titles = page.locator(".chain-link:visible")
+    expect(titles).to_have_count(7)
+    page.locator("summary", has_text=f"{root}/app").press("Enter")
+    expect(titles).to_have_count(5)
+    page.reload()
+    expect(titles).to_have_count(5)
+    page.get_by_role("searchbox").fill("jsonl")
+    expect(page.locator("summary", has_text="2 chains · 2 match")).to_be_visible()
+    expect(titles).to_have_count(1)
+    page.get_by_role("link", name=f"Only {root}/app").click()
+    expect(titles).to_have_count(2)
+
+
+def test_without_a_script(plain_page: Any, live_server: Any, root: Path) -> None:
+    plain_page.goto(live_server.url)
+    plain_page.locator("summary", has_text=f"{root}/app").click()
+    expect(plain_page.locator(".chain-link:visible")).to_have_count(5)
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_groups_are_accessible_and_fit(page: Any, live_server: Any, root: Path, size: Any) -> None:
+    page.set_viewport_size(size)
+    page.goto(f"{live_server.url}/?q=jsonl")
+    expect(page.locator(".group-row")).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert axe_violations_in_both_themes(page) == []
+
+
+def test_counts_of_saved_filters_come_after_the_page_and_follow_an_upload(page: Any, live_server: Any, root: Path) -> None:
+    page.goto(f"{live_server.url}/?q=jacket")
+    page.get_by_label("Name of the filter").fill("Jackets")
+    page.get_by_role("button", name="Save filter").click()
+    count = page.locator(".lib-side a", has_text="Jackets").locator(".number")
+    expect(count).to_have_text("1")
+    page.get_by_role("searchbox").fill("harbour")
+    expect(page.locator(".lib-count")).to_contain_text("1 chain of")
+    expect(count).to_have_text("1")

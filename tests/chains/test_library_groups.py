@@ -1,0 +1,144 @@
+"""The table folder by folder, the filter of one folder, and how many chains fit a saved filter."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from chainviz.accounts.models import Team, local_member
+from chainviz.accounts.permissions import Role
+from chainviz.chains.folders.choose_folders import watch
+from chainviz.chains.folders.opening import open_file
+from chainviz.chains.library import listing, saved_filters
+from chainviz.chains.models import Chain, LocalFile
+from chainviz.chains.samples import load_samples
+from tests.accounts.conftest import team_mode  # noqa: F401
+from tests.accounts.people import client_of, make_member
+from tests.store.test_growth import session
+
+pytestmark = pytest.mark.django_db
+GROUP = re.compile(r'<tr role="row" class="group-row">.*?</tr>', re.DOTALL)
+LINK = re.compile(r'class="chain-link" href="[^"]*" title="([^"]*)"')
+HOUR_AGO = 1_790_000_000
+
+
+def groups(page: str) -> dict[str, tuple[str, list[str]]]:
+    """By name: what its heading says, and the titles under it."""
+    found = {}
+    for body in re.findall(r"(?s)<tbody.*?</tbody>", page):
+        if heading := GROUP.search(body):
+            name, *said = [text for text in re.split(r"\s*<[^>]*>\s*", heading[0]) if text.strip()]
+            found[name] = (" ".join(said), LINK.findall(body))
+    return found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Chains of two projects of a listed folder, and of a file beside them; older than the samples."""
+    places = ("app/one.jsonl", "app/two.jsonl", "app/agents/three.jsonl", "docs/four.jsonl", "five.jsonl")
+    for name in places:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(session(2, name))
+        os.utime(path, (HOUR_AGO, HOUR_AGO))
+    watch(local_member(), str(tmp_path))
+    for name in places:
+        open_file(local_member(), tmp_path / name)
+    return tmp_path
+
+
+def test_chains_stand_under_the_folder_they_came_from(client: Client, root: Path) -> None:
+    load_samples()
+    found = groups(client.get("/").content.decode())
+    assert {name: (said, len(titles)) for name, (said, titles) in found.items()} == {
+        "Other chains": ("4 chains", 4),
+        str(root): ("1 chain", 1),
+        f"{root}/docs": ("1 chain", 1),
+        f"{root}/app": ("3 chains", 3),
+    }
+    assert next(iter(found)) == "Other chains"  # where the chain that was changed last is
+
+
+def test_without_listed_folders_there_is_one_list(client: Client) -> None:
+    load_samples()
+    assert "group-row" not in client.get("/").content.decode()
+
+
+def test_another_order_is_one_list(client: Client, root: Path) -> None:
+    assert groups(client.get("/?order=changed").content.decode())
+    assert not groups(client.get("/?order=-cost").content.decode())
+
+
+def test_a_filter_says_how_many_of_a_folder_match(client: Client, root: Path) -> None:
+    load_samples()
+    Chain.objects.filter(local_file__path=str(root / "app/one.jsonl")).update(title="Tide tables")
+    found = groups(client.get("/?q=tide").content.decode())
+    assert found == {f"{root}/app": ("3 chains · 1 matches", ["Tide tables"])}
+
+
+def test_one_folder_is_a_filter(client: Client, root: Path) -> None:
+    load_samples()
+    for query in (f"folder={root}/app", f'q=folder:"{root}/app"'):
+        assert [(name, len(titles)) for name, (_, titles) in groups(client.get(f"/?{query}").content.decode()).items()] == [
+            (f"{root}/app", 3)
+        ]
+    assert "No chain fits" in client.get(f"/?folder={root}/ap").content.decode()
+    assert f'href="/?folder={str(root / "app").replace("/", "%2F")}"' in client.get("/").content.decode()
+
+
+def test_groups_go_on_on_the_next_page(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "ROWS", 3)
+    first, second = (groups(client.get(f"/?page={page}").content.decode()) for page in (1, 2))
+    assert {name: len(titles) for name, (_, titles) in first.items()} == {str(root): 1, f"{root}/docs": 1, f"{root}/app": 1}
+    assert first[f"{root}/app"][0] == "3 chains · 1 on this page"
+    assert {name: len(titles) for name, (_, titles) in second.items()} == {f"{root}/app": 2}
+
+
+def test_what_was_folded_comes_folded_except_where_it_is_asked_for(client: Client, root: Path) -> None:
+    key = re.search(rf'data-group="(\w+)" open><summary>(?:(?!</summary>).)*{re.escape(str(root))}/app<', client.get("/").content.decode())
+    assert key
+    client.cookies["library_folded"] = f"nonsense.{key[1]}"
+    assert client.get("/").content.decode().count(" open><summary>") == 2
+    assert f'data-group="{key[1]}">' in client.get("/").content.decode()
+    assert f'data-group="{key[1]}" open>' in client.get(f"/?folder={root}/app").content.decode()
+
+
+def test_a_running_session_is_marked(client: Client, root: Path) -> None:
+    assert ">running<" not in client.get("/").content.decode()
+    (root / "app/one.jsonl").touch()
+    page = client.get("/").content.decode()
+    assert groups(page)[f"{root}/app"][0].startswith("1 running")
+    assert page.count("running</span>") == 2
+
+
+def test_only_owners_see_or_filter_by_folders(team_mode: Team, tmp_path: Path, settings: object) -> None:  # noqa: F811
+    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"folders": str(tmp_path)})  # type: ignore[attr-defined]
+    owner = make_member(team_mode, "Lin", Role.OWNER)
+    load_samples(owner)
+    LocalFile.objects.create(chain=Chain.objects.first(), path=str(tmp_path / "app/run.jsonl"))
+    editor = client_of(make_member(team_mode, "Sam", Role.EDITOR))
+    assert groups(client_of(owner).get("/").content.decode()).keys() == {"Other chains", f"{tmp_path}/app"}
+    assert str(tmp_path) not in editor.get("/").content.decode()
+    assert "No chain fits" in editor.get(f"/?folder={tmp_path}/app").content.decode()
+
+
+def counts(client: Client, query: str = "") -> tuple[list[str], str]:
+    page = client.get(f"/filters/counts/{query}").content.decode()
+    rest = re.search(r'hx-get="[^"]*(\?skip=\d+)"', page)
+    return re.findall(r'-count" hx-swap-oob="true">([\d,]+)<', page), rest[1] if rest else ""
+
+
+def test_saved_filters_are_counted_after_the_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    load_samples()
+    for name, query in (("a", "problems=1"), ("b", "q=jacket"), ("c", "larger=1 GB")):
+        client.post("/filters/", {"name": name, "query": query})
+    assert 'hx-get="/filters/counts/"' in client.get("/").content.decode()
+    assert counts(client) == (["1", "1", "0"], "")
+    monkeypatch.setattr(saved_filters, "AT_ONCE", 0)
+    assert counts(client) == (["1"], "?skip=1")
+    assert counts(client, "?skip=1") == (["1"], "?skip=2")
+    assert counts(client, "?skip=2") == (["0"], "")
