@@ -94,7 +94,8 @@ class OutlineReader:
 
     def section(self, number: int) -> SectionPlace:
         if not 1 <= number <= self.listing.section_count:
-            raise PathError(f"s{number} is not in this chain: it has {self.listing.section_count} section{'' if self.listing.section_count == 1 else 's'}.")
+            count = self.listing.section_count
+            raise PathError(f"s{number} is not in this chain: it has {count} section{'' if count == 1 else 's'}.")
         return next(self.sections(number, number + 1))
 
     def sections(self, first: int, stop: int) -> Iterator[SectionPlace]:
