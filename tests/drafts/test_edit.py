@@ -35,6 +35,13 @@ def edit(client: Client, chain: Chain, path: str, query: str = "?v=1", **changed
     return Draft.objects.get()
 
 
+def test_a_selected_node_has_a_plain_link_to_its_form(client: Client, chain: Chain) -> None:
+    page = client.get(f"/c/{chain.pk}/v/1/at/s1.p2").content.decode()
+    links = page.partition('class="inspector-part cluster without-script"')[2].partition("</div>")[0]
+    assert f'href="/c/{chain.pk}/edit/s1.p2?v=1"' in links
+    assert "without-script" not in client.get(f"/c/{chain.pk}/v/1/").content.decode().partition("<aside")[2].partition("</aside>")[0]
+
+
 def test_looking_at_a_form_begins_no_draft(client: Client, chain: Chain) -> None:
     page = client.get(f"/c/{chain.pk}/edit/s1.p1?v=1").content.decode()
     assert fields_of(page)["s1-p1-m0-c1-text"] == ['{"path": "a.py"}']

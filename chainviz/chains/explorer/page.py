@@ -97,6 +97,14 @@ class ExplorerPage:
     def problems_text(self) -> str:
         return structure_text(self.problems)
 
+    @property
+    def plain_links(self) -> tuple[tuple[str, str, str], ...]:
+        """Address, icon and words of what a row's action bar does with the selected node, for a browser without scripts."""
+        if self.inspector is None:
+            return ()
+        found = ((self.edit_address, "edit", "Edit"), (self.comment_address, "comment", "Comment"))
+        return tuple((url.replace("PATH", str(self.inspector.path)), icon, words) for url, icon, words in found if url)
+
 
 def explorer_page(subject: Subject, view: ViewState, found: Window | None = None, at: Path | None = None) -> ExplorerPage:
     """`found`: the window somebody asked for; `at`: the node in its sight, which is open."""
