@@ -18,8 +18,11 @@ from chainviz.bulk.acts import act_named
 from chainviz.bulk.job import run_rows
 from chainviz.bulk.models import BulkRow, BulkRun
 from chainviz.chains.models import Chain
+from chainviz.core.operations.compact import CompactOptions
+from chainviz.core.operations.compact.strategy_json import print_strategy
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations import recipe
+from chainviz.drafts.operations.presets import save_preset
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext
@@ -31,7 +34,7 @@ from tests.drafts.pages import send_form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
-ALL = {"repair", "mask", "redact", "recipe", "export", "label", "bin"}
+ALL = {"repair", "mask", "redact", "compact", "recipe", "export", "label", "bin"}
 WHOLE = [human("Hello"), ai("Hi")]
 
 
@@ -57,6 +60,24 @@ def done(client: Client, run: BulkRun, **options: Any) -> dict[str, list[Any]]:
     run_waiting_jobs()
     rows = BulkRow.objects.filter(run=run).select_related("chain").order_by("pk")
     return {row.chain.file_name: [row.outcome, row.before, row.after] for row in rows}
+
+
+def test_one_saved_strategy_compacts_many_chains_with_one_report(client: Client) -> None:
+    talk = [human("Hello"), ai("Hi"), human("How are you?"), ai("Fine."), human("Bye"), ai("Bye.")]
+    chains = [make_chain([*talk, human(f"{n}?"), ai(f"{n}!")], f"{n}.json") for n in range(2)]
+    chains.append(make_chain(WHOLE, "c.json"))
+    options = CompactOptions(max_messages=4)
+    save_preset(local_owner(), "compact", "Last four", options)
+    run = begun(client, "compact", chains)
+    answer = send_form(client, f"/bulk/{run.pk}/", do="start")
+    assert answer.status_code == 422 and "Nothing says when to compact" in answer.content.decode()
+    assert "Last four" in answer.content.decode() and not BulkRun.objects.get(pk=run.pk).job_id
+    assert options.compactor is not None
+    found = done(client, run, strategy=print_strategy(options.compactor))
+    assert found == {"0.json": ["changed", 1, 2], "1.json": ["changed", 1, 2], "c.json": ["unchanged", 1, None]}
+    page = client.get(f"/bulk/{run.pk}/").content.decode()
+    assert "2 of 3 chains compacted, 1 unchanged" in page
+    assert done(client, begun(client, "compact", chains[:1]), max_messages=2) == {"0.json": ["changed", 2, 3]}
 
 
 def test_ticked_chains_are_repaired_as_new_versions_and_undone(client: Client, chains: list[Chain]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainviz.bulk.acts.bin import ToBin
 from chainviz.bulk.acts.change import Change
+from chainviz.bulk.acts.compact import CompactAll
 from chainviz.bulk.acts.contract import Act
 from chainviz.bulk.acts.export import ExportZip
 from chainviz.bulk.acts.label import SetLabel
@@ -14,6 +15,7 @@ ACTS: tuple[Act, ...] = (
     Change(get_operation("repair"), "repaired", "Nothing to repair."),
     Change(get_operation("mask"), "masked", "Nothing to mask was found."),
     Change(get_operation("redact"), "redacted", "Nothing to redact."),
+    CompactAll(),
     RunRecipe(),
     ExportZip(),
     SetLabel(),
