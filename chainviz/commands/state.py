@@ -122,7 +122,7 @@ def _content(name: str) -> bytes:
 
 
 def _lines(name: str, file: StateFile, salvaged: Salvaged | None) -> Iterator[str]:
-    state, found = file.found, "no problems" if file.problem is None else str(file.problem)
+    state, found = file.found, "valid" if file.problem is None else str(file.problem)
     yield f"{name}: {found}"
     for fault, result in file.checks:
         yield f"  {fault.value.replace('_', ' ')}: {result}"

@@ -109,6 +109,15 @@ def test_sections_fold(page: Any, live_server: Any, story: Chain) -> None:
     page.wait_for_selector("#s1-p1")
 
 
+def test_the_last_of_two_quick_clicks_on_a_section_counts(page: Any, live_server: Any, story: Chain) -> None:
+    open_chain(page, live_server, story)
+    page.evaluate("{ const line = document.querySelector('#s1 > .node-line'); line.click(); line.click(); }")
+    with page.expect_response(lambda answer: "/rows?" in answer.url):
+        page.evaluate("{ const line = document.querySelector('#s2 > .node-line'); line.click(); line.click(); line.click(); }")
+    page.wait_for_selector("#s2-p1", state="detached")
+    expect(page.locator("#s1-p1")).to_have_count(1)
+
+
 RUN = "[data-rows] > [data-run]"
 
 
@@ -116,14 +125,17 @@ def test_a_run_of_closed_pairs_is_one_row_until_somebody_goes_into_it(page: Any,
     chain = make_chain([*long_story(1, 199), ai("All is read."), *long_story(1, 3)])
     open_chain(page, live_server, chain)
     expect(page.locator(RUN)).to_contain_text("199 pairs")
+    expect(page.locator(RUN)).to_contain_text("read_file 199 · 398 messages")
     expect(page.locator("#s1-p200 .prose")).to_have_text("All is read.")
     page.locator("#s1-h-m0 .node-line").focus()
     for key in ("j", "j", "j"):
         page.keyboard.press(key)
     expect_current(page, "s1.p1")
-    page.keyboard.press("e")
-    page.wait_for_timeout(50)
-    expect(page.locator(".row-form")).to_have_count(0)  # a run is no node that could be edited
+    for key in ("e", "c", "y"):
+        page.evaluate("document.querySelector('[data-status]').replaceChildren()")
+        page.keyboard.press(key)
+        expect(page.locator("[data-status]")).to_contain_text("This row holds several pairs.")
+    expect(page.locator(".row-form, [data-composer-place] form")).to_have_count(0)
     page.keyboard.press("l")
     expect(page.locator("#s1-p2")).to_have_count(1)
     expect(page.locator(RUN)).to_have_count(0)
@@ -393,7 +405,7 @@ def test_everything_is_reached_without_javascript(plain_page: Any, live_server: 
     page.keyboard.press("Enter")
     page.locator("[data-hit]").first.click()
     expect(page.locator("#s1-p1")).to_be_visible()
-    page.get_by_role("link", name="1 problem", exact=False).first.click()
+    page.get_by_role("link", name="1 structure problem", exact=False).first.click()
     expect(page.locator("main")).to_contain_text("no result follows")
 
 

@@ -118,7 +118,7 @@ def test_from_a_transcript_to_a_mended_chain(person: Person) -> None:
     expect(page.locator("#s3-p1 .tool-call").first).to_be_visible()
     page.goto(person.home)
 
-    page.get_by_role("link", name="1 problem").first.click()
+    page.get_by_role("link", name="1 structure problem").first.click()
     if not person.scripts:
         person.follow("s4.p1")
     expect(page.locator("#s4-p1")).to_contain_text("This call was never answered")
@@ -129,7 +129,7 @@ def test_from_a_transcript_to_a_mended_chain(person: Person) -> None:
     expect(page.locator(".diff")).to_contain_text("exchange_items")
     expect(page.locator("#problems")).to_contain_text("1 → 0")
     person.save("answered the open call", 2)
-    expect(page.locator(".chain-head")).to_contain_text("no problems")
+    expect(page.locator(".chain-head")).to_contain_text("structure valid")
 
     person.begin_to_edit("s1.p1")
     page.get_by_role("textbox", name="Text", exact=True).first.fill(BETTER)

@@ -383,7 +383,7 @@ def test_the_change_shows_the_call_beside_its_result_and_a_move_once(client: Cli
     send(client, ("late.json", json.dumps(messages).encode()))
     address = f"/c/{Chain.objects.get().pk}/repair/?v=1"
     page = client.get(send_form(client, address).url).content.decode()
-    assert "XX" in page, "the pair that lost the result is not a change of its own"
+    assert "2 nodes changed" in page, "the pair that lost the result is not a change of its own"
     assert "The result moved here from 2.2, unchanged." in page and "2.2 · its result is in 2.1 now, unchanged" in page
     assert "booked at 17:30" not in page
     assert page.count("Call of book") == 2 and page.count("Call of check") == 2, "on both sides"

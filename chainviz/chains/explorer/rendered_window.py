@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.row_notes import NO_NOTES, RowNotes, row_notes
 from chainviz.chains.explorer.row_views import row_view, titled
+from chainviz.chains.explorer.run_tools import run_teasers
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.summarized_nodes import replaced_line
 from chainviz.chains.explorer.view_state import ViewState
@@ -228,9 +229,10 @@ def _large_pair(chain: StoredChain, path: Path, span: range, first: Sequence[Sto
 
 def titled_rows(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:
     humans = {row.path.section: row.first for row in reversed(rows) if row.kind == "header" and row.first and row.first.role == HUMAN}
+    teasers = run_teasers(chain, rows)
     shown = []
     for row in rows:
-        view = row_view(row)
+        view = replace(row_view(row), teaser=teasers[row.path]) if row.path in teasers and row.kind == "run" else row_view(row)
         if row.kind == "section":
             human = row.first if row.first and row.first.role == HUMAN else humans.get(row.path.section)
             view = titled(view, human or _human_of(chain, row))

@@ -294,7 +294,9 @@ document.addEventListener("click", async (event) => {
 
 // ---- keys ----
 const toggle = (open) => current.row && nodes.setOpen(current.row, open);
-const press = (action) => () => actions.isConnected && actions.querySelector(`[data-action=${action}]:not([hidden])`)?.click();
+/** A run stands for many pairs: what is done to one node is refused there, with the way to choose it. */
+const onNode = (act) => () => (current.row && isRun(current.row) ? announce("This row holds several pairs. Open it with → first, then choose one.") : act());
+const press = (action) => onNode(() => actions.isConnected && actions.querySelector(`[data-action=${action}]:not([hidden])`)?.click());
 onKey("j", () => current.step(1));
 onKey("k", () => current.step(-1));
 for (const key of ["l", "ArrowRight"]) onKey(key, () => toggle(true));
@@ -308,7 +310,7 @@ onKey("/", () => {
   requestAnimationFrame(() => find.input.focus());
 });
 onKey("e", press("edit"));
-onKey("c", () => composer.open());
+onKey("c", onNode(() => composer.open()));
 onKey("v", () => review.viewed());
 onKey("f", () => review.finish());
 if (get("[data-review-panel]")) {

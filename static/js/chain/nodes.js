@@ -17,8 +17,8 @@ export class Nodes {
     if (isOpen(row) === open) return;
     if (isRun(row)) return line(await this.rows.show(path))?.focus({ preventScroll: true });
     this.fold.set(path, open);
+    line(row).setAttribute("aria-expanded", open); // at once: a second click before the answer is for the new state
     if (isSection(row)) return this.rows.replace(`around=${path}`, path);
-    line(row).setAttribute("aria-expanded", open);
     if (!open) {
       row.querySelector(":scope > .node-body")?.remove();
       return this.rows.fill();
