@@ -12,6 +12,9 @@ from chainviz.chains.folders.choose_folders import may_choose
 from chainviz.chains.folders.scan import is_inside, is_running
 from chainviz.chains.models import Chain, LocalFile
 from chainviz.chains.uploads.local_files import state_of
+from chainviz.store.history.versions import head_of
+from chainviz.store.models import History
+from chainviz.store.transfer.growth import last_file_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,17 @@ class Following:
     def newer(self) -> str:
         """The address of a newer version."""
         return reverse("chains:chain", args=[self.chain.pk]) if 0 < self.number < self.chain.version else ""
+
+    @property
+    def newest(self) -> str:
+        """The address of the newest version."""
+        return reverse("chains:version", args=[self.chain.pk, self.chain.version])
+
+    @property
+    def is_grown(self) -> bool:
+        """The newest version is what the file holds, and nobody's edit."""
+        head, state = head_of(History.objects.get(pk=self.chain.history)), last_file_state(self.chain.history)
+        return state is not None and head.snapshot_id == state.pk
 
 
 def following(chain: Chain, number: int) -> Following | None:

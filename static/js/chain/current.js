@@ -63,6 +63,27 @@ export class Current {
     this.#follow(row);
   }
 
+  /** The node stands in a newer version of the chain: its actions and its address lead there. */
+  renew(focus) {
+    const { row } = this;
+    this.#address();
+    if (!row) return;
+    row.setAttribute("aria-current", "true");
+    this.#actions(row);
+    if (focus) row.querySelector(".node-line").focus({ preventScroll: true });
+    this.#inspectAgain();
+  }
+
+  /** What the inspector says of the node, such as its share; not while somebody is in it. */
+  async #inspectAgain() {
+    const box = this.inspector.parentElement;
+    if (box.contains(document.activeElement)) return;
+    const place = box.scrollTop;
+    delete this.inspector.dataset.path;
+    await this.inspect();
+    box.scrollTop = place;
+  }
+
   async step(by) {
     const row = this.row ?? (this.path ? await this.rows.show(this.path) : this.rows.visible()[0]);
     if (!row) return;

@@ -74,7 +74,10 @@ const OFFERS = { undo: { action: "undo", text: "Undo", key: "z" }, redo: { actio
 /** What the draft holds now, and what was just done to it. */
 async function showDraft(strip, offer = OFFERS.undo) {
   const { base, path, said } = strip.dataset;
-  if (base !== pane.dataset.base) home = base;
+  if (base !== pane.dataset.base) {
+    home = base;
+    earlier.clear();
+  }
   review.leave();
   await content.show(base, path);
   for (const old of rows.list.querySelectorAll("[data-edited]")) delete old.dataset.edited;
@@ -83,6 +86,20 @@ async function showDraft(strip, offer = OFFERS.undo) {
   const button = get(`[data-action=${offer.action}]:not(:disabled)`);
   announce(said, button && { ...offer, press: () => button.click() });
 }
+
+// ---- the file of the chain has grown ----
+const earlier = new Set(); // addresses of the versions that the page has shown
+const isBusy = () => get("[data-draft-strip]") || editor.form?.isConnected || get("[data-composer-place] form");
+document.addEventListener("chain:grew", async (event) => {
+  if (isBusy()) return; // the head says that there is a newer version
+  event.preventDefault();
+  const before = rows.messages;
+  earlier.add(base());
+  await content.grow(event.detail.base);
+  const count = rows.messages - before;
+  if (count > 0) announce(`${count.toLocaleString("en")} new message${count === 1 ? "" : "s"}.`);
+});
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (!form.matches("[data-draft-strip] form") || !form.querySelector("[data-action=undo], [data-action=redo]")) return;
@@ -217,7 +234,8 @@ rows.list.addEventListener("click", (event) => {
 // ---- Back and Forward follow the jumps inside the chain ----
 let home = location.pathname; // the address that the page was opened with may be that of the chain
 addEventListener("popstate", () => {
-  if (location.pathname !== home && !location.pathname.startsWith(base())) return location.reload(); // the version before the draft
+  const isOwn = [base(), ...earlier].some((each) => location.pathname.startsWith(each));
+  if (location.pathname !== home && !isOwn) return location.reload(); // the version before the draft
   const path = /\/at\/([^/]+)$/.exec(location.pathname)?.[1];
   if (path) current.go(path, { isBack: true, focus: false });
   else pane.scrollTop = 0;
