@@ -59,7 +59,8 @@ def test_no_sentence_uses_a_phrase_that_has_a_better_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence", ["6 problems can be mended.", "16 lie in the bin", "Found by itself", "arguments that are no JSON", "None came", "There are no problems"]
+    "sentence",
+    ["6 problems can be mended.", "16 lie in the bin", "Found by itself", "arguments that are no JSON", "None came", "no problems"],
 )
 def test_the_rule_finds_such_phrases(sentence: str) -> None:
     assert PATTERN.search(sentence)
