@@ -26,6 +26,7 @@ from chainviz.review.certificates.services import begin as begin_certificate
 from tests.browser.test_journey import TRANSCRIPT
 from tests.browser.test_page import PHONE, WIDE, axe_violations_in_both_themes
 from tests.chains.files import chat, lines, send, send_row
+from tests.chains.making import ai, human, make_chain
 from tests.drafts.pages import send_form
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -85,17 +86,23 @@ def test_every_page_is_accessible_and_fits(
 
 
 def keep_things(chain: Chain) -> tuple[str, ...]:
-    """A recipe, a word list, a bulk report and a certificate; returns their pages."""
+    """A recipe, a word list, two bulk reports, one of which waits for a purge, and a certificate; returns their pages."""
     by = local_member()
     words = save_list(WordList(team=by.team), ListValue("People", "Anna"), by=by, seen=0)
-    recipe = create("Vendor", (make_step("mask", {}),), by=by)
-    act = act_named("export")
-    assert act is not None
-    bulk = begin_bulk(act, Chain.objects.filter(pk=chain.pk), by=by)
-    run_job(start_bulk(bulk, act.Options()).pk)
+    recipe = create("Vendor", (make_step("mask", {}),), by=by, purges=True)
+    other = make_chain([human("Write to anna.meier@example.org."), ai("I will.")])
+    reports = []
+    for row, name, options in ((chain, "export", {}), (other, "recipe", {"recipe": f"{recipe.pk}.{recipe.edition}"})):
+        act = act_named(name)
+        assert act is not None
+        run = begin_bulk(act, Chain.objects.filter(pk=row.pk), by=by)
+        run_job(start_bulk(run, act.Options(**options)).pk)
+        reports.append(run.pk)
     certificate = begin_certificate(chain, 1, "Vendor", "", by=by).result["number"]
     pages = f"{recipe.pk}/", f"{recipe.pk}/steps/1/", "word-lists/new/", f"word-lists/{words.pk}/"
-    return "/recipes/", *(f"/recipes/{each}" for each in pages), "/bulk/", f"/bulk/{bulk.pk}/", f"/certificates/{certificate}/"
+    runs = "", f"{reports[0]}/", f"{reports[1]}/", f"{reports[1]}/purge/"
+    kept = [f"/recipes/{each}" for each in pages], [f"/bulk/{each}" for each in runs]
+    return "/recipes/", *kept[0], *kept[1], f"/certificates/{certificate}/"
 
 
 def addresses(chain: Chain) -> tuple[str, ...]:

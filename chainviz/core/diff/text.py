@@ -76,7 +76,7 @@ def _group(diff: ChainDiff, group: Group, most_lines: int) -> Iterator[str]:
     if group.kind == "moved":
         yield f"{SIGNS['moved']} {places} moved from {group.other}"
         return
-    yield f"{SIGNS[group.kind]} {places} {group.kind}, {grown:+,} bytes"
+    yield f"{SIGNS[group.kind]} {places} {group.kind}, {format(grown, '+,') if grown else 0} bytes"
     for message in diff.messages(group):
         if message.old is None and message.new is not None and message.new in diff.moved:
             yield f"    {message.role} message moved from {_row_of(diff, diff.moved[message.new])}"

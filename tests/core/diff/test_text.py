@@ -53,4 +53,4 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
 def test_an_empty_message_that_is_removed_is_said_to_be_empty() -> None:
     human = Message("human", (Text("find"),))
     found = lines([human, Message("ai", ()), human], [human, human])
-    assert [line.strip() for line in found[-4:-1]] == ["- s1.p1 removed, +0 bytes", "ai message removed", "empty"]
+    assert [line.strip() for line in found[-4:-1]] == ["- s1.p1 removed, 0 bytes", "ai message removed", "empty"]
