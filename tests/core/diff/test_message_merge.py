@@ -148,7 +148,8 @@ def test_changes_of_different_parts_are_all_kept(
         steps += [added(len(before), Text(text)) for text in more]
         steps += [removed(i) for i in reversed(range(len(before))) if after[i] is None]
         made.append(side(format, base, *steps))
-    if any(not each.parts for each in made) or any(each == base for each in made):
+    # a message without parts is an empty text in some formats; a part removed before an added one looks like a changed one
+    if not all(map(any, sides)) or base in made or (mine_adds and sides[0][-1] is None) or (theirs_add and sides[1][-1] is None):
         return
     expected = [own if own != old else other for old, own, other in zip(before, *sides, strict=True)]
     expected += ["mine"] * mine_adds + ["theirs"] * theirs_add
