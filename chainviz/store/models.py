@@ -288,6 +288,8 @@ class SearchBlock(models.Model):
     length = models.IntegerField()
     digest = models.BinaryField()
     """Of its words, keyed with the site's secret."""
+    is_first = models.BooleanField(default=False)
+    """Whether its words lie before those of other blocks (search/full_text_tables.py); on SQLite only."""
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.start}+{self.length}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from django.db.models import Q
 
@@ -30,14 +31,21 @@ def fitting(chains: ChainQuerySet, wanted: Filter, member: Membership) -> ChainQ
         chains = _labelled(chains, wanted.label)
     if wanted.verdict:
         chains = _judged(chains, wanted.verdict)
-    terms = wanted.terms
-    behind = set(unindexed().values_list("pk", flat=True)) if terms else set()
+    return _with_terms(chains, wanted.terms) if wanted.terms else chains
+
+
+def _with_terms(chains: ChainQuerySet, terms: Sequence[Term]) -> ChainQuerySet:
+    """Chains whose title or content has all of them, and none of those that are left out."""
+    indexed = [term for term in terms if term.is_indexed]
+    behind = set(unindexed().values_list("pk", flat=True))
+    by_content = dict(zip(indexed, histories_with([term.phrase for term in indexed]), strict=True))
+    fit = set(chains.values_list("history", flat=True))
     for term in terms:
-        found = _names(term)
-        if term.is_indexed:
-            found |= Q(history__in=histories_with(term.phrase) - behind)
-        chains = chains.exclude(found) if term.is_excluded else chains.filter(found)
-    return chains
+        found = by_content.get(term, set()) - behind
+        if not found >= fit:
+            found |= set(chains.filter(_names(term)).values_list("history", flat=True))
+        fit = fit - found if term.is_excluded else fit & found
+    return chains.filter(history__in=fit)
 
 
 def with_open_draft(chains: ChainQuerySet, person: User) -> ChainQuerySet:

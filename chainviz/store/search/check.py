@@ -60,7 +60,7 @@ def _has(history: int, key: int, word: str) -> bool:
     asked = full_text_tables.condition([word], is_prefix=False)
     statement = "SELECT 1 FROM store_searchblock WHERE id = %s AND words @@ %s::tsquery"
     if connection.vendor == "sqlite":
-        statement = f"SELECT 1 FROM {full_text_tables.table_of(history)} WHERE rowid = %s AND words MATCH %s"
+        statement = f"SELECT 1 FROM {full_text_tables.table_of(history)} WHERE rowid IN (%s, -{key}) AND words MATCH %s"
     with connection.cursor() as cursor:
         cursor.execute(statement, [key, asked])
         return cursor.fetchone() is not None

@@ -4,6 +4,8 @@ SQLite: contentless FTS5 tables, so that no text is stored twice. FTS5 keeps the
 segments, and its option against that needs SQLite 3.42. A table can be emptied at any time, though, so the words lie in
 SHARDS tables by chain: taking a chain out empties one of them, and a job fills it again with the other chains.
 The tokenizer `ascii` takes our words as they are: every letter beyond ASCII is part of a word.
+The first blocks of a chain lie under negative numbers, before all others: a frequent word is in one of them in nearly every
+chain, and then the thousands of others that have it are not gone through.
 
 PostgreSQL: a tsvector in the row of the block with a GIN index, made of our words without a dictionary.
 """
@@ -11,7 +13,7 @@ PostgreSQL: a tsvector in the row of the block with a GIN index, made of our wor
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db import connection
@@ -21,6 +23,10 @@ from chainviz.store.search.blocks import Block
 
 SHARDS = 32
 TABLES = [f"store_words_{shard}" for shard in range(SHARDS)]
+FIRST = 8
+"""Blocks of a chain that lie before those of others."""
+BLOCK = "JOIN store_searchblock b ON b.id = abs(f.rowid)"
+"""The block of a row `f` of SQLite. A row whose block was dropped has none."""
 
 
 def create(schema_editor: Any) -> None:
@@ -49,20 +55,25 @@ def table_of(history: int) -> str:
 def write(history: int, blocks: Sequence[Block]) -> None:
     """Writes blocks of a chain, with their words."""
     if connection.vendor == "sqlite":
-        rows = SearchBlock.objects.bulk_create(_row(history, block) for block in blocks)
-        values: list[tuple[Any, ...]] = [(row.pk, " ".join(block.words)) for row, block in zip(rows, blocks, strict=True)]
+        rows = SearchBlock.objects.bulk_create(_rows(history, blocks))
+        places = (-row.pk if row.is_first else row.pk for row in rows)
+        # FTS5 writes a segment whenever a number is lower than the one before
+        values: list[tuple[Any, ...]] = sorted(zip(places, (" ".join(block.words) for block in blocks), strict=True))
         statement = f"INSERT INTO {table_of(history)} (rowid, words) VALUES (%s, %s)"
     else:
         values = [(history, *block.piece, block.digest, _vector(block.words)) for block in blocks]
-        columns = "(history_id, run_id, start, length, digest, words)"
-        statement = f"INSERT INTO store_searchblock {columns} VALUES (%s, %s, %s, %s, %s, %s::tsvector)"
+        columns = "(history_id, run_id, start, length, digest, words, is_first)"
+        statement = f"INSERT INTO store_searchblock {columns} VALUES (%s, %s, %s, %s, %s, %s::tsvector, false)"
     with connection.cursor() as cursor:
         cursor.executemany(statement, values)
 
 
-def _row(history: int, block: Block) -> SearchBlock:
-    run, start, length = block.piece
-    return SearchBlock(history_id=history, run_id=run, start=start, length=length, digest=block.digest)
+def _rows(history: int, blocks: Sequence[Block]) -> Iterator[SearchBlock]:
+    held = SearchBlock.objects.filter(history=history)[:FIRST].count()
+    for number, block in enumerate(blocks, held):
+        run, start, length = block.piece
+        facts = {"digest": block.digest, "is_first": number < FIRST}
+        yield SearchBlock(history_id=history, run_id=run, start=start, length=length, **facts)
 
 
 def _vector(words: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +12,8 @@ from chainviz.store.content.pieces import Piece
 from chainviz.store.search import full_text_tables
 from chainviz.store.search.words import LONGEST_PHRASE, words
 
-SHORTEST_PREFIX = 3
+SHORTEST_PREFIX = 4
+"""Letters. FTS5 goes through all rows of all words that begin so: with fewer letters there are too many of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +33,66 @@ class FoundBlock(NamedTuple):
     piece: Piece
 
 
-def histories_with(phrase: Phrase) -> set[int]:
-    """Chains of all teams. One that is indexed for the first time may be missing until its index is complete."""
-    asked = full_text_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
+def histories_with(phrases: Sequence[Phrase]) -> list[set[int]]:
+    """Of each phrase the chains that have it, of all teams. One that is indexed for the first time may be missing until its
+    index is complete."""
+    if connection.vendor != "sqlite":
+        return [_with_one_block(phrase) for phrase in phrases]
+    other = "SELECT 1 FROM store_searchblock b WHERE b.history_id = s.history_id AND NOT b.is_first"
+    long = _histories(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({other})", []) if phrases else set()
+    return [_in_tables(phrase, long) for phrase in phrases]
+
+
+def _with_one_block(phrase: Phrase) -> set[int]:
+    """Chain by chain, so that the first block that has it ends the search of a chain."""
+    found = "SELECT 1 FROM store_searchblock b WHERE b.history_id = s.history_id AND b.words @@ %s::tsquery"
+    return _histories(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({found})", [_asked(phrase)])
+
+
+def _in_tables(phrase: Phrase, long: Set[int]) -> set[int]:
+    """`long`: the chains with blocks that are not among the first."""
+    if phrase.is_prefix:
+        # FTS5 gathers the rows of all words that begin so, whichever rows are asked for: once is enough
+        return _in_rows(phrase, "f.rowid IS NOT NULL")
+    found = _in_rows(phrase, "f.rowid < 0")
+    return found if long <= found else found | _in_rows(phrase, "f.rowid > 0")
+
+
+def _in_rows(phrase: Phrase, rows: str) -> set[int]:
+    each = f"SELECT b.history_id FROM {{0}} f CROSS {full_text_tables.BLOCK} WHERE f.words MATCH %s AND {rows}"
+    statement = " UNION ".join(each.format(table) for table in full_text_tables.TABLES)
+    return _histories(statement, [_asked(phrase)] * full_text_tables.SHARDS)
+
+
+def _histories(statement: str, values: Sequence[str]) -> set[int]:
     with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            each = "SELECT b.history_id FROM {0} f JOIN store_searchblock b ON b.id = f.rowid WHERE f.words MATCH %s"
-            statement = " UNION ".join(each.format(table) for table in full_text_tables.TABLES)
-            cursor.execute(statement, [asked] * full_text_tables.SHARDS)
-        else:
-            # chain by chain, so that the first block that has it ends the search of a chain
-            found = "SELECT 1 FROM store_searchblock b WHERE b.history_id = s.history_id AND b.words @@ %s::tsquery"
-            cursor.execute(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({found})", [asked])
+        cursor.execute(statement, values)
         return {history for (history,) in cursor.fetchall()}
+
+
+def _asked(phrase: Phrase) -> str:
+    return full_text_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
 
 
 def blocks_with(phrases: Iterable[Phrase], histories: Collection[int]) -> set[FoundBlock]:
     """Blocks of these chains that have all of them."""
-    found: set[FoundBlock] = set()
-    asked = full_text_tables.all_of(full_text_tables.condition(each.words, is_prefix=each.is_prefix) for each in phrases)
-    by_table: dict[str, list[int]] = {}
-    for history in histories:
-        by_table.setdefault(full_text_tables.table_of(history), []).append(history)
+    asked = full_text_tables.all_of(_asked(each) for each in phrases)
+    columns = "b.history_id, b.run_id, b.start, b.length"
+    rows: list[tuple[int, ...]] = []
     with connection.cursor() as cursor:
         if connection.vendor != "sqlite":
-            columns = "SELECT history_id, run_id, start, length FROM store_searchblock"
-            where = "WHERE words @@ %s::tsquery AND history_id = ANY(%s)"
-            cursor.execute(f"{columns} {where}", [asked, list(histories)])
-            return {FoundBlock(history, Piece(*piece)) for history, *piece in cursor.fetchall()}
-        for table, mine in by_table.items():
-            numbers = ",".join(map(str, mine))
-            cursor.execute(
-                f"SELECT b.history_id, b.run_id, b.start, b.length FROM {table} f"
-                f" CROSS JOIN store_searchblock b ON b.id = f.rowid WHERE f.words MATCH %s AND b.history_id IN ({numbers})",
-                [asked],
-            )
-            found.update(FoundBlock(history, Piece(*piece)) for history, *piece in cursor.fetchall())
-    return found
+            where = "b.words @@ %s::tsquery AND b.history_id = ANY(%s)"
+            cursor.execute(f"SELECT {columns} FROM store_searchblock b WHERE {where}", [asked, list(histories)])
+            rows = cursor.fetchall()
+        else:
+            for history in histories:
+                rows += cursor.execute(_of_chain(columns, history), [asked] * 2).fetchall()
+    return {FoundBlock(history, Piece(*piece)) for history, *piece in rows}
+
+
+def _of_chain(columns: str, history: int) -> str:
+    """Goes through the numbers of the chain's blocks only, of the thousands that its table has."""
+    lowest, highest = (f"(SELECT {which}(id) FROM store_searchblock WHERE history_id = {history})" for which in ("min", "max"))
+    chosen = f"SELECT {columns} FROM {full_text_tables.table_of(history)} f CROSS {full_text_tables.BLOCK}"
+    where = f"WHERE b.history_id = {history} AND f.words MATCH %s AND f.rowid BETWEEN"
+    return f"{chosen} {where} -{highest} AND -{lowest} UNION ALL {chosen} {where} {lowest} AND {highest}"

@@ -10,8 +10,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-RULES = 1
-"""Raise it when texts are cut into words in another way, or other texts are: all chains are indexed again."""
+RULES = 2
+"""Raise it when texts are cut into words in another way, other texts are, or the words lie elsewhere: all chains are
+indexed again."""
 LONGEST_WORD = 64
 """Longer words, as in base64, count by their beginning."""
 LONGEST_PHRASE = 16

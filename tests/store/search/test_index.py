@@ -52,7 +52,7 @@ def indexed(*texts: str) -> int:
 
 
 def found(text: str, *, is_prefix: bool = False) -> set[int]:
-    return histories_with(Phrase.of(text, is_prefix=is_prefix))
+    return histories_with([Phrase.of(text, is_prefix=is_prefix)])[0]
 
 
 def index_bytes() -> bytes:
@@ -88,7 +88,37 @@ def test_blocks_are_looked_up_by_word_once_and_not_by_block() -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {captured[0]['sql']}")
         plan = [detail for *_, detail in cursor.fetchall()]
-    assert plan[0].startswith("SCAN f ")
+    assert [step[:7] for step in plan if " f" in step] == ["SCAN f "] * 2
+    assert all(step.startswith("SEARCH") for step in plan if " b " in step)
+
+
+def test_words_are_found_in_first_and_in_other_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(full_text_tables, "FIRST", 2)
+    monkeypatch.setattr(blocks_module, "MOST_WORDS", 20)
+    first = grown(lines("often alpha", *(f"often {'x ' * 20}" for _ in range(4)), "often omega"))
+    short = indexed("often alpha")
+    assert first is not None and index_chain(first.history_id)
+    long = first.history_id
+    assert SearchBlock.objects.filter(history=long, is_first=False).exists() or connection.vendor != "sqlite"
+    assert found("often") == found("alpha") == {long, short}
+    assert found("omega") == found("ome", is_prefix=True) == {long}
+    assert len(blocks_with([Phrase.of("often")], [long])) == 6
+    second = grown(lines("often delta"), first)
+    assert second is not None and index_chain(long)
+    assert found("delta") == {long} and found("alpha") == {short} and found("omega") == set()
+    assert not list(fsck_search())
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL asks for one block of each chain")
+def test_other_blocks_are_gone_through_only_for_words_that_a_long_chain_may_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks_module, "MOST_WORDS", 20)
+    indexed(*(f"often {'x ' * 20}" for _ in range(full_text_tables.FIRST)), "seldom")
+    asked = {}
+    for word in ("often", "seldom"):
+        with CaptureQueriesContext(connection) as captured:
+            assert found(word)
+        asked[word] = [query["sql"] for query in captured if "MATCH" in query["sql"]]
+    assert [len(asked["often"]), len(asked["seldom"])] == [1, 2]
 
 
 def test_tool_calls_results_reasoning_and_names_are_found() -> None:
@@ -153,7 +183,7 @@ def test_it_finds_what_a_plain_search_finds(texts: list[str], asked: str) -> Non
     finally:
         blocks_module.MOST_WORDS = old
     plain = any(f" {' '.join(phrase.words)} " in f" {' '.join(text.split())} " for text in texts)
-    assert (number in histories_with(phrase)) == plain
+    assert (number in histories_with([phrase])[0]) == plain
 
 
 def test_purged_words_leave_the_index() -> None:
