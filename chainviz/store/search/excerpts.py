@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from chainviz.store.search.lookup import Phrase
@@ -40,21 +41,23 @@ def excerpt(text: str, pattern: re.Pattern[str]) -> Excerpt | None:
     for source in dict.fromkeys((meant(text), text)):
         for start in range(0, max(1, len(source)), AT_ONCE - OVERLAP):
             some = source[start : start + AT_ONCE]
-            if pattern.search(folded(some)):
-                return _around(source[max(0, start - BEFORE) : start + AT_ONCE + AFTER], pattern)
+            found = pattern.search(folded(some))
+            if found and found.group():
+                _, places = _with_places(some)
+                return _around(source, start + places[found.start()], start + places[found.end()], pattern)
             if start + AT_ONCE >= len(source):
                 break
     return None
 
 
-def _around(text: str, pattern: re.Pattern[str]) -> Excerpt | None:
-    plain, places = _with_places(text)
-    spans = [(places[found.start()], places[found.end()]) for found in pattern.finditer(plain) if found.group()]
-    if not spans:
-        return None
-    at, end = max(0, spans[0][0] - BEFORE), min(len(text), spans[0][1] + AFTER)
+def _around(text: str, begin: int, stop: int, pattern: re.Pattern[str]) -> Excerpt:
+    """`begin`, `stop`: of the first place."""
+    at, end = max(0, begin - BEFORE), min(len(text), stop + AFTER)
+    start = max(0, begin - 1)
+    plain, places = _with_places(text[start : stop + OVERLAP])
     pieces: list[tuple[str, bool]] = []
-    for begin, stop in spans:
+    for found in pattern.finditer(plain, bisect_left(places, begin - start)):
+        begin, stop = start + places[found.start()], start + places[found.end()]
         if stop > end:
             break
         pieces += [(text[at:begin], False), (text[begin:stop], True)]
@@ -62,11 +65,11 @@ def _around(text: str, pattern: re.Pattern[str]) -> Excerpt | None:
     return tuple(piece for piece in (*pieces, (text[at:end], False)) if piece[0])
 
 
-def _with_places(text: str) -> tuple[str, list[int]]:
+def _with_places(text: str) -> tuple[str, Sequence[int]]:
     """The folded text, and which letter of the text each of its letters comes from."""
     plain = folded(text)
     if len(plain) == len(text):
-        return plain, list(range(len(text) + 1))
-    letters = [folded(letter) for letter in text]
+        return plain, range(len(text) + 1)
+    letters = [letter.lower() if letter.isascii() else folded(letter) for letter in text]
     places = [place for place, letter in enumerate(letters) for _ in letter]
     return "".join(letters), [*places, len(text)]

@@ -25,6 +25,8 @@ _EACH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 """Scripts without spaces between words."""
 _ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}(?:\\+u[0-9a-fA-F]{4})*|[nrtbf])")
 _UNITS = re.compile(r"u([0-9a-fA-F]{4})")
+_RUNS = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]+")
+"""ASCII needs no tables, and most of a text with other letters is ASCII."""
 _WRITTEN = re.compile(r"\\([nrtbfu]\w+)")
 SPELLED = re.compile(rf"[^\W_{_EACH}]")
 """A letter of a word of several letters."""
@@ -34,6 +36,10 @@ WORD = re.compile(rf"[{_EACH}]|{SPELLED.pattern}+")
 def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
+    return "".join(run.lower() if run.isascii() else _without_accents(run) for run in _RUNS.findall(text))
+
+
+def _without_accents(text: str) -> str:
     letters = unicodedata.normalize("NFKD", text.casefold())
     # what is left of Hangul is its letters; they are put together again
     kept = "".join(letter for letter in letters if not unicodedata.combining(letter))

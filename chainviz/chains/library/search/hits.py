@@ -101,7 +101,7 @@ def _counted(histories: Collection[int], phrases: Sequence[Phrase]) -> dict[int,
 
 def _matched(chains: Sequence[Chain], phrases: Sequence[Phrase]) -> Iterator[Matched]:
     counts = _counted([chain.history for chain in chains], phrases)
-    states = SearchState.objects.filter(history__in=list(counts)).select_related("snapshot")
+    states = SearchState.objects.filter(history__in=list(counts)).select_related("snapshot__outline")
     snapshots = {state.history_id: state.snapshot for state in states}
     for chain in chains:
         if (snapshot := snapshots.get(chain.history)) is not None:
