@@ -75,6 +75,14 @@ def test_parts_that_both_added_are_mine_and_then_theirs(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
+def test_a_change_follows_its_part_where_the_other_side_moved_it(name: str) -> None:
+    format = get_format(name)
+    base = stored(format, Message(HUMAN, (Text("one"), Text("two"), Text("three"))))
+    mine, theirs = side(format, base, removed(0), added(2, Text("more"))), side(format, base, changed(1, "two, edited"))
+    assert texts(merge_messages(base, mine, theirs, format)) == ["two, edited", "three", "more"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_call_that_one_side_added_and_the_text_that_the_other_changed(name: str) -> None:
     format = get_format(name)
     base = stored(format, Message(AI, (Text("I look."),)))

@@ -1,5 +1,5 @@
-"""Three-way merge of one message: in its source where both sides kept its shape, else part by part, so that a part that one side
-added or removed and the text that the other changed are both kept."""
+"""Three-way merge of one message: in its source where both sides kept its parts in place, else part by part, so that a part
+that one side added or removed and the text that the other changed are both kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def merge_messages(base: Message, mine: Message, theirs: Message, format: Format
     """Returns the message with the changes of both sides and its source; None where they touch the same words or members."""
     if len({each.role for each in (base, mine, theirs)}) > 1:
         return None
-    found = _in_source(base, mine, theirs, format)
+    found = None
+    if all(_stays_in_place(base.parts, each.parts) for each in (mine, theirs)):
+        found = _in_source(base, mine, theirs, format)
     if found is None and format.writes:
         found = _by_parts(base, mine, theirs, mine, format) or _by_parts(base, mine, theirs, theirs, format)
     return found
@@ -39,6 +41,11 @@ def _in_source(base: Message, mine: Message, theirs: Message, format: Format) ->
     source = [_joined_unit(*unit, is_json=bool(format.blocks_at)) for unit in units]
     found = tuple(each for each in source if each is not None)
     return format.message(mine.role, found) if found and len(found) == len(source) else None
+
+
+def _stays_in_place(base: Sequence[Part], side: Sequence[Part]) -> bool:
+    """Whether every part is where it was: a list with one item less and one more looks like one whose items changed."""
+    return len(base) == len(side) and all(old == new for old, new in _kept(base, side).items())
 
 
 def _joined_unit(base: Fragment, mine: Fragment, theirs: Fragment, *, is_json: bool) -> Fragment | None:
