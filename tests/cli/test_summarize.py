@@ -68,7 +68,7 @@ def test_a_writer_that_cannot_write_leaves_the_chain_and_says_why(
 ) -> None:
     out = tmp_path / "never.json"
     assert main(["apply", "summarize", str(long), "--writer", "manual", "--json", "--out", str(out)]) == 1
-    assert "written" in json.loads(capsys.readouterr().out)["error"]
+    assert "still empty" in json.loads(capsys.readouterr().out)["error"]
     assert not out.exists()
 
 
