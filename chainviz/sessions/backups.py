@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from datetime import datetime
 from pathlib import Path
 
+from chainviz.core.documents import event_folder
+from chainviz.core.documents.event_folder import events_folder, events_of, line_of, number_of
+from chainviz.core.documents.links import uuid_of
 from chainviz.core.errors import DocumentError, Refused
-from chainviz.sessions.event_folder import events_folder, read, write
+from chainviz.sessions.records import value_of
 
 BACKUP = ".backup-"
 STAMP = "%Y%m%d-%H%M%S-%f"
@@ -17,7 +21,9 @@ _NAME = re.compile(r".+\.backup-[0-9]{8}-[0-9]{6}-[0-9]{6}")
 
 def content_of(session: Path) -> bytes:
     try:
-        return read(events_folder(session)) if session.is_dir() else session.read_bytes()
+        if session.is_dir():
+            return b"".join(line + b"\n" for line in event_folder.lines(events_folder(session)))
+        return session.read_bytes()
     except OSError as error:
         raise DocumentError(f"{session} cannot be opened: {error.strerror or error}.") from None
 
@@ -47,10 +53,26 @@ def _target(session: Path) -> Path:
 def _prepare(target: Path, new: bytes, part: Path) -> None:
     _remove(part)
     if target.is_dir():
-        write(target, new, part)
+        _write_events(target, new, part)
         return
     part.write_bytes(new)
     shutil.copystat(target, part)
+
+
+def _write_events(folder: Path, new: bytes, part: Path) -> None:
+    """Makes the folder `part`: what `folder` is with the events of `new`. Files of events that stay are copied."""
+    old = events_of(folder)
+    files = {line_of(path): path for path in old}
+    is_numbered_only = not old[0].name.startswith("event-")
+    shutil.copytree(folder, part, ignore=lambda _, names: filter(event_folder.NAME.fullmatch, names))
+    for number, line in enumerate(new.splitlines(), number_of(old[0])):
+        value = {"id": uuid_of(f"{number} {line!r}"), **value_of(line)}
+        target = part / (f"{number}.json" if is_numbered_only else f"event-{number:05d}-{value['id']}.json")
+        if line in files:
+            shutil.copy2(files[line], target)
+        else:
+            target.write_text(json.dumps(value))
+            shutil.copymode(old[0], target)
 
 
 def _exchange(target: Path, part: Path, backup: Path) -> None:

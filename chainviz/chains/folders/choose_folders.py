@@ -11,6 +11,7 @@ from django.conf import settings
 
 from chainviz.accounts.models import Membership
 from chainviz.chains.folders.models import Folder
+from chainviz.core.documents.event_folder import is_event_folder
 from chainviz.core.errors import DocumentError
 from chainviz.jobs.lease import storable
 
@@ -69,6 +70,8 @@ def watch(member: Membership, place: str) -> Watched:
     if not path.is_dir():
         what = "is a file, not a folder" if path.is_file() else "is no folder on this machine"
         raise DocumentError(f"{path} {what}.")
+    if is_event_folder(path):
+        path = path.parent
     if (named := str(path / pattern)) != storable(named):
         raise DocumentError(f"The name of {storable(named)} is not valid UTF-8; rename it.")
     row, _ = Folder.objects.get_or_create(team=member.team, path=str(path), pattern=pattern)

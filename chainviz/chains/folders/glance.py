@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -10,7 +9,9 @@ from itertools import islice
 from pathlib import Path
 
 from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.chains.uploads.local_files import state_of
 from chainviz.core.chain.messages import HUMAN, text_of
+from chainviz.core.documents import event_folder
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.unfinished_line import end_of_lines
 from chainviz.core.errors import ChainError
@@ -42,18 +43,18 @@ _lock = threading.Lock()
 def glance(path: Path, *, is_new: bool = True) -> Glance | None:
     """None where the file was not looked at before and may not be now (`is_new`)."""
     try:
-        state = path.stat()
+        inode, (size, modified) = path.stat().st_ino, state_of(path)
     except OSError:
         return Glance()
     # a file that only grows keeps its beginning
-    seen = (state.st_ino, min(state.st_size, HEAD), state.st_mtime_ns if state.st_size < HEAD else 0)
+    seen = (inode, min(size, HEAD), modified if size < HEAD else 0)
     with _lock:
         known = _glances.get(str(path))
     if known is not None and known[0] == seen:
         return known[1]
     if not is_new:
         return None
-    found = _look(path, state)
+    found = _look(path, size)
     with _lock:
         _glances[str(path)] = seen, found
         while len(_glances) > HELD:
@@ -61,15 +62,21 @@ def glance(path: Path, *, is_new: bool = True) -> Glance | None:
     return found
 
 
-def _look(path: Path, state: os.stat_result) -> Glance:
+def _look(path: Path, size: int) -> Glance:
     try:
-        with path.open("rb") as file:
-            head = file.read(HEAD)
-        with open_source(_whole_lines(head, is_all=len(head) >= state.st_size)) as source:
+        head = _head(path)
+        with open_source(_whole_lines(head, is_all=len(head) >= size)) as source:
             offer = offers_of(source, salvage=True)[0]
             return Glance(offer.formats[0].label, _begins(source, offer))
     except (ChainError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return Glance()
+
+
+def _head(path: Path) -> bytes:
+    if path.is_dir():
+        return b"\n".join(islice(event_folder.lines(path), LOOKED_AT))[:HEAD]
+    with path.open("rb") as file:
+        return file.read(HEAD)
 
 
 def _whole_lines(head: bytes, *, is_all: bool) -> bytes:

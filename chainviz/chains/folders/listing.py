@@ -67,7 +67,7 @@ class Row:
 
     @property
     def base(self) -> str:
-        return self.file.name.rpartition("/")[2]
+        return self.file.shown.rpartition("/")[2]
 
     @property
     def title(self) -> str:

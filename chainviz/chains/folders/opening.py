@@ -13,7 +13,7 @@ from django.utils import timezone
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Arrival, Chain, LocalFile
 from chainviz.chains.uploads import arrivals
-from chainviz.chains.uploads.local_files import chains_from, note_failure, take_file
+from chainviz.chains.uploads.local_files import chains_from, note_failure, state_of, take_file
 from chainviz.core.errors import DocumentError
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
@@ -54,10 +54,9 @@ def open_file(member: Membership, path: Path) -> Opened:
 def has_changed(file: LocalFile, path: Path) -> bool:
     """Since it was read."""
     try:
-        state = path.stat()
+        return state_of(path) != (file.size, file.modified)
     except OSError:
         return False
-    return (state.st_size, state.st_mtime_ns) != (file.size, file.modified)
 
 
 def read_grown(member: Membership, chains: Iterable[Chain]) -> None:
@@ -104,6 +103,6 @@ def read_job(context: JobContext, chain: int, team: int) -> None:
 
 def _is_big(path: Path) -> bool:
     try:
-        return path.stat().st_size > arrivals.BIG
+        return state_of(path)[0] > arrivals.BIG
     except OSError:
         return False

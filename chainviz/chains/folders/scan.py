@@ -17,6 +17,8 @@ from pathlib import Path, PurePosixPath
 from django.conf import settings
 
 from chainviz.chains.folders.choose_folders import Watched
+from chainviz.chains.uploads.local_files import state_of
+from chainviz.core.documents.event_folder import EVENTS, EXAMPLES, is_event_folder
 from chainviz.core.errors import DocumentError
 
 MOST_FILES, MOST_DEPTH = 20_000, 24
@@ -47,8 +49,13 @@ class FoundFile:
     """Why it cannot be opened."""
 
     @property
+    def shown(self) -> str:
+        """A folder of events stands for its conversation."""
+        return self.name.removesuffix(f"/{EVENTS}")
+
+    @property
     def folder(self) -> str:
-        return self.name.rpartition("/")[0]
+        return self.shown.rpartition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +130,18 @@ def _files(folder: Watched) -> Iterator[FoundFile]:
             name = f"{below}/{entry.name}" if below else entry.name
             if _is_hidden(entry.name):
                 continue
-            if entry.is_dir(follow_symlinks=False):
+            if _is_folder(entry):
                 if depth < deepest and Path(entry.path) != settings.CHAINVIZ.data:
                     waiting.append((name, depth + 1))
             elif entry.is_symlink() and entry.is_dir():
                 yield FoundFile(name, 0, 0, LINKED_FOLDER)
             elif _fits(folder.pattern, name):
                 yield _file(folder, entry, name)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether to look for files in it: a folder of events is listed like a file."""
+    return entry.is_dir(follow_symlinks=False) and not is_event_folder(Path(entry.path))
 
 
 def _file(folder: Watched, entry: os.DirEntry[str], name: str) -> FoundFile:
@@ -139,12 +151,12 @@ def _file(folder: Watched, entry: os.DirEntry[str], name: str) -> FoundFile:
     if entry.is_symlink() and not is_inside(Path(entry.path), folder.path):
         return FoundFile(name, 0, 0, LEADS_OUT)
     try:
-        state = entry.stat()
+        size, modified = state_of(Path(entry.path))
     except OSError as error:
         return FoundFile(name, 0, 0, f"It cannot be read: {error.strerror or error}.")
     if not os.access(entry.path, os.R_OK):
-        return FoundFile(name, state.st_size, state.st_mtime_ns, "It cannot be read: Permission denied.")
-    return FoundFile(name, state.st_size, state.st_mtime_ns)
+        return FoundFile(name, size, modified, "It cannot be read: Permission denied.")
+    return FoundFile(name, size, modified)
 
 
 def _is_hidden(part: str) -> bool:
@@ -170,6 +182,9 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 
 def _fits(pattern: str, name: str) -> bool:
+    """A folder of events fits where its events do."""
+    if PurePosixPath(name).name == EVENTS:
+        return any(_fits(pattern, f"{name}/{event}") for event in EXAMPLES)
     if not pattern:
         return PurePosixPath(name).suffix.lower() in SUFFIXES
     return _regex(pattern).fullmatch(name) is not None

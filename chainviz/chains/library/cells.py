@@ -10,6 +10,7 @@ from chainviz.chains.folders.scan import is_running
 from chainviz.chains.library.search.hits import ChainHits
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.chains.uploads.local_files import state_of
 from chainviz.chains.usage import by_model, cost_text
 from chainviz.chains.verdicts import VerdictView, own_and_others, short_name, verdict_view
 from chainviz.core.formats import format_label
@@ -75,7 +76,7 @@ def row_of(chain: Chain, largest: int, path: str = "", hits: ChainHits | None = 
 
 def _is_running(path: Path) -> bool:
     try:
-        return is_running(path.stat().st_mtime_ns)
+        return is_running(state_of(path)[1])
     except OSError:
         return False
 

@@ -16,7 +16,7 @@ from chainviz.chains.models import Arrival
 from chainviz.chains.uploads import staging, state_files
 from chainviz.chains.uploads.file_growth import Followed, Outcome
 from chainviz.chains.uploads.imports import import_offer, key_of, known_chain, raw_offer
-from chainviz.chains.uploads.local_files import note_reading, state_of
+from chainviz.chains.uploads.local_files import name_of, note_reading, state_of
 from chainviz.chains.uploads.offer_rows import rows_of, with_earlier_states
 from chainviz.chains.uploads.source_lines import excerpt
 from chainviz.core.documents.source import Source, open_source
@@ -61,7 +61,7 @@ def receive_local(member: Membership, path: Path) -> Arrival:
         waiting = staging.copy(path)
     except OSError as error:
         raise DocumentError(f"{path} cannot be opened: {error.strerror or error}.") from None
-    arrival = _new(member, path.name, size, waiting)
+    arrival = _new(member, name_of(path), size, waiting)
     take_in(arrival, {"as": "all", "path": str(path), "state": [size, modified]})
     return arrival
 

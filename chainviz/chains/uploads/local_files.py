@@ -7,6 +7,7 @@ A file is copied first: an agent may write it while it is read.
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,13 +24,14 @@ from chainviz.chains.uploads import staging
 from chainviz.chains.uploads.file_growth import Followed, Outcome, follow, remember
 from chainviz.chains.uploads.imports import import_offer, key_of, known_chain
 from chainviz.chains.uploads.offer_rows import folded
+from chainviz.core.documents.event_folder import events_of
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.jobs.lease import storable
 
 FileState = tuple[int, int]
-"""Size, and time of the last change in nanoseconds."""
+"""Size, and time of the last change in nanoseconds; of a folder of events, those of all its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def _followed(
             found.append(follow(member, source, offer, chain, over_edits=over_edits))
         else:
             is_new = known_chain(member, source, offer) is None
-            chain = import_offer(member, source, offer, file_name=path.name)
+            chain = import_offer(member, source, offer, file_name=name_of(path))
             found.append(Followed(chain, Outcome.ADDED if is_new else Outcome.SAME))
     if any(each.outcome is not Outcome.SAME for each in found):
         for offer, each in zip(offers, found, strict=True):
@@ -144,8 +146,14 @@ def note_failure(path: Path, sentence: str) -> None:
 
 def state_of(path: Path) -> FileState:
     """Raises OSError."""
-    state = path.stat()
-    return state.st_size, state.st_mtime_ns
+    own = path.stat()
+    found = [own] if not stat.S_ISDIR(own.st_mode) else [each.stat() for each in events_of(path)]
+    return sum(each.st_size for each in found), max((each.st_mtime_ns for each in found), default=own.st_mtime_ns)
+
+
+def name_of(path: Path) -> str:
+    """How a chain names the file that it came from: a folder of events after its conversation."""
+    return f"{path.parent.name}.jsonl" if path.is_dir() else path.name
 
 
 def _named(path: Path, error: DocumentError) -> DocumentError:

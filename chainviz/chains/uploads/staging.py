@@ -18,6 +18,7 @@ from typing import IO
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 
+from chainviz.core.documents import event_folder
 from chainviz.core.documents.unfinished_line import end_of_lines
 
 
@@ -40,17 +41,26 @@ def keep(upload: UploadedFile[bytes]) -> str:
 
 
 def copy(path: Path) -> str:
-    """Copies a file of this machine as it is now, without a line that is still being written. Raises OSError."""
+    """Copies a file, or folder of events, of this machine as it is now, without what is still being written. Raises OSError."""
     name = secrets.token_hex(16)
     target = folder() / name
     try:
-        shutil.copyfile(path, target)
+        if path.is_dir():
+            _copy_events(path, target)
+        else:
+            shutil.copyfile(path, target)
         with target.open("rb+") as file:
             file.truncate(end_of_lines(partial(_read, file), file.seek(0, 2)))
     except OSError:
         target.unlink(missing_ok=True)
         raise
     return name
+
+
+def _copy_events(path: Path, target: Path) -> None:
+    with target.open("wb") as file:
+        for number, line in enumerate(event_folder.lines(path)):
+            file.write(b"\n" + line if number else line)
 
 
 def _read(file: IO[bytes], start: int, end: int) -> bytes:

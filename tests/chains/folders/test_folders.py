@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -295,3 +296,57 @@ def test_in_team_mode_only_the_server_names_folders_and_only_owners_see_them(
     (root / "tide" / "one.jsonl").write_bytes(session(6))
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"folders": ""})
     assert owner.post(f"/c/{chain.pk}/follow/").status_code == 404 and Chain.objects.get().version == 1
+
+
+def event(number: int, source: str, say: str) -> str:
+    value = {"id": number, "timestamp": "2025-01-20T20:29:13", "source": source, "message": say, "action": "message"}
+    return json.dumps({**value, "args": {"content": say}})
+
+
+@pytest.fixture
+def conversation(root: Path) -> Path:
+    """As OpenHands keeps it: a file for each event."""
+    events = root / "hands" / "c0ffee" / "events"
+    events.mkdir(parents=True)
+    for number in range(12):
+        (events / f"{number}.json").write_text(event(number, "agent" if number % 2 else "user", f"Tide table {number}"))
+    return events
+
+
+def test_a_folder_of_events_is_one_entry_and_one_chain_that_grows(
+    client: Client, number: int, root: Path, conversation: Path
+) -> None:
+    name = "hands/c0ffee/events"
+    text = page(client, f"?folder={number}&in=hands")
+    assert names_in(text) == [name]
+    row = row_of(text, name)
+    assert "Tide table 0" in row and ">c0ffee<" in row and "OpenHands" in row
+    open_file(client, number, name)
+    chain = Chain.objects.get()
+    assert (chain.messages, chain.format, chain.file_name) == (12, "openhands", "c0ffee.jsonl")
+    marks = marks_in(page(client))
+    assert refreshed(client, number, *marks, marks=marks).headers["X-Changed"] == "0"
+
+    (conversation / "12.json").write_text(event(12, "user", "And tomorrow?"))
+    (conversation / "13.json").write_text(event(13, "agent", "High at noon")[:40])
+    text = refreshed(client, number, *marks, marks=marks).content.decode()
+    assert names_in(text) == [name] and "v2</a>" in text and "13 messages" in text
+    (conversation / "13.json").write_text(event(13, "agent", "High at noon"))
+    client.post(f"/c/{chain.pk}/follow/")
+    assert client.get(f"/c/{chain.pk}/").status_code == 200
+    chain = Chain.objects.get()
+    assert (chain.version, chain.messages) == (3, 14)
+
+
+def test_a_folder_of_events_is_listed_by_itself_and_by_a_pattern(root: Path, conversation: Path) -> None:
+    named = watch(local_member(), str(conversation))
+    assert named.path == conversation.parent and [each.name for each in scan.scan(named).files] == ["events"]
+    for pattern, count in {"hands/*/events/*.json": 1, "**/*.json": 2, "hands/*/events/*.txt": 0}.items():
+        assert len(scan.scan(watch(local_member(), f"{root}/{pattern}")).files) == count, pattern
+
+
+def test_an_event_that_links_elsewhere_is_not_read(client: Client, number: int, conversation: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.json").write_text(event(12, "user", "hunter2"))
+    (conversation / "12.json").symlink_to(tmp_path / "secret.json")
+    open_file(client, number, "hands/c0ffee/events")
+    assert Chain.objects.get().messages == 12
