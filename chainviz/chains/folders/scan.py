@@ -18,7 +18,7 @@ from django.conf import settings
 
 from chainviz.chains.folders.choose_folders import Watched
 from chainviz.chains.uploads.local_files import state_of
-from chainviz.core.documents.event_folder import EVENTS, EXAMPLES, is_event_folder
+from chainviz.core.documents.event_folder import BESIDE, EVENTS, EXAMPLES, is_event_folder
 from chainviz.core.errors import DocumentError
 
 MOST_FILES, MOST_DEPTH = 20_000, 24
@@ -122,7 +122,7 @@ def _files(folder: Watched) -> Iterator[FoundFile]:
     while waiting:
         below, depth = waiting.pop()
         try:
-            entries = sorted(os.scandir(folder.path / below), key=lambda entry: entry.name)
+            entries = _entries(folder.path / below)
         except OSError as error:
             yield FoundFile(f"{below}/", 0, 0, f"This folder cannot be read: {error.strerror or error}.")
             continue
@@ -137,6 +137,12 @@ def _files(folder: Watched) -> Iterator[FoundFile]:
                 yield FoundFile(name, 0, 0, LINKED_FOLDER)
             elif _fits(folder.pattern, name):
                 yield _file(folder, entry, name)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """By name, without what an agent keeps beside the events of a conversation. Raises OSError."""
+    left_out = BESIDE if is_event_folder(folder / EVENTS) else ()
+    return sorted((entry for entry in os.scandir(folder) if entry.name not in left_out), key=lambda entry: entry.name)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

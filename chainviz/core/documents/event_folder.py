@@ -13,7 +13,9 @@ from pathlib import Path
 from chainviz.core.errors import DocumentError
 
 EVENTS = "events"
-"""The folder in that of a conversation."""
+"""The folder in that of a conversation …"""
+BESIDE = frozenset(("base_state.json", "event_cache", "init.json", "llm_registry.json", "metadata.json"))
+"""… and what OpenHands keeps beside it: settings, and copies of events."""
 NAME = re.compile(r"(event-)?([0-9]+)(?:-.+)?\.json")
 EXAMPLES = ("event-00000-0.json", "0.json")
 

@@ -310,6 +310,9 @@ def conversation(root: Path) -> Path:
     events.mkdir(parents=True)
     for number in range(12):
         (events / f"{number}.json").write_text(event(number, "agent" if number % 2 else "user", f"Tide table {number}"))
+    (events.parent / "event_cache").mkdir()
+    for beside in ("metadata.json", "event_cache/0-25.json"):
+        (events.parent / beside).write_text("[]")
     return events
 
 
