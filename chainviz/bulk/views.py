@@ -137,7 +137,7 @@ def _page(request: HttpRequest, found: BulkRun, act: Act) -> HttpResponse:
 def _choices(request: HttpRequest, found: BulkRun, act: Act, form: OptionsForm[Any], status: int = 200) -> HttpResponse:
     first, advanced = groups_of(form, act.first)
     context = {"report": Report(found, act), "act": act, "form": form, "first": first, "advanced": advanced}
-    context["titles"] = list(found.rows.order_by("pk").values_list("chain__title", flat=True)[:12])
+    context["chains"] = [row.chain for row in found.rows.select_related("chain").order_by("pk")[:12]]
     return render(request, "bulk/choices.html", context, status=status)
 
 
