@@ -53,7 +53,8 @@ def whole_document(
         if other.envelope.region.start < one.envelope.region.end:
             raise Refused(f"{file.title(one)} and {file.title(other)} share one object; change one of them: --chain N.")
     regions = [(chain.envelope.region, [_document(file, chain, messages, rewrite)]) for chain, messages in ordered]
-    return written(whole_file(file.source.size, regions, file.source.read, rewrite), file.source.encoding)
+    chunks = whole_file(file.source.size, regions, file.source.read, rewrite)
+    return written(chunks, file.source.encoding, is_rewritten=rewrite is not None)
 
 
 def _document(file: ChainFile, chain: LoadedChain, messages: Sequence[Message], rewrite: Rewrite | None) -> bytes:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.documents.json.scan import to_bytes
 from chainviz.core.documents.units import LIST_STEP, CarriedSpan, Envelope, Read, Span
+from chainviz.core.documents.wrapped.unwrap import wrapping_of
 
 _STRING_END = re.compile(rb'(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
@@ -136,8 +137,10 @@ class _Writer:
         return CarriedSpan(unit.ordinal, unit.lead, start, len(self.shell))
 
     def compare(self, span: Span) -> None:
-        """Notes whether the text of a span would change; the writer of the file writes it."""
-        self._changed(self._read(span.start, span.end))
+        """Notes whether the text of a span would change; the writer of the file writes it. Where JSON was taken out of a
+        file, that is the text of the whole file."""
+        text = self._read(span.start, span.end)
+        self._changed(wrapping_of(text) or text)
 
     def _piece(self, start: int, end: int, *, is_inside: bool = False) -> None:
         """Writes a piece; one that begins inside a string keeps what it has of that."""

@@ -26,14 +26,17 @@ IsOf = Callable[[IO[bytes], IO[bytes]], bool]
 Pack = Callable[[IO[bytes], Iterable[tuple[str, Iterator[bytes]]]], None]
 
 
-def written(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+def written(chunks: Iterable[bytes], encoding: str, *, is_rewritten: bool = False) -> Iterator[bytes]:
     """UTF-8 chunks in the encoding of the upload they replace.
 
     What documents were taken out of comes back byte for byte while they are as they were; else an archive is packed again, and
-    JSON that was unwrapped is written alone.
+    JSON that was unwrapped is written alone. `is_rewritten`: something was taken out of the file, which may be in what the
+    JSON was unwrapped from.
     """
     if encoding == "utf-8":
         yield from chunks
+    elif encoding == WRAPPED and is_rewritten:
+        yield from _packed(chunks, lambda archive, text: False, write_documents)
     elif encoding in _PACKINGS:
         yield from _packed(chunks, *_PACKINGS[encoding])
     else:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import IO, Any
 
-from chainviz.core.documents.eval_archive import MARK
+from chainviz.core.documents.eval_archive import MAGIC, MARK
 from chainviz.core.documents.wrapped import shell
 from chainviz.core.documents.wrapped.python_repr import from_repr
 from chainviz.core.documents.wrapped.values import PRINTED, SearchEnded, inside, read_json, value_at, values_in
@@ -90,6 +90,15 @@ def read_wrapped(file: IO[bytes]) -> tuple[IO[bytes], Unwrapped] | None:
     text.write(b'],\n"members": [],\n')
     text.write(b'"sha256": "%s"}\n' % _digest(text, text.tell()).encode())
     return text, found
+
+
+def wrapping_of(beginning: bytes) -> bytes:
+    """The file that JSON was taken out of, from what is before its documents; b"" for the beginning of another text."""
+    content, _, names = beginning.removeprefix(MARK).partition(b'"')
+    if not beginning.startswith(MARK) or not names:
+        return b""
+    found = base64.b64decode(content)
+    return b"" if found.startswith(MAGIC) else found
 
 
 def is_as_read(archive: IO[bytes], text: IO[bytes]) -> bool:

@@ -154,3 +154,15 @@ def test_a_file_comes_back_as_it_came_whatever_is_looked_for_later(monkeypatch: 
     assert b"".join(written([changed], WRAPPED_JSON)).startswith(b'{"model"')
     monkeypatch.setattr(unwrap, "_KINDS", ())
     assert b"".join(written([text], WRAPPED_JSON)) == content
+
+
+def test_a_secret_beside_the_json_is_masked_with_what_it_stood_in() -> None:
+    """The key of a command's header lies in no JSON: the file comes back as it came only while nothing is taken out of it."""
+    key = "sk-" + "proj-Zx8Kq3LmN4pQ7rS9tU2vW5yA1bC6dE0fG8hJ3kL5mN7pQ9rS1tU4vW6xY8zA"
+    command = f"curl https://api.test/v1 -H 'Authorization: Bearer {key}' -d {shlex.quote(BODY)}\n".encode()
+    (chain,) = chainviz.load(command)
+    assert chain.to_bytes() == command
+    masked = chain.apply("mask")
+    assert len(masked.report) == 1 and json.loads(masked.chain.to_bytes()) == json.loads(BODY)
+    (chain,) = chainviz.load(command.replace(key.encode(), b"$KEY"))
+    assert chain.apply("mask").chain is chain
