@@ -21,6 +21,7 @@ KNOWN = (
     "~/.gemini/tmp",
     "~/.pi/agent/sessions",
     "~/.openclaw/agents",
+    "~/.openhands/conversations",
     "~/.openhands/sessions",
     "~/.local/share/opencode/storage",
     "~/.local/share/goose/sessions",
