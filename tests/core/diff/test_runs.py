@@ -42,6 +42,13 @@ def test_runs_are_told_from_states_of_one_chain() -> None:
     assert not are_runs(one, MemoryChain((Message("human", (Text("hi"),)),)))
 
 
+def test_runs_that_share_a_few_ids_are_runs() -> None:
+    assert are_runs(run("a", GREP, READ), run("a", READ, TEST)), "the same ids, of other tools"
+    assert are_runs(run("a", GREP, READ, TEST), run("a", GREP, TEST, READ))
+    assert not are_runs(run("a", GREP, READ, TEST), run("a", GREP, READ))
+    assert not are_runs(run("a", GREP, READ, TEST, GREP), run("a", GREP, READ, READ, READ))
+
+
 def test_equal_steps_are_equal_whatever_their_ids() -> None:
     assert kinds(run("a", GREP, READ), run("b", GREP, READ)) == [("same", "s1.h.m0", "s1.h.m0")]
 
