@@ -10,7 +10,7 @@ import pytest
 from chainviz.chains.models import Chain
 from tests.browser.test_every_page import addresses, chain  # noqa: F401
 from tests.browser.test_page import PHONE, WIDE
-from tests.chains.making import long_story, make_chain
+from tests.chains.making import ai, long_story, make_chain
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MOST = 0.02
@@ -26,13 +26,17 @@ PAGES = (
     "/c/{chain}/v/1/at/s20.p5", "/c/{chain}/v/1/at/s40.p1", "/c/{chain}/repair/",
     *(f"/c/{{chain}}/do/{name}/" for name in ("redact", "summarize", "mask", "convert", "compact")),
 )  # fmt: skip
+WHOLE = (
+    "/c/{chain}/v/1/observations", "/c/{chain}/v/1/parse/s1.p31", "/parse/", "/c/{chain}/v/1/bytes", "/c/{chain}/do/observations/",
+)  # fmt: skip
+"""Pages that come whole: scripts and choices may move what is on them."""
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_late_fragments_move_nothing(page: Any, live_server: Any, size: Any) -> None:
     """When a page of a long chain opens, and when somebody chooses something on it."""
-    story = make_chain(long_story(40, 30))
-    faults, late = moved(page, live_server.url, size, [address.format(chain=story.pk) for address in PAGES])
+    story = make_chain([*long_story(1, 30), ai("<answer>All is read.</answer>"), *long_story(40, 30)])
+    faults, late = moved(page, live_server.url, size, [address.format(chain=story.pk) for address in (*PAGES, *WHOLE)])
     assert faults == [] and late >= len(PAGES)
 
 

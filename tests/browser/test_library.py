@@ -18,6 +18,7 @@ from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads import arrivals
 from tests.browser.test_page import PHONE, WIDE, axe_violations, axe_violations_in_both_themes
 from tests.chains.files import chat, lines
+from tests.chains.making import ai, human, make_chain
 
 DROP = """text => {
   const transfer = new DataTransfer();
@@ -300,3 +301,17 @@ def test_everything_works_without_javascript(plain_page: Any, live_server: Any) 
     page.locator("tbody input").check()
     page.get_by_role("button", name="Move to the bin").click()
     expect(page.get_by_text("is in the bin.")).to_be_visible()
+
+
+def test_columns_stand_where_they_are_while_longer_rows_stream_in(page: Any, live_server: Any) -> None:
+    page.set_viewport_size(WIDE)
+
+    def columns() -> list[int]:
+        page.goto(live_server.url)
+        return page.evaluate("[...document.querySelectorAll('.chains thead th')].map(each => Math.round(each.getBoundingClientRect().x))")
+
+    make_chain([human("Short"), ai("Yes.")])
+    few = columns()
+    load_samples()
+    assert page.locator(".chains tbody tr").count() == 1
+    assert columns() == few
