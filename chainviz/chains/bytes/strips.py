@@ -19,7 +19,7 @@ NARROWEST = 8.0
 MOST_JOINED = 8
 """Times the narrowest: neighbours of a strip are joined up to this, which leaves room for their names."""
 LABELLED = 70.0
-"""Units that the name of several pairs takes, such as 1.768–1023: pairs are joined until they have them."""
+"""Units that the name of several pairs takes, such as 1.768–1023: they are joined until they have them."""
 MOST_SEEN = 24
 """Rows of a level that the chart can show apart; of more, a strip leads to those that are too narrow."""
 MOST_SECTIONS = 1_024
@@ -67,7 +67,7 @@ def section_strip(chain: StoredChain, level: Level) -> list[Strip]:
     """The sections of a level, neighbours together where they are narrow."""
     outline = chain.outline
     if level.first is None and outline.listing.section_count > MOST_SECTIONS:
-        return _few(_section_blocks(chain), level.size)
+        return _labelled(_section_blocks(chain), level.size)
     first = level.first.section if level.first else 1
     last = level.last.section if level.last else outline.listing.section_count
     places = outline.sections(first, last + 1)
@@ -94,7 +94,12 @@ def row_strip(chain: StoredChain, level: Level) -> list[Strip]:
         size = outline.measure_between(low, high).size
         strips.append(Strip(at, size, section.path_of(low), section.path_of(high - 1)))
         at += size
-    least = level.size * LABELLED / WIDTH
+    return _labelled(strips, level.size)
+
+
+def _labelled(strips: Iterable[Strip], whole: int) -> list[Strip]:
+    """Small ones join their neighbours until there is room for the name of several."""
+    least = whole * LABELLED / WIDTH
     return _joined(strips, lambda one, other: one.size < least and other.size < least)
 
 
