@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
+from chainviz.chains.samples import load_samples
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations import reading_cache
@@ -388,3 +389,13 @@ def test_the_change_shows_the_call_beside_its_result_and_a_move_once(client: Cli
     assert "booked at 17:30" not in page
     assert page.count("Call of book") == 2 and page.count("Call of check") == 2, "on both sides"
     assert "Result of check" in page and unescape(page).count('{"door": 2}') == 2
+
+
+def test_the_heading_counts_nodes_and_the_changes_that_its_badges_add_up_to(client: Client) -> None:
+    """A system message that becomes a human one is two changes of one node."""
+    load_samples()
+    chain = Chain.objects.get(title="Depot plan, broken in five ways")
+    page = client.get(send_form(client, f"/c/{chain.pk}/repair/?v=1").url).content.decode()
+    bar = page.split('<h2 id="changes">')[1].split('class="push-end"')[0]
+    assert bar.startswith("5 nodes changed · 6 changes</h2>")
+    assert sum(int(count) for count in re.findall(r"</svg>(\d+) \w+</span>", bar)) == 6

@@ -13,6 +13,7 @@ from chainviz.chains.diff.measures import Measure, measures_of
 from chainviz.chains.diff.page import DiffView, diff_view
 from chainviz.chains.diff.stored_rows import StoredRows
 from chainviz.chains.models import Chain
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import Path
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft
@@ -126,7 +127,7 @@ def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
         base_number=draft.base,
         head_number=draft.chain.version,
         measures=measures_of(before, after),
-        diff=diff_view(compared, asked, nodes) if compared else None,
+        diff=diff_view(compared, asked, _heading(nodes, compared)) if compared else None,
         groups=groups,
         nodes=nodes,
         steps=tuple(step_rows(draft, before, steps)),
@@ -140,6 +141,12 @@ def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
         note=stored_draft(draft).note,
         keep_key=f"{draft.chain_id}:note:{draft.pk}",
     )
+
+
+def _heading(nodes: str, compared: Compared) -> str:
+    """A node may hold several changes; the badges beside the heading count these."""
+    changes = len(compared.diff.changes)
+    return nodes if nodes == f"{count_text(changes, 'node')} changed" else f"{nodes} · {count_text(changes, 'change')}"
 
 
 def signed_behind(before: Snapshot, after: Snapshot) -> Path | None:
