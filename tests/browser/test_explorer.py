@@ -371,6 +371,16 @@ def test_single_keys_can_be_switched_off(page: Any, live_server: Any, story: Cha
     assert page.locator(CURRENT).count() == 0
 
 
+def test_a_phone_shows_the_verdicts_beside_the_state_of_the_structure(page: Any, live_server: Any) -> None:
+    call = {"id": "not an id!", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    answered = [human("List it"), {"role": "assistant", "content": None, "tool_calls": [call]}, result("not an id!", "a b")]
+    page.set_viewport_size(PHONE)
+    open_chain(page, live_server, make_chain(answered))
+    for badge in page.locator(".verdicts .badge").all():
+        expect(badge).to_be_in_viewport(ratio=1)
+    assert page.locator(".verdicts .badge").count() > 0
+
+
 def test_drawers_on_a_phone(page: Any, live_server: Any, story: Chain) -> None:
     page.set_viewport_size(PHONE)
     page.emulate_media(reduced_motion="reduce")
