@@ -45,9 +45,9 @@ def look(client: Client, content: bytes, name: str) -> dict[str, list[int]]:
     row = text_of(client.get("/").content.decode())
     answer = client.get(f"/api/v1/chains/{chain.pk}").json()
     counted = [
-        number(r"(\d+) problems?\b", explorer),
+        number(r"(\d+) structure problems?\b", explorer),
         number(r"Structure (\d+) problems?", problems),
-        number(r"(\d+) problems?\b", row),
+        number(r"(\d+) structure problems?\b", row),
         answer["errors"] + answer["warnings"],
     ]
     if "Repair" in explorer:
@@ -57,7 +57,7 @@ def look(client: Client, content: bytes, name: str) -> dict[str, list[int]]:
         return {"problems": counted}
     kinds = [int(each) for each in re.findall(r"· ([\d,]+) places?</label>", page.replace(",", ""))]
     offered = sum(kinds) or page.count('<li class="fix">')
-    found = {"problems": [*counted, number(r"(\d+) problems? \d+ fix", repair)]}
+    found = {"problems": [*counted, number(r"(\d+) structure problems? \d+ fix", repair)]}
     found["fixes"] = [number(r"problems? (\d+) fix(?:es)?\.", repair), offered]
     ticked = fields_of(page).get("fix", [])
     if ticked and not kinds:
@@ -65,7 +65,8 @@ def look(client: Client, content: bytes, name: str) -> dict[str, list[int]]:
         read = text_of(preview)
         found["problems"] += map(int, re.findall(r"Problems (\d+)", read))
         found["steps"] = [number(r"(\d+) fixes", read) or 1, len(ticked)]
-        found["changes"] = [number(r"(\d+) changes?\b", read), len(re.findall('class="diff-group"', preview))]
+        changes = number(r"(\d+) changes?\b", read) or number(r"(\d+) nodes? changed\b", read)
+        found["changes"] = [changes, len(re.findall('class="diff-group"', preview))]
     return found
 
 
