@@ -104,6 +104,14 @@ def test_a_long_chain_is_opened_level_by_level_down_to_its_parts(monkeypatch: py
     assert {part.split(".")[0] for part in parts} == {f"s{n}" for n in range(1, 32)}
 
 
+def test_the_sections_of_a_chain_with_very_many_are_named_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strips, "MOST_SECTIONS", 30)
+    monkeypatch.setattr("chainviz.store.outline.blocks.BLOCK", 8)
+    html = page(make_chain(long_story(200, 1)), "")
+    names = re.findall(r"§(\d+)–(\d+)[^<]*</text>", html)
+    assert len(names) > 5 and names[0][0] == "1"
+
+
 def test_every_pair_of_a_section_of_small_ones_is_reached() -> None:
     queries = reached(make_chain(long_story(1, 100)))
     assert {int(pair) for query in queries for pair in re.findall(r"at=s1\.p(\d+)$", query)} == set(range(1, 101))
