@@ -80,10 +80,6 @@ class Metrics:
     def rate(self) -> float:
         return self.redacted / self.rows if self.rows else 0.0
 
-    @property
-    def rate_of_selected(self) -> float:
-        return self.redacted / self.selected if self.selected else 0.0
-
 
 NOT_SELECTED = frozenset(("disabled", "missing_tool_call_id", "orphan_result", "tool_not_selected", "protected"))
 

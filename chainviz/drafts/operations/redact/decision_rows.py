@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from chainviz.chains.render.numbers import share_text
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.redact import POLICIES, DecisionTable, Row
 from chainviz.core.operations.redact.candidates import SKIPS
@@ -136,8 +137,8 @@ def table_of(
         start=start,
         decided=metrics.rows,
         redacted=metrics.redacted,
-        rate=f"{metrics.rate:.0%}",
-        rate_of_selected=f"{metrics.rate_of_selected:.0%}",
+        rate=share_text(metrics.redacted, metrics.rows),
+        rate_of_selected=share_text(metrics.redacted, metrics.selected),
         bytes_before=byte_text(metrics.bytes_before),
         bytes_after=byte_text(metrics.bytes_before - metrics.bytes_saved),
         saved=byte_text(metrics.bytes_saved),
