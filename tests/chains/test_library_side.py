@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 ALWAYS = ["All chains", "Parse a text", "Secrets", "Bulk reports", "Recipes"]
 
 
-PLACE = re.compile(r'<a href="([^"]*)"([^>]*)>.*?<span[^>]*>([^<]*)</span>(?:<span[^>]*>([^<]*)</span>)?</a>')
+PLACE = re.compile(r'<a href="([^"]*)"([^>]*)>.*?<span[^>]*>(?:<bdi>)?([^<]*)(?:</bdi>)?</span>(?:<span[^>]*>([^<]*)</span>)?</a>')
 
 
 def places_of(page: str) -> list[tuple[str, str, str, str]]:
