@@ -3,12 +3,12 @@ that one side added or removed and the text that the other changed are both kept
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from chainviz.core.chain.messages import Fragment, Message, Part, ToolCall, ToolResult
+from chainviz.core.dialects.patching import is_json
 from chainviz.core.diff.align import Gap, align
 from chainviz.core.diff.merge.text_merge import merge_texts
 from chainviz.core.diff.merge.three_way import Change, merge
@@ -184,14 +184,5 @@ def _joined_text(*sides: str) -> str | None:
     """JSON stays JSON: its values merge, else words."""
     if not all(isinstance(each, str) for each in sides):
         return None
-    return merge_texts(*sides).both if all(map(_is_json, sides)) else merge_words(*sides)
-
-
-def _is_json(text: str) -> bool:
-    if text.lstrip()[:1] not in ("{", "["):
-        return False
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
+    are_json = all(each.lstrip()[:1] in ("{", "[") and is_json(each) for each in sides)
+    return merge_texts(*sides).both if are_json else merge_words(*sides)
