@@ -11,7 +11,6 @@ from django.utils import timezone
 from chainviz.accounts.models import Membership, Team
 from chainviz.core import recipes as core
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.operations.mask import MASK
 from chainviz.core.recipes.recipe import MOST_STEPS, NO_MASK, PURGE
 from chainviz.core.secrets import word_lists as core_lists
 from chainviz.jobs.lease import storable
@@ -50,8 +49,9 @@ def steps_of(recipe: Recipe) -> tuple[core.Step, ...]:
     return tuple(core.make_step(name, options) for name, options in recipe.steps[: -1 if recipe.purges else None])
 
 
-def labels_of(recipe: Recipe) -> tuple[str, ...]:
-    return core.Recipe(recipe.name, steps_of(recipe), purges=recipe.purges).labels
+def without_lists(recipe: Recipe) -> core.Recipe:
+    """What a page shows of it; only a run needs the word lists."""
+    return core.Recipe(recipe.name, steps_of(recipe), purges=recipe.purges)
 
 
 def save_list(row: WordList, typed: core_lists.WordList, *, by: Membership, seen: int) -> WordList:
@@ -96,7 +96,7 @@ def change(row: Recipe, to: core.Recipe, *, by: Membership, seen: int) -> Recipe
         raise Refused("A recipe needs at least one step; delete the recipe instead.")
     if len(to.steps) > MOST_STEPS:
         raise Refused(f"A recipe has at most {MOST_STEPS} steps.")
-    if to.purges and not any(step.operation.name == MASK.name for step in to.steps):
+    if to.purges and not to.masks:
         raise Refused(NO_MASK)
     known = lists_of(row.team_id)
     for step in to.steps:

@@ -18,7 +18,6 @@ from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core import recipes as core
 from chainviz.core.errors import ChainError, OptionsError, Refused
-from chainviz.core.operations.mask import MASK
 from chainviz.core.recipes.recipe import PURGE, PURGE_LABEL
 from chainviz.core.recipes.recipe_file import LARGEST
 from chainviz.core.secrets.word_lists import WordList as ListValue
@@ -66,7 +65,7 @@ def _home(request: HttpRequest, error: str = "") -> HttpResponse:
     recipes = Recipe.objects.visible_to(member).select_related("changed_by")
     lists = WordList.objects.visible_to(member).select_related("changed_by")
     context = {
-        "recipes": [(row, services.labels_of(row)) for row in recipes],
+        "recipes": [(row, services.without_lists(row).labels) for row in recipes],
         "lists": [(row, _lines(row.words), _lines(row.patterns)) for row in lists],
         "operations": core.ALLOWED,
         "error": error,
@@ -130,10 +129,11 @@ def _seen(request: HttpRequest) -> int:
 
 
 def _recipe(request: HttpRequest, row: Recipe, error: str = "", status: int = 200) -> HttpResponse:
-    steps = [(step, list(step.words())) for step in services.steps_of(row)]
+    shown = services.without_lists(row)
+    steps = [(step, list(step.words())) for step in shown.steps]
     typed = request.POST.get("name", row.name) if error else row.name
     context = {"recipe": row, "steps": steps, "operations": core.ALLOWED, "error": error, "name": typed}
-    context["may_purge"] = not row.purges and any(step.operation.name == MASK.name for step, _ in steps)
+    context["may_purge"] = shown.masks and not shown.purges
     context["purge"] = {"name": PURGE, "label": PURGE_LABEL}
     return render(request, "recipes/recipe.html", context, status=status)
 

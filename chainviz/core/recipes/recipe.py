@@ -72,6 +72,10 @@ class Recipe:
         return (*(step.operation.label for step in self.steps), *([PURGE_LABEL] if self.purges else ()))
 
     @property
+    def masks(self) -> bool:
+        return any(step.operation.name == MASK.name for step in self.steps)
+
+    @property
     def lists(self) -> Mapping[str, WordList]:
         return {each.name: each for each in self.word_lists}
 
@@ -85,7 +89,7 @@ class Recipe:
             if step.missing:
                 raise OptionsError(f"Step {number}, {step.operation.label}: {step.missing}")
             chosen_lists(step.lists, self.lists)
-        if self.purges and not any(step.operation.name == MASK.name for step in self.steps):
+        if self.purges and not self.masks:
             raise OptionsError(NO_MASK)
         rules_of(self.word_lists)
         return self

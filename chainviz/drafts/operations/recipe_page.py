@@ -19,7 +19,7 @@ from chainviz.drafts.target import Target, target_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.recipes.models import Recipe
-from chainviz.recipes.services import labels_of, value_of
+from chainviz.recipes.services import value_of, without_lists
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
@@ -100,6 +100,6 @@ def _head(target: Target) -> dict[str, object]:
 def _page(request: HttpRequest, target: Target, error: str = "") -> HttpResponse:
     rows = Recipe.objects.visible_to(member_of(request))
     page = {**_head(target), "error": error, "post_href": _address(target, target.draft)}
-    page["recipes"] = [(row, labels_of(row)) for row in rows]
+    page["recipes"] = [(row, without_lists(row).labels) for row in rows]
     status = 422 if error and request.method == "POST" else 200
     return render(request, "drafts/recipe/recipe.html", {"page": page}, status=status)
