@@ -49,8 +49,10 @@ def refused_among_many(messages: Iterable[tuple[int, Message]]) -> frozenset[Pic
         for place, message in messages
         for i, part in enumerate(message.parts)
         for number, picture in enumerate(pictures_in(part))
-        if not is_empty(picture) and not is_too_large(picture)
     ]
+    if len(found) <= MANY:
+        return frozenset()  # none has to be decoded
+    found = [(place, picture) for place, picture in found if not is_empty(picture) and not is_too_large(picture)]
     excess = max(0, len(found) - MANY)
     return frozenset(islice((place for place, picture in found if is_large(picture)), excess))
 
