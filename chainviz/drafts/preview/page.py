@@ -18,7 +18,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.problems import Problems, VerdictRow, problems_of, verdicts_of
-from chainviz.drafts.preview.steps import ChangeGroup, StepRow, change_groups, changed_nodes, step_rows
+from chainviz.drafts.preview.steps import ChangeGroup, StepRow, change_groups, changed_nodes, nodes_text, step_rows
 from chainviz.drafts.stored_draft import snapshot_of, steps_of, stored_draft
 from chainviz.drafts.target import version_of
 from chainviz.store.content.chain import StoredChain
@@ -129,7 +129,7 @@ def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
         measures=measures_of(before, after),
         diff=diff_view(compared, asked, _heading(nodes, compared)) if compared else None,
         groups=groups,
-        nodes=nodes,
+        nodes=nodes_text(nodes),
         steps=tuple(step_rows(draft, before, steps)),
         can_undo=steps.can_undo,
         can_redo=steps.can_redo,
@@ -143,10 +143,10 @@ def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
     )
 
 
-def _heading(nodes: str, compared: Compared) -> str:
+def _heading(nodes: int, compared: Compared) -> str:
     """A node may hold several changes; the badges beside the heading count these."""
     changes = len(compared.diff.changes)
-    return nodes if nodes == f"{count_text(changes, 'node')} changed" else f"{nodes} · {count_text(changes, 'change')}"
+    return nodes_text(nodes) if nodes == changes else f"{nodes_text(nodes)} · {count_text(changes, 'change')}"
 
 
 def signed_behind(before: Snapshot, after: Snapshot) -> Path | None:

@@ -76,9 +76,13 @@ def _reading(step: Snapshot) -> StepReading:
     return StepReading(*named(step), warnings_in(report), len(rows), nodes_of(rows), groups)
 
 
-def changed_nodes(steps: Iterable[Snapshot]) -> str:
+def changed_nodes(steps: Iterable[Snapshot]) -> int:
     """A node that several steps changed, or that was changed in several places, counts once."""
-    return f"{count_text(len(frozenset[Path]().union(*(read_step(each).nodes for each in steps))), 'node')} changed"
+    return len(frozenset[Path]().union(*(read_step(each).nodes for each in steps)))
+
+
+def nodes_text(count: int) -> str:
+    return f"{count_text(count, 'node')} changed"
 
 
 def step_rows(draft: Draft, base: Snapshot, steps: Steps) -> Iterator[StepRow]:

@@ -12,7 +12,7 @@ from chainviz.chains.render.numbers import count_text
 from chainviz.chains.verdicts import structure_text
 from chainviz.chains.versions.step_report import changed_rows, named
 from chainviz.drafts.models import Draft
-from chainviz.drafts.preview.steps import StepRow, changed_nodes, step_rows
+from chainviz.drafts.preview.steps import StepRow, changed_nodes, nodes_text, step_rows
 from chainviz.drafts.stored_draft import steps_of, stored_draft
 from chainviz.drafts.target import version_of
 from chainviz.store.content.codec import unpack
@@ -53,7 +53,7 @@ def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
         base_url=reverse("drafts:explore_version", args=[draft.chain_id, draft.pk]),
         rows=tuple(step_rows(draft, base, steps)),
         steps_text=count_text(steps.cursor, "step"),
-        nodes=changed_nodes(taken),
+        nodes=nodes_text(changed_nodes(taken)),
         sizes=_sizes(base.size, now.size),
         problems=_problems(base, now),
         can_undo=steps.can_undo,
