@@ -13,7 +13,7 @@ from chainviz.accounts.models import Membership
 from chainviz.chains.folders.choose_folders import Watched, watched, with_home
 from chainviz.chains.folders.scan import lists
 from chainviz.chains.models import ChainQuerySet
-from chainviz.core.documents.event_folder import EVENTS
+from chainviz.core.documents.event_folder import conversation_of
 
 MOST_PROJECTS = 12
 """Named below a folder at the side."""
@@ -64,5 +64,5 @@ def _project(folders: Sequence[Watched], path: str) -> str:
     folder = next((each for each in folders if lists(each, path)), None)
     if folder is None:
         return ""
-    below = PurePath(path.removesuffix(f"/{EVENTS}")).relative_to(folder.path).parts
+    below = PurePath(conversation_of(path)).relative_to(folder.path).parts
     return with_home(folder.path / below[0] if len(below) > 1 else folder.path)

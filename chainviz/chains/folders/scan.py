@@ -18,7 +18,7 @@ from django.conf import settings
 
 from chainviz.chains.folders.choose_folders import Watched
 from chainviz.chains.uploads.local_files import state_of
-from chainviz.core.documents.event_folder import BESIDE, EVENTS, EXAMPLES, is_event_folder
+from chainviz.core.documents.event_folder import BESIDE, EVENTS, EXAMPLES, conversation_of, is_event_folder
 from chainviz.core.errors import DocumentError
 
 MOST_FILES, MOST_DEPTH = 20_000, 24
@@ -51,7 +51,7 @@ class FoundFile:
     @property
     def shown(self) -> str:
         """A folder of events stands for its conversation."""
-        return self.name.removesuffix(f"/{EVENTS}")
+        return conversation_of(self.name)
 
     @property
     def folder(self) -> str:

@@ -57,7 +57,7 @@ class View:
 
 
 def listing(chains: ChainQuerySet, wanted: Filter, view: View) -> Listing:
-    """Stands folder by folder as long as it is sorted by time: whoever sorts by cost asks for the most expensive chain of all."""
+    """Rows are grouped by folder only while they are sorted by time; another order, such as cost, is that of all chains."""
     terms, columns, projects = wanted.terms, chosen_columns(view.member.user), view.folders.projects
     asked = _asked_for(chains, wanted, view.member)
     grouped = FolderByFolder(asked, projects) if projects and wanted.column == "changed" else None

@@ -20,6 +20,11 @@ NAME = re.compile(r"(event-)?([0-9]+)(?:-.+)?\.json")
 EXAMPLES = ("event-00000-0.json", "0.json")
 
 
+def conversation_of(path: str) -> str:
+    """The folder of a conversation for that of its events; any other path stays."""
+    return path.removesuffix(f"/{EVENTS}")
+
+
 def is_event_folder(path: Path) -> bool:
     try:
         return path.name == EVENTS and path.is_dir() and bool(events_of(path))

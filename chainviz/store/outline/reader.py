@@ -43,7 +43,7 @@ class SectionPlace(NamedTuple):
         else:
             place, count, what = path.pair - 1, self.measure.pairs, "pair"
         if place >= count:
-            raise PathError(f"{path} is not in this chain: section {self.number} has {count} {what}{'' if count == 1 else 's'}.")
+            raise PathError(f"{path} is not in this chain: section {self.number} has {_counted(count, what)}.")
         return self.before.rows + place + (self.measure.headers if path.pair else 0)
 
     def path_of(self, row: int) -> Path:
@@ -94,8 +94,7 @@ class OutlineReader:
 
     def section(self, number: int) -> SectionPlace:
         if not 1 <= number <= self.listing.section_count:
-            count = self.listing.section_count
-            raise PathError(f"s{number} is not in this chain: it has {count} section{'' if count == 1 else 's'}.")
+            raise PathError(f"s{number} is not in this chain: it has {_counted(self.listing.section_count, 'section')}.")
         return next(self.sections(number, number + 1))
 
     def sections(self, first: int, stop: int) -> Iterator[SectionPlace]:
@@ -196,7 +195,7 @@ class OutlineReader:
         # m0 is reserved for the AI message even where there is none
         message = path.message - (found.row.kind is Kind.NO_AI)
         if not 0 <= message < found.row.messages:
-            raise PathError(f"{path} is not in this chain: the pair has {found.row.messages} messages.")
+            raise PathError(f"{path} is not in this chain: the pair has {_counted(found.row.messages, 'message')}.")
         return range(found.start + message, found.start + message + 1)
 
     def path_at(self, message: int) -> Path:
@@ -209,3 +208,7 @@ class OutlineReader:
             return path
         found = self.row(row)
         return Path(path.section, path.pair, message - found.start + (found.row.kind is Kind.NO_AI))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
