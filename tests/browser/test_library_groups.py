@@ -41,6 +41,7 @@ def test_a_folded_folder_stays_folded(page: Any, live_server: Any, root: Path) -
     expect(titles).to_have_count(7)
     page.locator("summary", has_text=f"{root}/app").press("Enter")
     expect(titles).to_have_count(5)
+    page.wait_for_function("document.cookie.includes('library_folded')")
     page.reload()
     expect(titles).to_have_count(5)
     page.get_by_role("searchbox").fill("jsonl")

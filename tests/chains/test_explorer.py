@@ -119,6 +119,18 @@ def test_what_lies_around_a_window_is_counted() -> None:
     assert 'data-before="13" data-after="20"' in html
 
 
+def test_near_the_end_rows_above_fill_the_window() -> None:
+    """Rows that came later would move those in sight (issue 12)."""
+    chain = make_chain(long_story(3, 7))
+    shown = paths(get(f"/c/{chain.pk}/v/1/at/s3.p7"))
+    assert (len(shown), shown[0]) == (27, "s1")
+    large = make_chain([human("- item\n" * 40), ai("- item\n" * 40)] * 15, "large.json")
+    html = get(f"/c/{large.pk}/v/1/at/s15.p1")
+    shown = paths(html)
+    assert shown[-1] == "s15.p1" and 7 < len(shown) < 45
+    assert f'data-before="{45 - len(shown)}" data-after="0"' in html
+
+
 def test_an_opened_pair_has_each_result_beside_its_call(story: Chain) -> None:
     html = fragment(f"/c/{story.pk}/v/1/node/s1.p1")
     calls = html.split('<div class="tool-call"')[1:]

@@ -75,13 +75,12 @@ def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Readi
     return Reading(subject.base_url, view.as_written, repair_url, attachment)
 
 
-def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, *, keep_end: bool = False) -> WindowPage:
-    """`keep_end`: where not all rows fit, those at the end are kept (for a window read upwards)."""
+def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window) -> WindowPage:
     chain = subject.stored
     rows, notes = _noted(subject, titled_rows(chain, found.rows))
     noted = replace(reading, marks=notes.marks)
     _read_ahead(chain, view, rows)
-    rows, up, down = _with_bodies(found, rows, keep_end, lambda row: _body_of(chain, view, noted, row))
+    rows, up, down = _with_bodies(found, rows, lambda row: _body_of(chain, view, noted, row))
     context = _context(chain, rows)
     whole = subject.snapshot.size
     before, after = _around(chain, view.folds, rows)
@@ -98,12 +97,18 @@ def window_page(subject: Subject, view: ViewState, reading: Reading, found: Wind
 
 
 def around(chain: StoredChain, path: Path, folds: Folds, count: int = ROWS) -> Window:
-    """A window with some rows above `path`, so that one sees where one is."""
-    return window_around(chain, path, ABOVE, min(count, MOST), folds)
+    """A window with some rows above `path`, so that one sees where one is; near the end with more of them, so that rows
+    which come later move nothing."""
+    count = min(count, MOST)
+    found = window_around(chain, path, ABOVE, count, folds)
+    missing = ABOVE + count - len(found.rows)
+    if found.up is None or found.down is not None or not missing:
+        return found
+    return replace(window_around(chain, path, ABOVE + missing, count, folds), optional=missing)
 
 
-def asked_window(chain: StoredChain, query: QueryDict, folds: Folds) -> tuple[Window, bool]:
-    """The window an address asks for, and whether it goes upwards.
+def asked_window(chain: StoredChain, query: QueryDict, folds: Folds) -> Window:
+    """The window an address asks for.
 
     `around=PATH`, `near=MESSAGE` (where a scroll bar or the minimap points, counted from 0), or `from=PATH` with `dir`:
     `down` (with the row itself), `after` or `before` (without it).
@@ -111,16 +116,16 @@ def asked_window(chain: StoredChain, query: QueryDict, folds: Folds) -> tuple[Wi
     count = min(small_number(query.get("n", "")) or ROWS, MOST_ROWS)
     near = small_number(query.get("near", ""))
     if near is not None and len(chain):
-        return window(chain, _row_at(chain, min(near, len(chain) - 1)), "down", count, folds), False
+        return window(chain, _row_at(chain, min(near, len(chain) - 1)), "down", count, folds)
     middle, first = query.get("around", ""), query.get("from", "")
     if middle:
-        return around(chain, parse_path(middle).node, folds, count), False
+        return around(chain, parse_path(middle).node, folds, count)
     start = parse_path(first).node if first else None
     direction = query.get("dir", "down")
     if direction == "before":
-        return window(chain, start, "up", count, folds), True
+        return replace(window(chain, start, "up", count, folds), optional=count)
     found = window(chain, start, "down", count + (direction == "after"), folds)
-    return (replace(found, rows=found.rows[1:]) if direction == "after" else found), False
+    return replace(found, rows=found.rows[1:]) if direction == "after" else found
 
 
 def _row_at(chain: StoredChain, message: int) -> Path:
@@ -282,12 +287,10 @@ def _body_of(chain: StoredChain, view: ViewState, reading: Reading, row: Row) ->
     return f'<div class="node-body">{body_html(chain, reading, row.path, asked)}{row.below}</div>'
 
 
-def _with_bodies(
-    found: Window, rows: list[Row], keep_end: bool, body_of: Callable[[Row], str]
-) -> tuple[list[Row], Path | None, Path | None]:
+def _with_bodies(found: Window, rows: list[Row], body_of: Callable[[Row], str]) -> tuple[list[Row], Path | None, Path | None]:
     """As many rows as fit on a page, and the ends of what is left out."""
-    up, down = found.up, found.down
-    order = list(range(len(rows)))[:: -1 if keep_end else 1]
+    first = min(found.optional, len(rows))
+    order = [*range(first, len(rows)), *reversed(range(first))]
     elements = size = 0
     for count, i in enumerate(order):
         body = body_of(rows[i])
@@ -297,10 +300,11 @@ def _with_bodies(
             size += len(body)
         elements += 8
         if (elements > MOST_ELEMENTS or size > MOST_HTML) and count > ABOVE and count + 1 < len(order):
-            if keep_end:
-                return rows[i:], rows[i].path, down
-            return rows[: i + 1], up, rows[i + 1].path
-    return rows, up, down
+            start, stop = (i, len(rows)) if i < first else (first, i + 1)
+            up = rows[start].path if start else found.up
+            down = rows[stop].path if stop < len(rows) else found.down
+            return rows[start:stop], up, down
+    return rows, found.up, found.down
 
 
 def _context(chain: StoredChain, rows: list[Row]) -> list[Row]:

@@ -102,6 +102,8 @@ class Window:
     """Where to go on downwards (the first row below), None at the end."""
     total: int
     """Messages of the chain; with the rows' starts enough to estimate a scroll bar."""
+    optional: int = 0
+    """So many rows at its beginning are left out first where a page has no room for all."""
 
 
 @dataclass(frozen=True, slots=True)

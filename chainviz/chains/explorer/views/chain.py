@@ -78,17 +78,17 @@ def at(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
 def rows(request: HttpRequest, subject: Subject) -> HttpResponse:
     """A window by path and direction. Without a script it is the whole page, with the window in it."""
     view: ViewState = read_view(request.GET)
-    found, upwards = asked_window(subject.stored, request.GET, view.folds)
+    found = asked_window(subject.stored, request.GET, view.folds)
     if not wants_fragment(request):
         return _page(request, explorer_page(subject, view, found))
-    page = window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found, keep_end=upwards)
+    page = window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found)
     return _fragment(request, "chains/explorer/_window.html", {"window": page})
 
 
 @requires("read")
 @require_safe
 def outline(request: HttpRequest, subject: Subject) -> HttpResponse:
-    found, _ = asked_window(subject.stored, request.GET, ALL_OPEN)
+    found = asked_window(subject.stored, request.GET, ALL_OPEN)
     if not wants_fragment(request):
         return _page(request, explorer_page(subject, ViewState(), found))
     return _fragment(request, "chains/explorer/_outline.html", {"window": outline_page(subject, found)})
