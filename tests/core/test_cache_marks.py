@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -75,7 +76,7 @@ def test_the_words_of_the_api_lead_to_it() -> None:
 @pytest.mark.parametrize("options", [{"goal": "anthropic"}, {"only": ["drop-cache-marks"]}])
 @pytest.mark.parametrize(("beside", "left"), [({}, 4), ({"tools": TOOLS}, 3)])
 def test_the_last_ones_are_kept(options: dict[str, Any], beside: dict[str, Any], left: int) -> None:
-    document = request(5, **SYSTEM, **beside)
+    document = deepcopy(request(5, **SYSTEM, **beside))
     result = loaded(document).apply("repair", **options)
     after = json.loads(result.chain.to_bytes())
     assert "cache_control" not in after["system"][0]
