@@ -117,7 +117,7 @@ def _of(by_rule: Mapping[str, int], values: int, href: str) -> Held:
     if not by_rule:
         text = (
             "Rules for keys, passwords, tokens and personal data found nothing. Rules match patterns; they cannot understand "
-            "meaning. Names of tools, call ids and signatures are not searched."
+            "meaning. Signatures of reasoning are not searched."
         )
         return Held("ok", "ok", "No secrets were found", text)
     title = f"{count_text(sum(by_rule.values()), 'finding')} of {count_text(values, 'value')} in it"
