@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from chainviz.chains.library.search.index_job import start_if_needed
 from chainviz.chains.models import Chain
+from chainviz.jobs.worker import run_waiting_jobs
 from tests.browser.test_page import PHONE, WIDE, axe_violations, axe_violations_in_both_themes
 from tests.chains.making import STORY, ai, human, long_story, make_chain, result
 from tests.waiting import PATIENCE
@@ -350,6 +352,19 @@ def test_a_hit_far_down_in_a_long_part_is_gone_to(page: Any, live_server: Any) -
     assert page.evaluate("document.querySelectorAll('*').length") <= 1_400
     page.wait_for_selector(".inspector:has-text('30 completed')")
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "only panes scroll"
+
+
+def test_a_hit_of_the_library_leads_to_its_words(page: Any, live_server: Any) -> None:
+    text = "".join(f"line {i} of it\n" for i in range(3_000))
+    make_chain([human("a"), *[ai(None, ("c", "f", {})), result("c", text)] * 30, human("b"), ai("All read.")])
+    start_if_needed()
+    run_waiting_jobs()
+    page.goto(f"{live_server.url}/?q=2500")
+    page.locator(".row-hits a").nth(1).click()
+    until(page, "CSS.highlights.get('search-hit')?.size > 0")
+    expect(page.locator("#s1-p2-m1-c0")).to_contain_text("line 2500 of it")
+    expect(page.locator("[data-status]")).to_contain_text("Hit 2 of 30, s1.p2.m1.c0")
+    assert page.locator("[data-search]").input_value() == "2500"
 
 
 def test_a_page_of_one_node_has_the_same_buttons(page: Any, live_server: Any) -> None:

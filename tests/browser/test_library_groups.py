@@ -13,6 +13,7 @@ from chainviz.accounts.models import local_member
 from chainviz.chains.folders.choose_folders import watch
 from chainviz.chains.folders.opening import open_file
 from chainviz.chains.samples import load_samples
+from tests.browser.test_explorer import until
 from tests.browser.test_page import PHONE, WIDE, axe_violations_in_both_themes
 from tests.store.test_growth import session
 
@@ -41,7 +42,7 @@ def test_a_folded_folder_stays_folded(page: Any, live_server: Any, root: Path) -
     expect(titles).to_have_count(7)
     page.locator("summary", has_text=f"{root}/app").press("Enter")
     expect(titles).to_have_count(5)
-    page.wait_for_function("document.cookie.includes('library_folded')")
+    until(page, "document.cookie.includes('library_folded')")
     page.reload()
     expect(titles).to_have_count(5)
     page.get_by_role("searchbox").fill("jsonl")

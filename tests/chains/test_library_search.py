@@ -82,12 +82,20 @@ def test_text_is_found_with_hits_in_context(library: Client) -> None:
     shown = hits(text)
     assert len(shown) == 3 and "2 more</a>" in text
     chain = Chain.objects.get(title="Why do refunds wait?")
-    assert shown[0][0] == f"/c/{chain.pk}/v/1/at/s1.p1.m1.c0"
+    assert shown[0][0] == f"/c/{chain.pk}/v/1/at/s1.p1.m1.c0?find=Deadlock"
     assert "waits, <mark>Deadlock</mark> &lt;b&gt;detected" in shown[0][1]
     for address, _ in shown:
         assert library.get(address).status_code == 200
     more = re.search(r'class="more-hits" href="([^"]*)"', text)
     assert more and library.get(unescape(more[1])).content.decode().count("<mark>") >= 5
+
+
+def test_words_around_a_hit_are_whole(client: Client) -> None:
+    send(client, ("words.json", json.dumps([{"role": "user", "content": "Unbelievably " * 9 + "deadlock"}]).encode()))
+    send(client, ("plain.json", json.dumps([{"role": "user", "content": "x" * 99 + "-deadlock"}]).encode()))
+    index()
+    shown = {words for _, words in hits(page(client, "q=deadlock"))}
+    assert shown == {"Unbelievably " * 3 + "<mark>deadlock</mark>", "x" * 49 + "-<mark>deadlock</mark>"}
 
 
 @pytest.mark.parametrize(

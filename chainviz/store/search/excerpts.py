@@ -52,7 +52,7 @@ def excerpt(text: str, pattern: re.Pattern[str]) -> Excerpt | None:
 
 def _around(text: str, begin: int, stop: int, pattern: re.Pattern[str]) -> Excerpt:
     """`begin`, `stop`: of the first place."""
-    at, end = max(0, begin - BEFORE), min(len(text), stop + AFTER)
+    at, end = _whole_words(text, max(0, begin - BEFORE), begin), min(len(text), stop + AFTER)
     start = max(0, begin - 1)
     plain, places = _with_places(text[start : stop + OVERLAP])
     pieces: list[tuple[str, bool]] = []
@@ -63,6 +63,12 @@ def _around(text: str, begin: int, stop: int, pattern: re.Pattern[str]) -> Excer
         pieces += [(text[at:begin], False), (text[begin:stop], True)]
         at = stop
     return tuple(piece for piece in (*pieces, (text[at:end], False)) if piece[0])
+
+
+def _whole_words(text: str, at: int, begin: int) -> int:
+    """Where the first whole word between the two begins; `at` where no white space ends the cut one."""
+    cut = at and not text[at - 1].isspace() and re.compile(r"\S+\s+").match(text, at, begin)
+    return cut.end() if cut else at
 
 
 def _with_places(text: str) -> tuple[str, Sequence[int]]:

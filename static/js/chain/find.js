@@ -20,7 +20,17 @@ export class Find {
     this.case.addEventListener("change", () => this.search());
     this.input.addEventListener("keydown", (event) => this.#key(event));
     this.result.addEventListener("click", (event) => this.#click(event));
-    if (this.input.value) this.search();
+    if (this.input.value) this.#arrive();
+  }
+
+  /** A hit of the library leads here: its words stand in the field, and its part is the one of the address. */
+  async #arrive() {
+    await this.search();
+    if (!new URLSearchParams(location.search).has("find")) return;
+    const path = location.pathname.split("/at/")[1];
+    const index = this.hits.findIndex((hit) => hit.dataset.path === path);
+    if (index >= 0) await this.go(index);
+    else if (path) await this.#show(path);
   }
 
   get hits() {
@@ -108,16 +118,21 @@ export class Find {
     this.at = index;
     hit.setAttribute("aria-current", "true");
     hit.scrollIntoView({ block: "nearest" });
-    const row = await this.current.go(hit.dataset.path, { open: true, focus: false });
-    if (!row) return;
-    const part = document.getElementById(idOf(hit.dataset.path)) ?? row;
+    const isShown = await this.#show(hit.dataset.path);
+    if (isShown) announce(`Hit ${index + 1} of ${this.hits.length}${this.result.querySelector("[data-find-more]") ? " or more" : ""}, ${hit.dataset.path}`);
+  }
+
+  async #show(path) {
+    const row = await this.current.go(path, { open: true, focus: false });
+    if (!row) return false;
+    const part = document.getElementById(idOf(path)) ?? row;
     const more = part.querySelector("[data-more][href*='/part/']");
     if (more && !this.#ranges(part).length) await this.nodes.more(more, { find: this.word, ...(this.case.checked && { case: 1 }) });
     this.mark();
     const range = this.#ranges(part)[0] ?? this.#ranges(row.querySelector(":scope > .node-body") ?? row)[0];
-    if (!range) return announce(`${hit.dataset.path}: the hit is in what is not shown, such as an id or a name. Its source holds it.`);
+    if (!range) return announce(`${path}: the hit is in what is not shown, such as an id or a name. Its source holds it.`), false;
     range.startContainer.parentElement.scrollIntoView({ block: "nearest" });
-    announce(`Hit ${index + 1} of ${this.hits.length}${this.result.querySelector("[data-find-more]") ? " or more" : ""}, ${hit.dataset.path}`);
+    return true;
   }
 
   #ranges(box) {

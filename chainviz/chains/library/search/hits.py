@@ -140,8 +140,14 @@ def _hits(matched: Matched, text: str) -> ChainHits:
         node = outline.path_at(matched.places.index(row.run, row.position))  # type: ignore[union-attr]
         path = Path(node.section, node.pair, node.message, part)
         role = row.shape.role
-        hits.shown.append(HitView(str(path), path.number, role, who or ROLE_NAMES.get(role, role), f"{base}at/{path}", pieces))
+        url = f"{base}at/{path}{_find(pieces)}"
+        hits.shown.append(HitView(str(path), path.number, role, who or ROLE_NAMES.get(role, role), url, pieces))
     return hits
+
+
+def _find(pieces: Excerpt) -> str:
+    """The query by which the explorer goes to the first place of the words."""
+    return next((f"?{urlencode({'find': words})}" for words, is_hit in pieces if is_hit), "")
 
 
 def _in_message(row: StoredMessage, message: Message | None, pattern: re.Pattern[str]) -> Iterator[Found]:
