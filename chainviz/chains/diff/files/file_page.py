@@ -62,7 +62,7 @@ def file_view(old: Snapshot, new: Snapshot, window: Window, page: str) -> DiffVi
     coarse = " They were compared in blocks; some lines may be shown as changed that are not."
     return DiffView(
         total=total,
-        heading=count_text(total, "change"),
+        heading=f"{count_text(total, 'change')} in the file",
         legend=(),
         html=diff_html.render_rows(drawn.rows),
         layout=window.layout,
