@@ -4,6 +4,8 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 py
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 10
 POSTGRESQL ?= if it answers
+# Three for two cores, since many tests wait for a browser or another program. Those with a browser come before short ones.
+PYTEST := $(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 
 # Programs that the tests start would compile every module each time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -14,8 +16,8 @@ run: .venv/.installed-run
 	@exec $(BIN)/chainviz serve
 
 test: chromium lint
-	CHAINVIZ_TEST_POSTGRESQL="$(POSTGRESQL)" $(BIN)/python -m pytest -q -n 2 --dist loadfile -m database
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	CHAINVIZ_TEST_POSTGRESQL="$(POSTGRESQL)" $(PYTEST) -m database
+	$(PYTEST)
 
 # Every hostile string of tests/attacks in every field on every page; `make test` takes some of each kind.
 torture: chromium
