@@ -60,7 +60,7 @@ def _texts(chain: Chain, arguments: argparse.Namespace) -> Iterator[str]:
     for each in results:
         yield from each.text.split("\n")
         if each.media:
-            yield f"(media behind the text: {len(each.media):,})"
+            yield f"(media after the text: {len(each.media):,})"
 
 
 def _lines(chain: Chain, found: list[ObservedMessage]) -> Iterator[str]:

@@ -82,7 +82,7 @@ def _chosen(chains: list[Chain], number: int | None) -> Chain:
 
 def _run_chain(chain: Chain, arguments: argparse.Namespace) -> int:
     if arguments.salvage:
-        raise Refused("This is no state document, so there is nothing to salvage.")
+        raise Refused("This is not a state document, so there is nothing to salvage.")
     if arguments.out:
         state = chain.state(arguments.provider, arguments.processed_length)
         write_out(arguments.out, iter([write_state(state)]))

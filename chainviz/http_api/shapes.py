@@ -50,7 +50,7 @@ class ChainQuery(PageQuery):
     q: str = Field("", max_length=200, description="Words in title or text; “phrases” in quotation marks, -word leaves out.")
     tool: str = Field("", max_length=200)
     model: str = Field("", max_length=200)
-    problem: str = Field("", max_length=200, description="A rule of the structure that the chain breaks.")
+    problem: str = Field("", max_length=200, description="A rule that the chain breaks, such as `orphan-result` or `anthropic:first-role`.")
     verdict: str = Field("", max_length=200, description="Such as `anthropic:rejected`, `:accepted` or `:unchecked`.")
     format: str = Field("", max_length=200)
     label: str = Field("", max_length=200, description="Such as `tag:urgent`.")
@@ -61,6 +61,7 @@ class ChainQuery(PageQuery):
     smaller: str = Field("", max_length=40)
     since: str = Field("", max_length=40, description="Changed since this day, such as 2026-10-01.")
     until: str = Field("", max_length=40)
+    folder: str = Field("", max_length=200, description="Of the server's machine, such as `~/runs/app`: chains of files in it.")
 
 
 class HitShape(Schema):

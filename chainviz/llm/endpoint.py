@@ -78,7 +78,7 @@ class Endpoint:
         if not self.base_url:
             return "No model is set up: CHAINVIZ_LLM_BASE_URL is empty. It takes an address such as http://127.0.0.1:11434/v1."
         if not _is_address(self.base_url):
-            return "CHAINVIZ_LLM_BASE_URL is no address such as http://127.0.0.1:11434/v1; correct it and start again."
+            return "CHAINVIZ_LLM_BASE_URL is not an address such as http://127.0.0.1:11434/v1; correct it and start again."
         if "@" in urlsplit(self.base_url).netloc:
             return "CHAINVIZ_LLM_BASE_URL holds a password; put it into CHAINVIZ_LLM_API_KEY instead."
         if not self.model:

@@ -112,7 +112,7 @@ def _changed(request: HttpRequest, row: Recipe, act: str, rest: str) -> HttpResp
     elif act in ("up", "down", "remove"):
         other = at + {"up": -1, "down": 1, "remove": 0}[act]
         if not (0 <= at < len(steps) and 0 <= other < len(steps)):
-            raise Refused("There is no such step any more.")
+            raise Refused("This step no longer exists.")
         if act == "remove":
             del steps[at]
         else:

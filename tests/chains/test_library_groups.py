@@ -87,6 +87,7 @@ def test_one_folder_is_a_filter(client: Client, root: Path) -> None:
             (f"{root}/app", 3)
         ]
     assert "No chain fits" in client.get(f"/?folder={root}/ap").content.decode()
+    assert len(client.get(f"/api/v1/chains?folder={root}/app").json()["chains"]) == 3
     assert f'href="/?folder={str(root / "app").replace("/", "%2F")}"' in client.get("/").content.decode()
 
 

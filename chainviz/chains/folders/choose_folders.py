@@ -69,7 +69,7 @@ def watch(member: Membership, place: str) -> Watched:
         raise DocumentError("In team mode the setting CHAINVIZ_FOLDERS of the server names the folders.")
     path, pattern = _split(place)
     if not path.is_dir():
-        what = "is a file, not a folder" if path.is_file() else "is no folder on this machine"
+        what = "is a file, not a folder" if path.is_file() else "is not a folder on this machine"
         raise DocumentError(f"{path} {what}.")
     if is_event_folder(path):
         path = path.parent
@@ -111,5 +111,5 @@ def _split(place: str) -> tuple[Path, str]:
         path = Path(*parts[:plain]).expanduser().absolute() if plain else Path().absolute()
         path.is_dir()
     except (RuntimeError, ValueError, OSError):
-        raise DocumentError(f"{storable(place)} is no folder on this machine.") from None
+        raise DocumentError(f"{storable(place)} is not a folder on this machine.") from None
     return path, "/".join(parts[plain:])

@@ -88,7 +88,7 @@ def _first_line(request: HttpRequest) -> int:
 def _message_path(chain: StoredChain, path: Path) -> Path:
     """Http404 for a section: it is no message."""
     if path.pair is None:
-        raise Http404("A section is no message.")
+        raise Http404("A section is not a message.")
     message = path.message if path.message is not None else 0
     found = Path(path.section, path.pair, message)
     chain.span(found)

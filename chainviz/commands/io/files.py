@@ -48,7 +48,7 @@ def _choices(format: Format) -> str:
     unusual = [(value, f"{choice.label} {label}".lower()) for choice in format.choices for value, label in choice.values[1:]]
     said = ", ".join(f"{value} ({label})" for value, label in unusual)
     example = ",".join(value for value, _ in unusual)
-    return f"How {format.name} is read can be chosen behind a colon, as in {format.name}:{example}: {said}."
+    return f"How {format.name} is read can be chosen after a colon, as in {format.name}:{example}: {said}."
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:

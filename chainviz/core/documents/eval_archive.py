@@ -67,7 +67,7 @@ def repacked(archive: IO[bytes], documents: Iterable[tuple[str, Iterator[bytes]]
 def _written(file: IO[bytes], archive: zipfile.ZipFile) -> IO[bytes]:
     names = [name for name in archive.namelist() if not name.endswith("/")]
     if strange := [name for name in names if not name.endswith(".json")]:
-        raise DocumentError(f"This eval log holds “{strange[0][:60]}”, which is no JSON document; unpack it and upload a sample.")
+        raise DocumentError(f"This eval log holds “{strange[0][:60]}”, which is not a JSON document; unpack it and upload a sample.")
     samples = [name for name in names if name.startswith("samples/")]
     members = [name for name in names if not name.startswith("samples/")]
     text: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_HELD)  # noqa: SIM115

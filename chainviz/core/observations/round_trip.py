@@ -109,7 +109,7 @@ def _loss(text: str, start: int, block: Block, read: dict[int, Block], conventio
         blank = "1 blank byte" if size == 1 else f"{size:,} blank bytes"
         return Loss(name, "trimmed", f"has {blank} around it, which would be trimmed", size, start)
     if size < 0:
-        return Loss(name, "joined", "would be read together with the text behind it", 0, got.end)
+        return Loss(name, "joined", "would be read together with the text after it", 0, got.end)
     return _cut(text, got, Block(name, content), read)
 
 

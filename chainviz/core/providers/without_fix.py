@@ -28,7 +28,7 @@ WITHOUT_FIX: Mapping[str, str] = {
     "parts-too-many": "Only you know which ones can go: delete some, or split the message.",
     "result-empty": "Only the tool knows what failed: edit the result.",
     "result-without-name": "It is accepted, so there is nothing to fix.",
-    "text-between-calls": "The text would move before the call, or the call behind it: move one of them by hand.",
+    "text-between-calls": "The text would move before the call, or the call after it: move one of them by hand.",
     "tool-calls-empty": f"An empty list of calls says nothing: {_JSON}.",
 }
 

@@ -77,7 +77,7 @@ def operation(request: HttpRequest, chain_id: int, name: str) -> HttpResponse:
 
 def _note(target: Target, made: Step) -> str:
     later = steps_of(target.draft).cursor - made.position - 1 if target.draft is not None else 0
-    repeats = f" and repeats the {count_text(later, 'step')} behind it" if later else ""
+    repeats = f" and repeats the {count_text(later, 'step')} after it" if later else ""
     return f"Step {made.position + 1} of your draft has these choices. A new preview replaces it{repeats}."
 
 

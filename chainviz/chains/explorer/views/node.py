@@ -115,7 +115,7 @@ def image(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
         found = found.media[number]
     shown = picture(found) if isinstance(found, Image | Binary) else None
     if shown is None:
-        raise Http404("There is no picture in that place.")
+        raise Http404("There is no image in that place.")
     response = HttpResponse(shown.content, content_type=shown.mime)
     response["Content-Disposition"] = "inline"
     return response

@@ -12,7 +12,7 @@ from chainviz.store.search.words import LONGEST_PHRASE, words
 FILTERS = ("tool", "model", "problem", "verdict", "format", "label", "since", "until", "folder")
 MOST_TERMS = 12
 _TERM = re.compile(r'(?P<minus>-?)(?:(?P<name>[a-z]+):)?(?:"(?P<phrase>[^"]*)(?P<end>"?)|(?P<plain>\S+))')
-OPEN_QUOTE = "A quotation mark is not closed: everything behind it counts as one phrase."
+OPEN_QUOTE = "A quotation mark is not closed: everything after it counts as one phrase."
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def _literal(text: str, lenient: bool) -> Literal:
     odd = None if lenient else _NEARLY.search(text)
     if odd:
         raise OptionsError(
-            f"The id template has “{odd[0][:40]}”, which is no placeholder; write {{f}} or {{r:N:C}} "
+            f"The id template has “{odd[0][:40]}”, which is not a placeholder; write {{f}} or {{r:N:C}} "
             f"with a count and one of the charsets {', '.join(CHARSETS)}."
         )
     return Literal(text)

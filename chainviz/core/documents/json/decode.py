@@ -68,7 +68,7 @@ class Values:
         try:
             value, length = scan(window.text[begin:end], 0)
         except (ValueError, RecursionError):
-            raise Broken(begin, "the line is no JSON", begin) from None
+            raise Broken(begin, "the line is not JSON", begin) from None
         return value, begin + length, begin
 
     def _missing(self, window: Window, position: int) -> Broken:

@@ -46,7 +46,7 @@ def _are_nameless(messages: Iterable[Message]) -> bool:
 
 def _call_to_answer(place: Place, options: EditOptions) -> tuple[ToolCall, range]:
     if not place.path.pair:
-        raise Refused(f"{place.path} is no body pair; only the calls of an AI message can be answered.")
+        raise Refused(f"{place.path} is not a body pair; only the calls of an AI message can be answered.")
     span = place.pair_span
     ai = place.chain[span.start]
     calls = [part for part in ai.parts if isinstance(part, ToolCall) and part.has_function] if ai.role == AI else []

@@ -99,7 +99,7 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Move pictures and files to a human message",
         "They follow the results as a human message of their own; nothing is lost.",
     ),
-    "results-first": ("Put the results first", "The text moves behind the results of its message; nothing is lost."),
+    "results-first": ("Put the results first", "The text moves after the results of its message; nothing is lost."),
     "server-result-to-text": (
         "Turn the server's result into text",
         "What the API's own tool gave stays readable as a text of the same message.",

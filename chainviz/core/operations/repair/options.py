@@ -59,7 +59,7 @@ class RepairOptions(Options):
             key, _, choice = text.rpartition("=")
             if not key or choice not in CHOICES:
                 raise OptionsError(
-                    f"“{text[:80]}” is no choice; write fix=choice, the choice one of {', '.join(CHOICES)}."
+                    f"“{text[:80]}” is not a choice; write fix=choice, the choice one of {', '.join(CHOICES)}."
                 )
             chosen[key] = choice
         return chosen
