@@ -5,7 +5,7 @@ import { onKey } from "./keys.js";
 const boxes = (form) => [...form.querySelectorAll("tbody input[type=checkbox]")];
 
 const number = (text) => Number(text).toLocaleString("en");
-const picks = ({ dataset }, here, shown) => `${number(here + Number(dataset.elsewhere ?? 0))} of ${number(dataset.total ?? shown)} picked`;
+const picks = ({ dataset }, here, shown) => `${number(here + Number(dataset.elsewhere ?? 0))} of ${number(dataset.total ?? shown)} ticked`;
 
 function tell(form) {
   const all = boxes(form);
@@ -17,7 +17,7 @@ function tell(form) {
   }
   const count = form.querySelector("[data-picked-count]");
   const everything = form.querySelector("[data-pick-everything]:checked");
-  if (count) count.textContent = everything ? `${everything.dataset.pickEverything} picked` : picks(count, picked, all.length);
+  if (count) count.textContent = everything ? `${everything.dataset.pickEverything} ticked` : picks(count, picked, all.length);
   const compare = form.querySelector("[data-compare]");
   if (compare) compare.disabled = picked !== 2 || Boolean(everything);
 }

@@ -11,8 +11,8 @@ function tell() {
   const text = form.querySelector("[data-compare-text]");
   if (!text || !button) return;
   text.textContent =
-    picked.length === 2 ? `Picked: version ${older} and version ${newer}` : picked.length ? `Picked: version ${older}. Pick one more to compare.` : "Pick two versions to compare them.";
-  button.textContent = picked.length === 2 ? `Compare ${older} with ${newer}` : "Compare the picked";
+    picked.length === 2 ? `Ticked: version ${older} and version ${newer}` : picked.length ? `Ticked: version ${older}. Tick one more to compare.` : "Tick two versions to compare them.";
+  button.textContent = picked.length === 2 ? `Compare ${older} with ${newer}` : "Compare the ticked";
   button.parentElement.setAttribute("aria-disabled", picked.length !== 2);
 }
 

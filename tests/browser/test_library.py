@@ -190,16 +190,16 @@ def test_which_chains_are_picked_by_keys(page: Any, live_server: Any) -> None:
 
     count = page.locator("[data-picked-count]")
     page.get_by_label("Each as its own chain").check()
-    expect(count).to_have_text("6 of 6 picked")
+    expect(count).to_have_text("6 of 6 ticked")
     page.get_by_label("As versions").check()
-    expect(count).to_have_text("4 of 4 picked")
+    expect(count).to_have_text("4 of 4 ticked")
     page.get_by_label("Filter these chains").fill("question")
     expect(page.locator("tbody input")).to_have_count(3)
     page.get_by_role("button", name="Untick these 3").click()
-    expect(count).to_have_text("1 of 4 picked")
+    expect(count).to_have_text("1 of 4 ticked")
     page.locator("tbody input").first.focus()
     page.keyboard.press("Space")
-    expect(count).to_have_text("2 of 4 picked")
+    expect(count).to_have_text("2 of 4 ticked")
     page.keyboard.press("Enter")
 
     added = page.get_by_role("group", name="Chains added")
@@ -257,8 +257,8 @@ def test_two_versions_are_compared(page: Any, live_server: Any) -> None:
         f"/c/{chain.pk}/versions/1/restore/",
     )
     page.reload()
-    page.get_by_label("Pick version 1 to compare").check()
-    page.get_by_label("Pick version 2 to compare").check()
+    page.get_by_label("Tick version 1 to compare").check()
+    page.get_by_label("Tick version 2 to compare").check()
     page.get_by_role("button", name="Compare 1 with 2").click()
     page.wait_for_url(f"**/c/{chain.pk}/diff/1..2/")
 

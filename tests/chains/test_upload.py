@@ -250,7 +250,7 @@ def test_picking_nothing_is_told(client: Client) -> None:
     answer = client.post(send(client, ("runs.jsonl", lines(2))).url, {})
 
     assert answer.status_code == 422
-    assert "Pick at least one chain." in answer.content.decode()
+    assert "Tick at least one chain." in answer.content.decode()
 
 
 def test_a_format_can_be_chosen_for_a_file_with_many_chains(client: Client) -> None:
@@ -417,16 +417,16 @@ def test_picks_are_kept_from_page_to_page_and_under_every_filter(client: Client,
     monkeypatch.setattr(pick_form, "ROWS", 4)
     place = send(client, ("runs.jsonl", lines(10))).url
     page = client.get(place).content.decode()
-    assert "10 of 10 picked" in page and "1 to 4 of 10" in page
+    assert "10 of 10 ticked" in page and "1 to 4 of 10" in page
 
     # two of the first page stay ticked, of the next one none that fits the filter
     page = press(client, place, page, "page:2", keep=2)
-    assert "8 of 10 picked" in page and "5 to 8 of 10" in page
+    assert "8 of 10 ticked" in page and "5 to 8 of 10" in page
     page = press(client, place, page, "show", q="Question 5")
     assert page.count('name="pick"') == 1 and "1 match<" in page
     page = press(client, place, page, "none", q="Question 5")
     page = press(client, place, page, "show", q="")
-    assert "7 of 10 picked" in page
+    assert "7 of 10 ticked" in page
 
     client.post(place, {**fields_of(page), "act": "add"})
     assert sorted(chain.part for chain in Chain.objects.all()) == sorted(f"line {n}" for n in (1, 2, 5, 7, 8, 9, 10))
@@ -441,7 +441,7 @@ def test_a_folded_row_stands_for_its_earlier_states(client: Client) -> None:
     page = press(client, place, client.get(place).content.decode(), "show", keep=1, states="each")
     assert re.findall(r'value="(/\d/messages)"[^>]* checked', page) == ["/0/messages", "/1/messages"]
     page = press(client, place, page, "show", states="versions")
-    assert "1 of 2 picked" in page
+    assert "1 of 2 ticked" in page
     client.post(place, {**fields_of(page), "act": "add"})
     assert (Chain.objects.get().version, Chain.objects.get().messages) == (2, 3)
 

@@ -61,7 +61,7 @@ def test_two_versions_can_be_compared(client: Client, chain: Chain) -> None:
     assert answer.url == f"/c/{chain.pk}/diff/1..2/"
     refused = client.get(f"/c/{chain.pk}/versions/compare/?pick=2")
     assert refused.status_code == 422
-    assert "Pick exactly two versions" in refused.content.decode()
+    assert "Tick exactly two versions" in refused.content.decode()
 
 
 def test_a_branch_is_a_chain_of_its_own(client: Client, chain: Chain) -> None:

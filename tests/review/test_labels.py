@@ -112,7 +112,7 @@ def test_the_library_filters_by_label(room: Room) -> None:
 
     def found(query: str) -> list[str]:
         page = client.get(f"/?label={query}").content.decode()
-        return [chain.title for chain in (room.chain, other) if f'aria-label="Pick {chain.title}"' in page]
+        return [chain.title for chain in (room.chain, other) if f'aria-label="Tick {chain.title}"' in page]
 
     assert found("tag:urgent") == [room.chain.title]
     assert found("rating:3") == [other.title]

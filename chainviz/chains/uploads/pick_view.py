@@ -68,7 +68,7 @@ def pick(request: HttpRequest, arrival_id: int) -> HttpResponse:
     if act != "add":
         return _page(request, arrival, acted(form, act))
     if not form.chosen:
-        return _page(request, arrival, form, error="Pick at least one chain.")
+        return _page(request, arrival, form, error="Tick at least one chain.")
     how = {"picks": form.chosen, "format": format_in(request.POST), "versions": form.states == VERSIONS}
     arrivals.take_in(arrival, how)
     return _taken(arrival)
@@ -120,7 +120,7 @@ def _state_choices(form: PickForm) -> list[tuple[str, str, str]]:
     return [
         (VERSIONS, "As versions", f"{chains}; earlier states become the versions before the final one"),
         (FINAL, "Only the final states", f"{chains} with one version; earlier states are left out"),
-        (EACH, "Each as its own chain", f"{len(form.rows):,} chains, to be picked one by one"),
+        (EACH, "Each as its own chain", f"{len(form.rows):,} chains, to tick one by one"),
     ]
 
 

@@ -53,7 +53,7 @@ def compare(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
     picked = sorted({int(each) for each in request.GET.getlist("pick") if each.isdecimal() and len(each) < 9})
     if len(picked) != 2:
-        return _page(request, chain, compare_error="Pick exactly two versions to compare them.", picked=picked)
+        return _page(request, chain, compare_error="Tick exactly two versions to compare them.", picked=picked)
     return see_other(reverse("chains:diff", args=[chain.pk, picked[0], picked[1]]))
 
 
