@@ -363,7 +363,7 @@ def test_a_hit_of_the_library_leads_to_its_words(page: Any, live_server: Any) ->
     page.locator(".row-hits a").nth(1).click()
     until(page, "CSS.highlights.get('search-hit')?.size > 0")
     expect(page.locator("#s1-p2-m1-c0")).to_contain_text("line 2500 of it")
-    expect(page.locator("[data-status]")).to_contain_text("Hit 2 of 30, s1.p2.m1.c0")
+    expect(page.locator("[data-hit][aria-current=true]")).to_have_attribute("data-path", "s1.p2.m1.c0")
     assert page.locator("[data-search]").input_value() == "2500"
 
 

@@ -210,7 +210,7 @@ def test_another_choice_can_be_made_for_a_rule_or_a_single_fix() -> None:
     assert repaired(chain, RepairOptions(choose=("orphan-result=drop-result",))) == (h(), ai("x"))
     by_id = RepairOptions(choose=("result-to-text@s1.p1.m1.c0:b=add-call",))
     assert repaired(chain, by_id) == (h(), ai("x", call("b")), tool("b"))
-    with pytest.raises(OptionsError, match="is no choice"):
+    with pytest.raises(OptionsError, match="is not a choice"):
         repaired(chain, RepairOptions(choose=("result-to-text@s1.p1.m1.c0:b=no-such",)))
 
 

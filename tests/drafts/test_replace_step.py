@@ -33,7 +33,7 @@ def without_merge(client: Client, address: str) -> list[str]:
 def test_later_steps_are_repeated(client: Client, repaired: Draft) -> None:
     edit(client, repaired, "s2.p1", "Any time.")
     address = f"/c/{repaired.chain_id}/do/repair/?draft={repaired.pk}&at=0"
-    assert "replaces it and repeats the 1 step behind it" in client.get(address).content.decode()
+    assert "replaces it and repeats the 1 step after it" in client.get(address).content.decode()
     answer = send_form(client, address, fix=without_merge(client, address))
     assert answer.status_code == 303, answer.content.decode()
     assert [step.snapshot.operation for step in steps_of(repaired).all] == ["repair", "edit"]

@@ -251,7 +251,7 @@ def test_folders_are_added_and_no_longer_listed(client: Client, root: Path, monk
     client.post("/folders/remove/", {"folder": folder.pk})
     assert not Folder.objects.exists() and Chain.objects.count() == 1
     file = root / "tide" / "one.jsonl"
-    for wrong, said in (("/none/here", "is not a folder on this machine"), (str(file), "is a file"), ("\0", "is no folder")):
+    for wrong, said in (("/none/here", "is not a folder on this machine"), (str(file), "is a file"), ("\0", "is not a folder")):
         answer = client.post("/folders/add/", {"path": wrong})
         assert answer.status_code == 422 and said in answer.content.decode()
 

@@ -58,7 +58,7 @@ def test_a_changed_sample_is_written_into_a_new_archive() -> None:
 def test_other_archives_are_refused() -> None:
     with pytest.raises(DocumentError, match="zip archive"):
         load_file(archive(samples=1).replace(b"header.json", b"reader.json"))
-    with pytest.raises(DocumentError, match=r"“notes.txt”, which is no JSON document"):
+    with pytest.raises(DocumentError, match=r"“notes.txt”, which is not a JSON document"):
         load_file(archive(**{"notes.txt": b"hello"}))
 
 

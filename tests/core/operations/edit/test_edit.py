@@ -101,7 +101,7 @@ def test_which_text_is_asked_for_where_there_are_several() -> None:
         ("s1.h.m1", {"action": "split", "offset": 9}, "2 characters"),
         ("s1.h.m1", {"action": "merge"}, "role ai"),
         ("s2.p1", {"action": "merge"}, "last message"),
-        ("s1.h.m1", {"action": "answer", "text": "x"}, "no body pair"),
+        ("s1.h.m1", {"action": "answer", "text": "x"}, "not a body pair"),
         ("s2.p1", {"action": "answer", "text": "x"}, "no such call"),
     ],
 )  # fmt: skip
