@@ -27,7 +27,8 @@ NOT_JUDGED = VerdictView("quiet", "clock", "being checked again")
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    text: str
+    texts: tuple[str, ...]
+    """One line each in a wide table."""
     note: str
 
 
@@ -84,11 +85,11 @@ def _is_running(path: Path) -> bool:
 def _tokens(chain: Chain) -> Tokens:
     usage = chain_usage(by_model(chain.usage or {}), {})
     if not usage.is_recorded:
-        return Tokens(token_text(chain.size), "estimate")
+        return Tokens((token_text(chain.size),), "estimate")
     total = usage.total
     notes = [f"{100 * total.cached // max(1, total.input)}% cached"] if total.cached else []
     notes += [f"{tokens_text(total.reasoning)} reasoning"] if total.reasoning else []
-    return Tokens(f"{tokens_text(total.input)} in · {tokens_text(total.output)} out", " · ".join(notes))
+    return Tokens((f"{tokens_text(total.input)} in", f"{tokens_text(total.output)} out"), " · ".join(notes))
 
 
 def _verdicts(chain: Chain) -> tuple[tuple[str, VerdictView], ...]:
