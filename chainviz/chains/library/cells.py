@@ -96,5 +96,7 @@ def _verdicts(chain: Chain) -> tuple[tuple[str, VerdictView], ...]:
     if chain.rules != RULES:
         return (("", NOT_JUDGED),)
     own, all_said = own_and_others(chain.verdicts, chain.format)
-    named = [(short_name(provider), verdict_view(verdict)) for provider, verdict in own.items()]
-    return (*([] if all_said.state == "ok" else named), ("", all_said))
+    named: dict[VerdictView, list[str]] = {}
+    for provider, verdict in own.items() if all_said.state != "ok" else ():
+        named.setdefault(verdict_view(verdict), []).append(short_name(provider))
+    return (*((", ".join(names), view) for view, names in named.items()), ("", all_said))
