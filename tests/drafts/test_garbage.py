@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from chainviz.drafts.models import Draft
 from chainviz.store.fsck import fsck
 from chainviz.store.models import Body, Run, Snapshot
 from chainviz.store.models import Draft as StoreDraft
+from tests.drafts.pages import send_form
 from tests.drafts.test_draft import begin, of, page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -43,3 +45,13 @@ def test_open_drafts_and_saved_versions_stay(client: Client, chain: Chain) -> No
     collect_discarded()
     assert rows() == before
     assert "Another" in page(client, draft)
+
+
+def test_the_run_of_a_step_that_only_removes_stays(client: Client, chain: Chain) -> None:
+    client.post(of(begin(client, chain), "discard"))
+    send_form(client, f"/c/{chain.pk}/edit/s1.p2?v=1", act="delete:s1.p2")
+    client.post(of(Draft.objects.get(discarded_at=None), "save"))
+    Draft.objects.update(discarded_at=timezone.now() - timedelta(days=KEPT_DAYS, seconds=1))
+    collect_discarded()
+    connection.check_constraints()
+    assert set(Snapshot.objects.values_list("run", flat=True)) <= set(Run.objects.values_list("pk", flat=True))

@@ -56,6 +56,7 @@ def _runs_of(history: History, snapshots: set[int]) -> set[int]:
         "template", flat=True
     )
     runs = set(Template.objects.filter(run__history=history, pk__in=templates).values_list("pk", flat=True))
-    for key, packed in Snapshot.objects.filter(pk__in=snapshots).values_list("key", "pieces"):
-        runs |= runs_in(packed, is_key=key is None)
+    # a step that only removes messages has a run of its own, which no piece names
+    for run, key, packed in Snapshot.objects.filter(pk__in=snapshots).values_list("run", "key", "pieces"):
+        runs |= {run} | runs_in(packed, is_key=key is None)
     return runs
