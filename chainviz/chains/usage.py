@@ -30,7 +30,7 @@ Facts = tuple[tuple[str, str], ...]
 class ContextMeter:
     """The chain as it is now beside what its model takes at once."""
 
-    tokens: str
+    is_recorded: bool
     window: str
     percent: int
     model: str
@@ -51,15 +51,13 @@ class UsageView:
     facts: Facts
     """Recorded usage and times; empty where none are recorded."""
     model: str
-    meter: ContextMeter | None
-    """None where the model or its window is not known."""
 
 
 def usage_view(outline: Outline, size: int) -> UsageView:
     usage, times = recorded_usage(outline), recorded_times(outline)
     took = f" · {duration_text(times.seconds)}" if times.seconds else ""
     facts = (*usage_facts(usage), *time_facts(times))
-    return UsageView(f"{usage_line(usage, size)}{took}", facts, _shown(usage.model), _meter(usage.model, size))
+    return UsageView(f"{usage_line(usage, size)}{took}", facts, _shown(usage.model))
 
 
 def recorded_times(outline: Outline) -> Times:
@@ -124,12 +122,13 @@ def node_facts(counts: Counts, times: Times) -> Facts:
     return (*usage_facts(chain_usage(by_model(counts), {})), *time_facts(times))
 
 
-def _meter(model: str, size: int) -> ContextMeter | None:
+def context_meter(model: str, prompt: int | None, size: int) -> ContextMeter | None:
+    """`prompt`: tokens of the last one, where it is recorded. None where the model or its window is not known."""
     window = models().context_window(model)
     if not window:
         return None
-    tokens = estimated_tokens(size)
-    return ContextMeter(tokens_text(tokens), round_tokens_text(window), round(100 * tokens / window), _shown(model))
+    tokens = estimated_tokens(size) if prompt is None else prompt
+    return ContextMeter(prompt is not None, round_tokens_text(window), round(100 * tokens / window), _shown(model))
 
 
 def dollars(cost: Decimal) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft, SummaryRun
 from chainviz.jobs.models import Job
+from chainviz.store.models import Draft as StoredDraft
 from chainviz.store.models import Snapshot, Step
 
 WORDS = {
@@ -35,10 +36,10 @@ class Running:
 
 
 def open_drafts(person: User) -> QuerySet[Draft]:
-    """Those that hold steps, each with their number in `steps`; of the newest version first."""
-    own = Step.objects.filter(draft=OuterRef("key")).order_by().values("draft")
-    steps = Subquery(own.annotate(count=Count("pk")).values("count"))
-    return Draft.objects.open().visible_to(person).annotate(steps=steps).filter(steps__gt=0).order_by("-base")
+    """Those that hold steps, each with the number of those that are not undone in `steps`; of the newest version first."""
+    held = Exists(Step.objects.filter(draft=OuterRef("key")))
+    steps = Subquery(StoredDraft.objects.filter(pk=OuterRef("key")).values("cursor"))
+    return Draft.objects.open().visible_to(person).filter(held).annotate(steps=steps).order_by("-base")
 
 
 def drafts_of(chains: Iterable[Chain], person: User) -> dict[int, Draft]:

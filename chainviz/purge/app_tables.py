@@ -17,6 +17,7 @@ from chainviz.chains.uploads.staging import forget, is_there, orphans, path_of
 from chainviz.drafts.summaries import runs as summaries
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.jobs.models import AsciiJSONField, Job
+from chainviz.recipes.models import Recipe, WordList
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.models import Version
 from chainviz.store.purge.blanking import Blanks
@@ -49,6 +50,12 @@ def places_in_rows(histories: Collection[int], values: Sequence[str]) -> int:
     chains, blanks = list(Chain.objects.filter(history__in=histories)), Blanks(values)
     models = (model for model in _tables() if model not in (Arrival, Job))
     return sum(len(changed) for model in models for _, changed in _changes(_of_chains(model, chains), blanks))
+
+
+def masks_with(chains: Collection[Chain], values: Sequence[str]) -> list[str]:
+    """Names of the word lists and recipes that hold one of the values: a purge takes it out of them, and they no longer mask it."""
+    blanks = Blanks(values)
+    return [str(row) for model in (WordList, Recipe) for row, _ in _changes(_of_chains(model, list(chains)), blanks)]
 
 
 def _tables() -> Iterator[type[models.Model]]:

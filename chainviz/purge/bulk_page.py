@@ -20,6 +20,7 @@ from chainviz.bulk.models import PURGE_JOB, BulkRow, BulkRun
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.errors import ChainError
 from chainviz.jobs.models import Job
+from chainviz.purge.app_tables import masks_with
 from chainviz.purge.jobs import start_masked
 from chainviz.purge.prefilled import prefilled
 from chainviz.web.responses import see_other
@@ -34,7 +35,7 @@ class Masked:
     """A chain of the run, and what would be purged from it."""
 
     row: BulkRow
-    values: int
+    values: tuple[str, ...]
     note: str
 
 
@@ -61,7 +62,8 @@ def purge_of_run(request: HttpRequest, bulk_id: int) -> HttpResponse:
         "back": reverse("bulk:run", args=[run.pk]) if is_own else reverse("bulk:runs"),
         "chosen": chosen,
         "left_out": [each for each in found if not each.values],
-        "values": count_text(sum(each.values for each in chosen), "value"),
+        "values": count_text(sum(len(each.values) for each in chosen), "value"),
+        "masks": masks_with([each.row.chain for each in chosen], [value for each in chosen for value in each.values]),
         "chains": count_text(len(chosen), "chain"),
         "more": len(waiting) - len(found),
         "started": list(_started(rows)),
@@ -79,8 +81,8 @@ def _masked(row: BulkRow) -> Masked:
     try:
         begun = prefilled(row.chain, row.after)
     except ChainError as refused:
-        return Masked(row, 0, str(refused))
-    return Masked(row, len(begun.values.split("\n")) if begun.values else 0, begun.note)
+        return Masked(row, (), str(refused))
+    return Masked(row, tuple(filter(None, begun.values.split("\n"))), begun.note)
 
 
 @transaction.atomic

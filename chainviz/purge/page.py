@@ -21,9 +21,10 @@ from chainviz.chains.models import Chain
 from chainviz.core.errors import ChainError
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
+from chainviz.purge.app_tables import masks_with
 from chainviz.purge.jobs import LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
 from chainviz.purge.prefilled import prefilled
-from chainviz.purge.requested_values import MOST_VALUES, SHORTEST
+from chainviz.purge.requested_values import MOST_VALUES, SHORTEST, wanted
 from chainviz.purge.vacuum import LEFT
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
@@ -166,6 +167,7 @@ def _page(
             "same": same[:MOST_NAMED],
             "more": max(0, same.count() - MOST_NAMED),
             "others": list(_others(own, job, also)),
+            "masks": masks_with([chain], wanted(chain, typed["values"], typed["paths"])),
         }
     return render(request, "purge/purge.html", context, status=422 if errors else 200)
 

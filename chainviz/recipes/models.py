@@ -64,7 +64,7 @@ class WordList(OfTeam):
 
     def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
         """Its columns without purged values: lines that hold one go, as a blank is no word."""
-        kept = {name: "\n".join(line for line in getattr(self, name).split("\n") if blank(line) == line) for name in ("words", "patterns")}
+        kept = {name: _without_lines(getattr(self, name), blank) for name in ("words", "patterns")}
         return {"name": blank(self.name), **kept}
 
     @property
@@ -97,10 +97,15 @@ class Recipe(OfTeam):
         return [name for name, _ in self.steps[-1:]] == [core.recipe.PURGE]
 
 
+def _without_lines(text: str, blank: Callable[[Any], Any]) -> str:
+    """Lines that hold a purged value go, as a blank is no word."""
+    return "\n".join(line for line in text.split("\n") if blank(line) == line)
+
+
 def _purged(operation: str, options: dict[str, Any], blank: Callable[[Any], Any]) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for name, value in options.items():
-        new = blank(value)
+        new = _without_lines(value, blank) if isinstance(value, str) else blank(value)
         try:
             core.make_step(operation, {**kept, name: new})
         except OptionsError:

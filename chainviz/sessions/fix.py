@@ -51,7 +51,7 @@ class FixedSession:
     old: bytes
     new: bytes
     damage: tuple[str, ...]
-    """What was wrong with the lines of the file, a sentence each."""
+    """What was wrong with the lines of the file, and what it was unwrapped from, a sentence each."""
     chains: tuple[FixedChain, ...]
 
     @property
@@ -68,13 +68,16 @@ def fix_session(old: bytes, name: str, format: str | None = None, provider: Prov
 
     Raises DocumentError where no chain can be read, Refused where the file cannot be written back whole.
     """
+    if b"\0" in old[:4] and old[:4].strip(b"\0"):
+        raise Refused(f"{name} is not written in UTF-8, as the sessions of agents are; save it as UTF-8 first. The file is unchanged.")
     file, records = _opened(old, name, format)
     with file.source:
         content = records.content
         fixed, chains = in_turn(chains_of(file), partial(_fixed, provider or _recorded(content)))
         new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
         links = get_format(file.chains[0].format).links
-    return FixedSession(old, with_kept(content, new, links) if links else new, records.damage, tuple(fixed))
+        notices = (file.source.notice,) if file.source.notice and new != old else ()
+    return FixedSession(old, with_kept(content, new, links) if links else new, (*notices, *records.damage), tuple(fixed))
 
 
 def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Records]:

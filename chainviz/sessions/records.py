@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chainviz.core.chain.calls.arguments import escape_control_characters
 from chainviz.core.documents.json.edit import quote, replace_at
 from chainviz.core.documents.links import Links
 
@@ -47,6 +48,11 @@ def whole_records(content: bytes) -> Records:
     for number, line in lines:
         if number not in faulty:
             records.append((number, line))
+            continue
+        escaped = escape_control_characters(_text(line)).encode("utf-8", "surrogateescape")
+        if _is_json(escaped):
+            records.append((number, escaped))
+            damage.append(f"Line {number:,} holds a raw control character, which is escaped now.")
             continue
         found, is_cut = _records_in(_text(line), starts)
         records += [(number, record.encode() + b"\n") for record in found]

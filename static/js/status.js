@@ -1,5 +1,6 @@
 /** Says one sentence in the page's only live region; it fades after some seconds. `button`: what it offers, {text, key, press}. */
 const SECONDS = 6;
+const LINK_SECONDS = 30; // long enough to reach a link in it
 const region = document.querySelector("[data-status]");
 let timer = 0;
 
@@ -24,4 +25,5 @@ function made({ text, key, press }) {
 }
 
 // What the page before had to say, such as "Version 6 is saved", came with this page.
-if (region.textContent) announce(region.textContent);
+if (region.querySelector("a")) timer = setTimeout(() => region.replaceChildren(), LINK_SECONDS * 1000);
+else if (region.textContent) announce(region.textContent);

@@ -125,7 +125,7 @@ def test_back_and_forward_follow_jumps_and_a_section_is_deleted(page: Any, live_
 
     page.keyboard.press("e")
     page.get_by_role("button", name="Delete the section").click()
-    expect(page.get_by_role("status")).to_contain_text("§9 changed.")
+    expect(page.get_by_role("status")).to_contain_text("§9 deleted.")
     expect(page.locator("#s9")).to_contain_text("Message number 18.")
     page.go_back()  # to the chain before the draft
     expect(page.locator("#s9")).to_contain_text("Message number 16.")

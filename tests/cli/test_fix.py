@@ -138,14 +138,14 @@ CODEX: dict[str, Lines] = {
     ],
 }  # fmt: skip
 PI: dict[str, Lines] = {
-    "an aborted call": [
+    "an interrupted call": [
         {"type": "message", "message": {"role": "user", "content": "Look"}},
         {
             "type": "message",
             "message": {
                 "role": "assistant",
                 "content": [{"type": "toolCall", "id": "t1", "name": "bash", "arguments": {}}],
-                "stopReason": "aborted",
+                "stopReason": "toolUse",
             },
         },
         {"type": "message", "message": {"role": "user", "content": "Again"}},
@@ -243,9 +243,46 @@ def test_a_broken_session_is_valid_afterwards_and_can_be_put_back(
     assert session.read_bytes() == write(lines)
 
 
+def pi_line(role: str, **members: Any) -> dict[str, Any]:
+    return {"type": "message", "message": {"role": role, **members}}
+
+
+@pytest.mark.parametrize("reason", ["aborted", "error"])
+def test_pi_does_not_send_an_answer_that_broke_off(reason: str, tmp_path: Path, capsys: Any) -> None:
+    """Its call needs no result, and a result of it is one without a call."""
+    call = {"type": "toolCall", "id": "t1", "name": "bash", "arguments": {}}
+    broken = [pi_line("user", content="Look"), pi_line("assistant", content=[call], stopReason=reason)]
+    result = pi_line("toolResult", toolCallId="t1", toolName="bash", content=[{"type": "text", "text": "none"}], isError=True)
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(json_lines([*broken, pi_line("user", content="Again")]))
+    assert main(["fix", "--check", str(session)]) == 0
+    session.write_bytes(json_lines([*broken, result, pi_line("user", content="Again")]))
+    assert main(["fix", str(session)]) == 0
+    lines = session.read_bytes().splitlines()
+    assert lines[:2] == json_lines(broken).splitlines() and b"toolResult" not in session.read_bytes()
+    assert main(["fix", "--check", str(session)]) == 0
+
+
+def test_what_is_not_utf_8_is_refused(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(json_lines(CLAUDE["an interrupted call"]).decode().encode("utf-16"))
+    assert main(["fix", str(session)]) == 2 and "save it as UTF-8 first" in capsys.readouterr().err
+
+
+def test_a_raw_control_character_is_escaped(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    whole = json_lines(CLAUDE["an interrupted call"])
+    lines = whole.splitlines(keepends=True)
+    lines[0] = lines[0].replace(b'"uuid"', b'"made": "\x1b[0m", "uuid"', 1)
+    session.write_bytes(b"".join(lines))
+    assert main(["fix", str(session)]) == 0
+    assert "Line 1 holds a raw control character, which is escaped now." in capsys.readouterr().out
+    assert json.loads(session.read_bytes().splitlines()[0])["made"] == "\x1b[0m"
+
+
 def test_the_provider_is_the_one_of_the_last_answer(tmp_path: Path, capsys: Any) -> None:
     session = tmp_path / "session.jsonl"
-    asked, answer, again = json.loads(json.dumps(PI["an aborted call"]))
+    asked, answer, again = json.loads(json.dumps(PI["an interrupted call"]))
     for api, label in (("openai-responses", "OpenAI Responses"), ("cli", "Anthropic Messages")):
         answer["message"]["api"] = api
         session.write_bytes(json_lines([asked, answer, again]))

@@ -234,3 +234,9 @@ def test_a_section_is_moved_and_deleted(client: Client, chain: Chain) -> None:
     assert contents(draft)[:2] == ["human: Thanks", "ai: You are welcome."]
     edit(client, chain, "s1", f"?draft={draft.pk}", act="delete:s1")
     assert contents(draft)[0] == "system: Be brief."
+
+
+def test_a_section_is_edited_as_one_where_a_draft_was_begun(client: Client, chain: Chain) -> None:
+    draft = edit(client, chain, "s1.p1", s1__p1__m0__c0__text="Another text.")
+    answer = client.get(f"/c/{chain.pk}/edit/s1?v=1")
+    assert answer["Location"] == f"/c/{chain.pk}/edit/s1?draft={draft.pk}"

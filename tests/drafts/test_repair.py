@@ -61,6 +61,7 @@ def test_another_way_can_be_chosen(client: Client, chain: Chain) -> None:
 def test_nothing_chosen_is_refused_in_a_sentence(client: Client, chain: Chain) -> None:
     answer = send_form(client, f"/c/{chain.pk}/repair/?v=1", fix=None)
     assert answer.status_code == 422
+    assert fields_of(answer.content.decode()).get("fix", []) == [], "the boxes come back as they were sent"
     assert "nothing to change" in answer.content.decode()
 
 

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+from chainviz.accounts.models import local_member
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
+from chainviz.recipes.models import Recipe, WordList
 from tests.chains.making import ai, human, make_chain
 from tests.drafts.pages import fields_of, send_form
 
@@ -37,16 +40,26 @@ def values_on(client: Client, address: str) -> list[str]:
 @pytest.mark.django_db(transaction=True)  # a purge cleans the files of the database
 def test_it_is_filled_with_what_was_masked_and_purges_it(client: Client, masked: Chain) -> None:
     address = f"/c/{masked.pk}/purge/?masked=3"
-    assert address in client.get(f"/c/{masked.pk}/versions/").content.decode()
+    assert f'<a href="{address}">Purge it</a>' in client.get(f"/c/{masked.pk}/").content.decode(), "said after the last save"
+    kept = {"team": masked.team, "changed_at": timezone.now(), "changed_by": local_member().user}
+    WordList.objects.create(name="Customers", words=f"{MAIL}\nother words", **kept)
+    Recipe.objects.create(name="Vendor", steps=[["mask", {"own_words": f"{MAIL}\nmore words"}]], **kept)
+    versions = client.get(f"/c/{masked.pk}/versions/").content.decode()
+    assert address in versions and "are kept as they came" in versions
     assert f"/c/{masked.pk}/purge/?masked=2" in client.get(f"/c/{masked.pk}/versions/2/report/").content.decode()
     values = values_on(client, address)
     assert {MAIL, KEY} < set(values)
     assert not any(value.startswith("-----") or "\n" in value or len(value) < 4 for value in values)
     assert "1 value shorter than 4 characters left out." in client.get(address).content.decode()
+    counted = client.post(address.partition("?")[0], {**fields_of(client.get(address).content.decode()), "act": "look"}, follow=True)
+    assert "will no longer mask it: Customers, Vendor." in counted.content.decode()
     answer: Any = send_form(client, address, act="purge", title=masked.title)
     assert answer.status_code == 303 and MAIL not in answer["Location"]
     old = client.get(f"/c/{masked.pk}/v/1/export?scope=chain").getvalue().decode()
     assert not any(value in old for value in (MAIL, KEY, "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"))
+    assert (WordList.objects.get().words, Recipe.objects.get().steps) == ("other words", [["mask", {"own_words": "more words"}]])
+    assert "Purged values are blank in the uploaded bytes" in client.get(f"/c/{masked.pk}/versions/").content.decode()
+    assert "without the purged values" in client.get(f"/c/{masked.pk}/v/3/export").content.decode()
 
 
 def test_a_version_without_a_mask_and_an_unknown_one(client: Client, masked: Chain) -> None:

@@ -35,6 +35,10 @@ def add(entry_key: int, **more: Any) -> None:
         AuditFact.objects.create(entry=entry, at=timezone.now(), packed=pack(more))
 
 
+def was_purged(chain: Chain) -> bool:
+    return AuditEntry.objects.filter(chain_key=chain.pk, act="purge").exists()
+
+
 def _count(chain_key: int) -> None:
     AuditLog.objects.get_or_create(chain_key=chain_key)
     AuditLog.objects.filter(chain_key=chain_key).update(entries=F("entries") + 1)

@@ -76,7 +76,7 @@ def build_group(compared: Compared, place: int, group: core.Group) -> Group:
         state=state,
         icon=icon,
         word=compared.word(group.kind),
-        sizes=sizes_text(group.kind, group.old.measure.size, group.new.measure.size),
+        sizes=sizes_text(group.kind, (side if group.old.is_empty else group.old).measure.size, group.new.measure.size),
         rows=_beside(tuple(_limited(_rows(compared, place, group), ChangeLinks(links, place)))),
         edit_href="" if group.new.is_empty else links.edit(side.first),
         comments=links.comments(group.old.first, group.new.first),

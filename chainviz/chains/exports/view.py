@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
+from chainviz.chains.audit.records import was_purged
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.exports import FORMS
 from chainviz.chains.exports.choices import Export
@@ -84,6 +85,7 @@ def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse
         "forms": FORMS,
         "told": told,
         "here": here,
+        "is_purged": was_purged(chosen.subject.chain),
         "locked": locked_reason(chosen.subject.chain, chosen.subject.version),
     }
     name = "chains/exports/_export_scan.html" if wants_fragment(request) else "chains/exports/export.html"

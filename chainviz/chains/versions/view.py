@@ -14,6 +14,7 @@ from chainviz.accounts.models import User, member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains import services
 from chainviz.chains.access import chain_for
+from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.versions.heads import store_name
 from chainviz.chains.versions.history import version_rows
@@ -113,6 +114,7 @@ def _page(request: HttpRequest, chain: Chain, **more: object) -> HttpResponse:
         "older": rows[-1].number if rows and rows[-1].number > 1 else None,
         "newest": before is None,
         "upload": upload,
+        "is_purged": audit.was_purged(chain),
         "formats": [(each.name, each.label) for each in FORMATS],
         "masked": MASK.name in ancestors(head_of(History.objects.get(pk=chain.history)).snapshot).values(),
         "shares_file": Chain.objects.visible_to(member_of(request)).filter(sha256=chain.sha256).count() > 1,

@@ -163,6 +163,10 @@ class Format(Protocol):
         """The place of the first message that a resumed session still sends: not what its last compaction left behind."""
         return max((place for place, message in enumerate(messages) if message.label == COMPACT_SUMMARY), default=0)
 
+    def is_sent(self, message: Message) -> bool:
+        """Whether an agent that resumes the session sends the message, which its compaction did not leave behind."""
+        return True
+
     def losses(self, message: Message) -> tuple[str, ...]:
         """What the format has no place for when `message` is written without source, a sentence each."""
 

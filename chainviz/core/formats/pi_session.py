@@ -134,8 +134,16 @@ class PiSession(LeafFormat):
         kept = _member(messages[last], "firstKeptEntryId") if messages else ""
         return next((place for place in range(last, -1, -1) if kept and _member(messages[place], "id") == kept), last)
 
+    def is_sent(self, message: Message) -> bool:
+        """pi leaves out answers that broke off or failed, but not the results of their calls (its transform-messages.ts)."""
+        return message.role != AI or message.note.partition(":")[0] not in _BROKEN_OFF
+
     def losses(self, message: Message) -> tuple[str, ...]:
         return losses(message, _ROOM)
+
+
+_BROKEN_OFF = ("aborted", "error")
+"""Values of `stopReason`."""
 
 
 def _member(message: Message, key: str) -> str:

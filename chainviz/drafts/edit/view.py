@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
@@ -27,6 +27,10 @@ from chainviz.web.query_params import small_number
 
 INSERTED = ("place", "role", "text", "id", "name", "arguments")
 """Fields of the form for a new message."""
+
+
+_DONE = {"delete": "deleted", "move_up": "moved up", "move_down": "moved down", "insert": "added"}
+"""What the buttons of the form that do more than to change texts have done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ def edit(request: HttpRequest, chain_id: int, path: str) -> HttpResponse:
         return no_node(request, target.subject, str(error), path)
     if request.method == "POST":
         return _change(request, target, page)
-    started = _started(request, target, place)
+    started = _started(request, target, page.section or place)
     if started is not None:
         return started
     return _render(request, target, page)
@@ -95,7 +99,18 @@ def _change(request: HttpRequest, target: Target, page: Shown) -> HttpResponse:
     if not wants_fragment(request):
         return to_draft(draft)
     there = followed_node(target.stored, target_of_draft(draft).stored, page.path)
-    return strip_answer(request, draft, f"{page.path.number or page.path} changed.", str(there or page.path))
+    done = _DONE.get(request.POST.get("act", "").partition(":")[0], "changed")
+    return strip_answer(request, draft, f"{_named(page, request.POST)} {done}.", str(there or page.path))
+
+
+def _named(page: Shown, form: QueryDict) -> str:
+    """What the act was about: the node of the form, or the section or message that a button of it names."""
+    act, _, path = form.get("act", "").partition(":")
+    if act == "insert":
+        return "A message was"
+    if act not in _DONE:
+        return page.path.number or str(page.path)
+    return parse_path(path).number or path
 
 
 def _render(request: HttpRequest, target: Target, page: Shown, trouble: Trouble | None = None) -> HttpResponse:

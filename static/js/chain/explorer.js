@@ -71,6 +71,12 @@ const editor = new RowEditor({ rows, applied: showDraft });
 /** What takes back what was just done. */
 const OFFERS = { undo: { action: "undo", text: "Undo", key: "z" }, redo: { action: "redo", text: "Redo", key: "Shift Z" } };
 
+/** Whether the line of a row can be seen. */
+const isInView = (row) => {
+  const [view, { top }] = [pane.getBoundingClientRect(), row.getBoundingClientRect()];
+  return top >= view.top && top < view.bottom - 40;
+};
+
 /** What the draft holds now, and what was just done to it. */
 async function showDraft(strip, offer = OFFERS.undo) {
   const { base, path, said } = strip.dataset;
@@ -82,7 +88,9 @@ async function showDraft(strip, offer = OFFERS.undo) {
   await content.show(base, path);
   for (const old of rows.list.querySelectorAll("[data-edited]")) delete old.dataset.edited;
   const row = path && rows.find(rowOf(path));
-  if (row) [row.dataset.edited, row.dataset.state] = ["", "changed"];
+  if (row && offer === OFFERS.redo) delete row.dataset.state; // it was undone
+  else if (row && said.endsWith("changed.")) [row.dataset.edited, row.dataset.state] = ["", "changed"];
+  if (row && !isInView(row)) row.scrollIntoView({ block: "start" });
   const button = get(`[data-action=${offer.action}]:not(:disabled)`);
   announce(said, button && { ...offer, press: () => button.click() });
 }
@@ -98,6 +106,12 @@ document.addEventListener("chain:grew", async (event) => {
   await content.grow(event.detail.base);
   const count = rows.messages - before;
   if (count > 0) announce(`${count.toLocaleString("en")} new message${count === 1 ? "" : "s"}.`);
+});
+
+// what is saved opens where the reader is
+document.addEventListener("submit", ({ target }) => {
+  const place = target.querySelector(":scope > [data-at]");
+  if (place) place.value = current.path ?? "";
 });
 
 document.addEventListener("submit", async (event) => {

@@ -12,7 +12,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.drawings.growth import GrowthLines, growth_svg
 from chainviz.chains.render.numbers import bar_step, count_text
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.chains.usage import models, recorded_usage
+from chainviz.chains.usage import ContextMeter, context_meter, models, recorded_usage
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.formatting.token_estimate import round_tokens_text, token_text, tokens_text
@@ -57,6 +57,7 @@ class ChainFacts:
     tokens: str
     messages: str
     pairs: str
+    meter: ContextMeter | None
     growth: GrowthFacts | None
     tools: tuple[ToolFact, ...]
     tools_title: str
@@ -70,12 +71,16 @@ def chain_facts(subject: Subject) -> ChainFacts:
     usage = recorded_usage(subject.outline)
     calls = sum(sums[0] for sums in tools.values())
     recorded = sum(each.calls for each in usage.by_model.values())
+    growth = growth_of(subject.stored, models().context_window(usage.model) if usage.model else None)
+    # what was recorded tells nothing of a chain that was changed since
+    prompt = growth.last_recorded if growth is not None and not subject.snapshot.operation else None
     return ChainFacts(
         byte_text(subject.snapshot.size),
         token_text(subject.snapshot.size),
         f"{subject.snapshot.messages:,}",
         f"{total.pairs:,}",
-        _growth(subject, usage.model),
+        context_meter(usage.model, prompt, subject.snapshot.size),
+        _growth(subject, usage.model, growth) if growth is not None else None,
         _tools(subject, tools),
         f"{count_text(len(tools), 'tool')} · {count_text(calls, 'call')}" if tools else "",
         f"{recorded:,} of {count_text(total.pairs, 'turn')}" if total.usage else "",
@@ -96,10 +101,7 @@ def _tools(subject: Subject, tools: dict[str, list[int]]) -> tuple[ToolFact, ...
     )
 
 
-def _growth(subject: Subject, model: str) -> GrowthFacts | None:
-    growth = growth_of(subject.stored, models().context_window(model) if model else None)
-    if growth is None:
-        return None
+def _growth(subject: Subject, model: str, growth: Growth) -> GrowthFacts:
     facts = {point.turn: _turn(subject, point.turn, point.message, point.prompt, point.stored) for point in growth.table()}
     passing = growth.passing
     shown_model = marks(one_line(model, 60))

@@ -48,6 +48,11 @@ class Growth:
     def most_recorded(self) -> int | None:
         return max((point.prompt for point in self.points if point.prompt is not None), default=None)
 
+    @property
+    def last_recorded(self) -> int | None:
+        """None where turns share a point: a mean is no prompt that was sent."""
+        return None if self.is_mean else next((point.prompt for point in reversed(self.points) if point.prompt is not None), None)
+
     def table(self) -> list[Point]:
         """Some turns from the first to the last."""
         last = len(self.points) - 1

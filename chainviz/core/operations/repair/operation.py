@@ -131,9 +131,12 @@ class Repair:
 def _for_provider(chain: Chain, goal: Goal) -> Outcome:
     """Of a session that is to be resumed, only what is still sent is judged and fixed."""
     before = tuple(chain.slice(0, len(chain)))
-    start = get_format(chain.format).sent_from(before) if goal.resumes else 0
-    reached = reach(goal, MemoryChain(before[start:], chain.format, chain.surroundings), _worked)
-    after = (*before[:start], *reached.messages)
+    format = get_format(chain.format)
+    start = format.sent_from(before) if goal.resumes else 0
+    unsent = [place for place in range(start, len(before) if goal.resumes else 0) if not format.is_sent(before[place])]
+    sent = tuple(message for place, message in enumerate(before) if place >= start and place not in unsent)
+    reached = reach(goal, MemoryChain(sent, chain.format, chain.surroundings), _worked)
+    after = _with_unsent(before, (*before[:start], *reached.messages), unsent)
     changes = splices(_kept(before, after), after, len(before))
     left = "No fix ends this error after the compaction" if start else "No fix ends this error"
     warnings = tuple(f"{left}: {problem.text}" for problem in reached.left)
@@ -141,6 +144,19 @@ def _for_provider(chain: Chain, goal: Goal) -> Outcome:
         warnings = (*warnings, UNSIGNABLE)
     sections = len(parse(before[:start]).sections) if start else 0
     return Outcome(changes, tuple(_row(fix, sections) for fix in reached.fixes), warnings)
+
+
+def _with_unsent(before: Sequence[Message], after: Sequence[Message], unsent: Sequence[int]) -> tuple[Message, ...]:
+    """What an agent does not send stands where it stood. `unsent`: places in `before`, in order."""
+    found, waiting = list[Message](), deque(unsent)
+    for message, place in zip(after, _kept(before, after), strict=True):
+        while waiting and place != MOVED and waiting[0] < place:
+            found.append(before[waiting.popleft()])
+        found.append(message)
+        while waiting and place != MOVED and waiting[0] == place + 1:
+            place = waiting.popleft()
+            found.append(before[place])
+    return (*found, *(before[place] for place in waiting))
 
 
 def _row(fix: Fix, sections: int = 0) -> Decision:

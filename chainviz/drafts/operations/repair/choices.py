@@ -88,6 +88,9 @@ class RepairChoices(Choices):
 
         is_of_fixes = self.sent is not None and "act" not in self.sent
         content = self._has_content and (not is_of_fixes or "content" in self.request.POST)
+        if is_of_fixes and not self._is_waiting:
+            # a refused form comes back as it was sent
+            self.chosen = options_in(self.request.POST, self._fixes(content=content), self._kind, content=content)
         start = small_number(self.request.GET.get("from", "")) or 0
         links = Links(at, self.target.query)
         return {
