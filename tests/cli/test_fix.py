@@ -263,6 +263,20 @@ def test_pi_does_not_send_an_answer_that_broke_off(reason: str, tmp_path: Path, 
     assert main(["fix", "--check", str(session)]) == 0
 
 
+def test_a_rewritten_line_of_codex_keeps_its_time(tmp_path: Path) -> None:
+    """Codex passes over lines without one."""
+    def line(**payload: Any) -> dict[str, Any]:
+        return {"timestamp": "2026-11-21T20:00:00Z", "type": "response_item", "payload": {"type": "message", **payload}}
+
+    asked = line(role="user", content=[{"type": "input_text", "text": "Hello"}])
+    answer = line(role="assistant", content=[{"type": "text", "text": "Hi."}])
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(json_lines([asked, answer]))
+    assert main(["fix", "--format", "codex_rollout", str(session)]) == 0
+    lines = [json.loads(each) for each in session.read_bytes().splitlines()]
+    assert lines != [asked, answer] and all(each["timestamp"] == asked["timestamp"] for each in lines)
+
+
 def test_what_is_not_utf_8_is_refused(tmp_path: Path, capsys: Any) -> None:
     session = tmp_path / "session.jsonl"
     session.write_bytes(json_lines(CLAUDE["an interrupted call"]).decode().encode("utf-16"))

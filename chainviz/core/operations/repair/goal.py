@@ -104,9 +104,14 @@ def _rewritten(messages: Sequence[Message], errors: Sequence[Problem], name: str
     """The chain with the messages of these errors rewritten: an error may be about nothing but their spelling."""
     format, wanted = get_format(name), {error.message for error in errors}
     return tuple(
-        format.message(message.role, format.write(replace(message, source=()), Style())) if place in wanted else message
+        format.message(message.role, format.write(replace(message, source=()), _style(message))) if place in wanted else message
         for place, message in enumerate(messages)
     )
+
+
+def _style(message: Message) -> Style:
+    """As its own source is written, such as with the time of its line."""
+    return Style(near=message.source[0].text) if message.source else Style()
 
 
 def _rewrites(before: Sequence[Message], after: Sequence[Message], errors: Sequence[Problem]) -> Iterator[Fix]:
