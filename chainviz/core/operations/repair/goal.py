@@ -13,7 +13,7 @@ from chainviz.core.chain.messages import HUMAN, Message, Text
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import Problem
 from chainviz.core.formats import get_format
-from chainviz.core.formats.contract import Style
+from chainviz.core.formats.contract import Format, Style
 from chainviz.core.operations.repair.fixes import Fix
 from chainviz.core.operations.repair.options import NO_FIX, RepairOptions
 from chainviz.core.operations.repair.session import Worklist
@@ -104,14 +104,14 @@ def _rewritten(messages: Sequence[Message], errors: Sequence[Problem], name: str
     """The chain with the messages of these errors rewritten: an error may be about nothing but their spelling."""
     format, wanted = get_format(name), {error.message for error in errors}
     return tuple(
-        format.message(message.role, format.write(replace(message, source=()), _style(message))) if place in wanted else message
+        format.message(message.role, format.write(replace(message, source=()), _style(format, message))) if place in wanted else message
         for place, message in enumerate(messages)
     )
 
 
-def _style(message: Message) -> Style:
-    """As its own source is written, such as with the time of its line."""
-    return Style(near=message.source[0].text) if message.source else Style()
+def _style(format: Format, message: Message) -> Style:
+    """Where each message is a record of its own line, with what that says beside it, such as its time."""
+    return Style(near=message.source[0].text) if format.lines and message.source else Style()
 
 
 def _rewrites(before: Sequence[Message], after: Sequence[Message], errors: Sequence[Problem]) -> Iterator[Fix]:
