@@ -25,9 +25,10 @@ export class Find {
 
   /** A hit of the library leads here: its words stand in the field, and its part is the one of the address. */
   async #arrive() {
+    const { pathname, search } = location; // the address follows the reader while the answer is on its way
     await this.search();
-    if (!new URLSearchParams(location.search).has("find")) return;
-    const path = location.pathname.split("/at/")[1];
+    if (!new URLSearchParams(search).has("find")) return;
+    const path = pathname.split("/at/")[1];
     const index = this.hits.findIndex((hit) => hit.dataset.path === path);
     if (index >= 0) await this.go(index);
     else if (path) await this.#show(path);
