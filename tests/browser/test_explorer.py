@@ -359,6 +359,8 @@ def test_a_hit_of_the_library_leads_to_its_words(page: Any, live_server: Any) ->
     make_chain([human("a"), *[ai(None, ("c", "f", {})), result("c", text)] * 30, human("b"), ai("All read.")])
     start_if_needed()
     run_waiting_jobs()
+    # the answer comes when the address has followed the reader
+    page.route("**/find?*", lambda route: (page.wait_for_timeout(1_000), route.continue_()))
     page.goto(f"{live_server.url}/?q=2500")
     page.locator(".row-hits a").nth(1).click()
     until(page, "CSS.highlights.get('search-hit')?.size > 0")
