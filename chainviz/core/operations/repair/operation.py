@@ -133,8 +133,9 @@ def _for_provider(chain: Chain, goal: Goal) -> Outcome:
     before = tuple(chain.slice(0, len(chain)))
     format = get_format(chain.format)
     start = format.sent_from(before) if goal.resumes else 0
-    unsent = [place for place in range(start, len(before) if goal.resumes else 0) if not format.is_sent(before[place])]
-    sent = tuple(message for place, message in enumerate(before) if place >= start and place not in unsent)
+    places = range(start, len(before))
+    unsent = dict.fromkeys(place for place in places if goal.resumes and not format.is_sent(before[place]))
+    sent = tuple(before[place] for place in places if place not in unsent)
     reached = reach(goal, MemoryChain(sent, chain.format, chain.surroundings), _worked)
     after = _with_unsent(before, (*before[:start], *reached.messages), unsent)
     changes = splices(_kept(before, after), after, len(before))
@@ -146,7 +147,7 @@ def _for_provider(chain: Chain, goal: Goal) -> Outcome:
     return Outcome(changes, tuple(_row(fix, sections) for fix in reached.fixes), warnings)
 
 
-def _with_unsent(before: Sequence[Message], after: Sequence[Message], unsent: Sequence[int]) -> tuple[Message, ...]:
+def _with_unsent(before: Sequence[Message], after: Sequence[Message], unsent: Iterable[int]) -> tuple[Message, ...]:
     """What an agent does not send stands where it stood. `unsent`: places in `before`, in order."""
     found, waiting = list[Message](), deque(unsent)
     for message, place in zip(after, _kept(before, after), strict=True):
