@@ -181,7 +181,7 @@ def draft_subject(request: HttpRequest, chain_id: int, draft_id: int) -> Subject
         f"draft={draft.pk}",
         is_head=True,
         draft_id=draft.pk,
-        base=draft.base,
+        base=version_of(draft.chain, draft.base),
         permissions=member_of(request).permissions,
         person=person_of(request),
     )

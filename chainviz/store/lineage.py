@@ -21,7 +21,7 @@ from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
-from chainviz.store.content.pieces import Piece, Places, cut, differences
+from chainviz.store.content.pieces import Piece, Places, cut, differences, total
 from chainviz.store.models import Snapshot, Version
 
 COPY = "copy"
@@ -145,6 +145,18 @@ def changes_between(old: Snapshot, new: Snapshot) -> list[tuple[Rows, Rows]]:
         (list(read_rows(cut(before, change.start, change.start + change.removed))), list(read_rows(change.pieces)))
         for change in differences(before, pieces_of(new))
     ]
+
+
+def written_messages(old: Snapshot, new: Snapshot) -> list[range]:
+    """Returns where `new` has messages that `old` does not have there: changed, added or moved ones."""
+    found: list[range] = []
+    shift = 0
+    for change in differences(pieces_of(old), pieces_of(new)):
+        added, start = total(change.pieces), change.start + shift
+        shift += added - change.removed
+        if added:
+            found.append(range(start, start + added))
+    return found
 
 
 class Counterparts:

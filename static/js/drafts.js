@@ -1,10 +1,9 @@
 /** Forms of a draft: JSON is checked while typing ([data-json]), and keys. What is typed is kept by unsent_text.js. */
 import { jsonFault } from "./json-fault.js";
 import { onKey } from "./keys.js";
+import "./undo_keys.js";
 
 onKey("s", () => document.querySelector("[data-action=save]")?.focus());
-onKey("z", () => document.querySelector("[data-action=undo]:not(:disabled)")?.click());
-onKey("Z", () => document.querySelector("[data-action=redo]:not(:disabled)")?.click());
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;

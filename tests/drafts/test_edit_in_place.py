@@ -116,5 +116,33 @@ def test_undo_and_redo_answer_with_the_strip(client: Client, chain: Chain, word:
 def test_without_scripts_undo_comes_back_to_the_explorer(client: Client, chain: Chain) -> None:
     apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text=TYPED)
     home = f"/c/{chain.pk}/d/{Draft.objects.get().pk}/"
-    assert client.post(f"{home}undo", {"from": "explorer"}).url == f"{home}explore/"
+    assert client.post(f"{home}undo", {"next": f"{home}explore/"}).url == f"{home}explore/"
     assert client.post(f"{home}redo").url == home
+
+
+def test_rows_that_the_draft_changed_are_marked_on_every_load(client: Client, chain: Chain) -> None:
+    apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text=TYPED)
+    draft = f"/c/{chain.pk}/d/{Draft.objects.get().pk}/"
+    page = client.get(f"{draft}explore/").content.decode()
+    assert re.findall(r'<article class="node" id="([\w-]+)"[^>]*data-state="changed"', page) == ["s1-p2"]
+    assert page.count('<i class="note-mark" data-state="changed">') == 1, "in the outline"
+    assert len(re.findall(r'aria-label="[^"]*, changed"', page)) == 1, "in the minimap"
+    client.post(f"{draft}undo")
+    assert not re.search(r'<article[^>]*data-state="changed"', client.get(f"{draft}explore/").content.decode())
+
+
+@pytest.mark.parametrize("page", ["do/redact/", "do/compact/", "do/convert/", "repair/", "recipe/", "edit/s1.p1", "state/"])
+def test_a_page_of_a_draft_undoes_its_last_step(client: Client, chain: Chain, page: str) -> None:
+    apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text=TYPED)
+    draft = Draft.objects.get()
+    address = f"/c/{chain.pk}/{page}?draft={draft.pk}"
+    form = re.search(rf'action="(/c/{chain.pk}/d/{draft.pk}/undo)".*?name="next" value="([^"]*)"', client.get(address).content.decode())
+    assert form is not None and form[2] == address
+    assert client.post(form[1], {"next": form[2]}).url == address
+    assert TYPED not in client.get(f"/c/{chain.pk}/d/{draft.pk}/explore/node/s1.p2").content.decode()
+
+
+def test_undo_leads_to_no_foreign_page(client: Client, chain: Chain) -> None:
+    apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text=TYPED)
+    home = f"/c/{chain.pk}/d/{Draft.objects.get().pk}/"
+    assert client.post(f"{home}undo", {"next": "//example.org/"}).url == home

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth import login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from chainviz.accounts import throttle
@@ -17,7 +18,8 @@ from chainviz.accounts.invitations import accept_all
 from chainviz.accounts.middleware import current_membership
 from chainviz.accounts.models import Membership, User
 from chainviz.accounts.permissions import requires
-from chainviz.accounts.views.sign_in import own_page, sign_in_page, too_many
+from chainviz.accounts.views.sign_in import sign_in_page, too_many
+from chainviz.web.responses import own_page
 
 log = logging.getLogger(__name__)
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -35,7 +37,7 @@ def oidc(request: HttpRequest) -> HttpResponse:
     if wait:
         return too_many(request, SignInForm(), wait)
     try:
-        return begin(request, own_page(request, request.GET.get("next", "")))
+        return begin(request, own_page(request, request.GET.get("next", ""), reverse("chains:library")))
     except NotSignedIn as reason:
         return _refused(request, str(reason), 503, reason.__cause__)
 
@@ -61,7 +63,7 @@ def oidc_callback(request: HttpRequest) -> HttpResponse:
     member = current_membership(request)
     assert member is not None
     record(member.team, user, ACT)
-    return redirect(own_page(request, identity.next_page))
+    return redirect(own_page(request, identity.next_page, reverse("chains:library")))
 
 
 def _check_configured() -> None:

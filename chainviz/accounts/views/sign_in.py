@@ -6,7 +6,6 @@ from django.contrib.auth import authenticate, login, logout
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -17,7 +16,7 @@ from chainviz.accounts.kept_form import FIELD, kept_form
 from chainviz.accounts.middleware import current_membership
 from chainviz.accounts.models import Membership
 from chainviz.accounts.permissions import requires
-from chainviz.web.responses import see_other
+from chainviz.web.responses import own_page, see_other
 
 WRONG = "E-mail or password is wrong."
 
@@ -72,10 +71,4 @@ def sign_in_page(request: HttpRequest, form: SignInForm, status: int = 200, **mo
 
 
 def _next_page(request: HttpRequest) -> str:
-    return own_page(request, request.GET.get("next", ""))
-
-
-def own_page(request: HttpRequest, page: str) -> str:
-    """Returns the page that asked to sign in, where it is the path of one of ours: Django takes other texts for names."""
-    own = page.startswith("/") and url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
-    return page if own else reverse("chains:library")
+    return own_page(request, request.GET.get("next", ""), reverse("chains:library"))

@@ -118,7 +118,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         chain=subject.chain,
         number=subject.version,
         draft_id=subject.draft_id,
-        open_version=subject.version or subject.base,
+        open_version=subject.base.number if subject.base is not None else subject.version,
         heading=f"{subject.chain.title} · {subject.title}",
         chain_title=subject.chain.title,
         title=subject.title,
@@ -142,7 +142,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         read_only=read_only(snapshot.format),
         convert_url=subject.change_url("drafts:operation", "convert"),
         bytes_line=_bytes_line(subject),
-        minimap=mark_safe(minimap_svg(minimap_blocks(chain, _body_role(subject)), subject.base_url)),  # escaped by the renderer
+        minimap=_minimap(subject),
         window=window,
         outline=_outline(subject, window),
         inspector=node_page(subject, current) if current is not None else None,
@@ -150,6 +150,11 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         current=str(current or ""),
         text="plain" if view.as_written else "markdown",
     )
+
+
+def _minimap(subject: Subject) -> SafeString:
+    blocks = minimap_blocks(subject.stored, _body_role(subject), subject.changed)
+    return mark_safe(minimap_svg(blocks, subject.base_url))  # escaped by the renderer
 
 
 def _outline(subject: Subject, window: WindowPage) -> WindowPage:

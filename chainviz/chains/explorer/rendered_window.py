@@ -9,6 +9,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
+from chainviz.chains.explorer.changed_rows import changed_rows
 from chainviz.chains.explorer.row_notes import NO_NOTES, RowNotes, row_notes
 from chainviz.chains.explorer.row_views import row_view, titled
 from chainviz.chains.explorer.run_tools import run_teasers
@@ -77,7 +78,7 @@ def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Readi
 
 def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window) -> WindowPage:
     chain = subject.stored
-    rows, notes = _noted(subject, titled_rows(chain, found.rows))
+    rows, notes = _noted(subject, found.rows)
     noted = replace(reading, marks=notes.marks)
     _read_ahead(chain, view, rows)
     rows, up, down = _with_bodies(found, rows, lambda row: _body_of(chain, view, noted, row))
@@ -135,7 +136,7 @@ def _row_at(chain: StoredChain, message: int) -> Path:
 
 
 def outline_page(subject: Subject, found: Window) -> WindowPage:
-    rows, _ = _noted(subject, titled_rows(subject.stored, found.rows))
+    rows, _ = _noted(subject, found.rows)
     before, after = _around(subject.stored, ALL_OPEN, rows)
     html = mark_safe(outline_html(rows, subject.base_url, subject.snapshot.size))
     return WindowPage(tuple(rows), SafeString(), html, before, after, found.total)
@@ -253,8 +254,10 @@ def _human_of(chain: StoredChain, row: WindowRow) -> StoredShape | None:
     return next((shape for shape in shapes if shape.role == HUMAN), None)
 
 
-def _noted(subject: Subject, rows: list[Row]) -> tuple[list[Row], RowNotes]:
-    """The rows with what other apps say about them."""
+def _noted(subject: Subject, found: tuple[WindowRow, ...]) -> tuple[list[Row], RowNotes]:
+    """The rows with the marks of a draft and with what other apps say about them."""
+    changed = changed_rows(subject.changed, found)
+    rows = [replace(row, is_changed=row.path in changed) for row in titled_rows(subject.stored, found)]
     if not rows:
         return rows, NO_NOTES
     last = rows[-1]

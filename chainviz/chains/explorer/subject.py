@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +10,8 @@ from chainviz.accounts.models import User
 from chainviz.accounts.permissions import OWNER, Permission
 from chainviz.chains.models import Chain
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.models import Outline, Snapshot
+from chainviz.store.lineage import written_messages
+from chainviz.store.models import Outline, Snapshot, Version
 from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.web.query_params import url_or_nothing
@@ -30,8 +32,8 @@ class Subject:
     is_head: bool = True
     version: int | None = None
     draft_id: int | None = None
-    base: int | None = None
-    """The version that a draft changes."""
+    base: Version | None = None
+    """What a draft changes."""
     permissions: frozenset[Permission] = OWNER
     """Of the person who looks at it: no page is offered that their role does not allow."""
     person: User | None = None
@@ -44,6 +46,11 @@ class Subject:
     @cached_property
     def outline(self) -> Outline:
         return outline_of(self.snapshot)
+
+    @cached_property
+    def changed(self) -> Sequence[range]:
+        """The messages that a draft has changed, in order."""
+        return written_messages(self.base.snapshot, self.snapshot) if self.base is not None else ()
 
     @cached_property
     def stored(self) -> StoredChain:

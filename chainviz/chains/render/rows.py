@@ -26,6 +26,9 @@ class Flag:
     tone: Tone
 
 
+CHANGED = Flag("changed", "changed")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     path: Path
@@ -43,6 +46,8 @@ class Row:
     is_open: bool = False
     is_context: bool = False
     """A section's row shown only because the window begins inside it."""
+    is_changed: bool = False
+    """By the draft."""
     body: str = ""
     """HTML of the opened node."""
     chip: str = ""
@@ -67,12 +72,13 @@ def rows_html(rows: Iterable[Row], base_url: str, whole: int) -> str:
 def node_html(row: Row, base_url: str, whole: int) -> str:
     expanded = "true" if row.is_open else "false"
     number = f'<span class="node-number">{row.number}</span>' if row.number else ""
-    state = ' data-flagged' if row.flag and row.flag.tone == "problem" else ""
+    state = " data-flagged" if row.flag and row.flag.tone == "problem" else ""
+    state += ' data-state="changed"' if row.is_changed else ""
     run, address = (" data-run", f"rows?from={row.path}&amp;runs={row.path}") if row.kind == "run" else ("", f"node/{row.path}")
     return (
         f'<article class="node" id="{row.path.dom_id}" data-path="{row.path}" data-at="{row.start}" data-role="{row.role}"{state}{run}>'
         f'<a class="node-line" href="{base_url}{address}" aria-expanded="{expanded}">{number}'
-        f'<b>{safe(one_line(row.name, 80))}</b>{flag_html(row.flag)}{row.chip}'
+        f'<b>{safe(one_line(row.name, 80))}</b>{_flags_html(row)}{row.chip}'
         f'<span class="teaser">{safe(one_line(row.teaser, TEASER))}</span>'
         f'<span class="share" data-bar="{bar_step(row.size, whole)}">{sizes(row.size, whole)}</span></a>{row.body}</article>'
     )
@@ -86,7 +92,7 @@ def section_html(row: Row, base_url: str, whole: int) -> str:
     return (
         f'<section class="section-row"{dom_id} data-path="{path}" data-at="{row.start}"{context} aria-label="Section {path.section}">'
         f'<a class="node-line" href="{base_url}rows?from={path}&amp;{query}={path}" aria-expanded="{expanded}">'
-        f'<span class="section-number">§{path.section}</span><b>{safe(one_line(row.name, 120))}</b>{flag_html(row.flag)}{row.chip}'
+        f'<span class="section-number">§{path.section}</span><b>{safe(one_line(row.name, 120))}</b>{_flags_html(row)}{row.chip}'
         f'<span class="section-count">{count_text(row.count, "pair")}</span>'
         f'<span class="share" data-bar="{bar_step(row.size, whole)}">{sizes(row.size, whole)}</span></a></section>'
     )
@@ -95,6 +101,10 @@ def section_html(row: Row, base_url: str, whole: int) -> str:
 def sizes(size: int, whole: int) -> str:
     """Bytes, estimated tokens and the share of the chain."""
     return f"<span>{byte_text(size)} <i>{token_text(size)}</i> · {share_text(size, whole)}</span>"
+
+
+def _flags_html(row: Row) -> str:
+    return flag_html(row.flag) + flag_html(CHANGED if row.is_changed else None)
 
 
 def flag_html(flag: Flag | None) -> str:
@@ -108,7 +118,8 @@ def outline_html(rows: Iterable[Row], base_url: str, whole: int) -> str:
 def _outline_row(row: Row, base_url: str, whole: int) -> str:
     place = f'data-path="{row.path}" href="{base_url}at/{row.path}#{row.path.dom_id}"'
     flag = f' data-flag="{row.flag.tone}" title="{safe(row.flag.text)}"' if row.flag else ""
-    note = f'<i class="note-mark" data-state="{row.noted}"></i>' if row.noted else ""
+    noted = row.noted or ("changed" if row.is_changed else "")
+    note = f'<i class="note-mark" data-state="{noted}"></i>' if noted else ""
     if row.kind == "section":
         name = f"{row.path.section}. {safe(one_line(row.name, OUTLINE_NAME))}"
         return (

@@ -116,6 +116,7 @@ class Choices:
         return {
             "chain": self.target.chain,
             "operation": self.operation,
+            "draft": self.target.draft,
             "source_words": self.target.words,
             "seen": self.target.seen,
             "back_href": href,

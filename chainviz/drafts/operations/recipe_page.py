@@ -94,7 +94,14 @@ def _address(target: Target, draft: Draft | None) -> str:
 
 def _head(target: Target) -> dict[str, object]:
     href, words = target.back
-    return {"chain": target.chain, "source_words": target.words, "seen": target.seen, "back_href": href, "back_words": words}
+    return {
+        "chain": target.chain,
+        "draft": target.draft,
+        "source_words": target.words,
+        "seen": target.seen,
+        "back_href": href,
+        "back_words": words,
+    }
 
 
 def _page(request: HttpRequest, target: Target, error: str = "") -> HttpResponse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from chainviz.accounts.audit.record import recorded_together
@@ -21,7 +22,7 @@ from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import draft_for, open_draft_for
 from chainviz.store.models import Step
 from chainviz.web.htmx import wants_fragment
-from chainviz.web.responses import see_other
+from chainviz.web.responses import own_page, see_other
 
 
 @requires("draft")
@@ -64,9 +65,7 @@ def _stepped(request: HttpRequest, found: Draft, word: str, step: Step | None) -
         return step_answer(request, found, word, step)
     if step is None:
         messages.info(request, f"There is nothing to {word}.")
-    if request.POST.get("from") == "explorer":
-        return see_other("drafts:explore_version", found.chain_id, found.pk)
-    return _back(found)
+    return see_other(own_page(request, request.POST.get("next", ""), _home(found)))
 
 
 @requires("draft")
@@ -91,4 +90,8 @@ def bring_back(request: HttpRequest, chain_id: int, draft_id: int) -> HttpRespon
 
 
 def _back(found: Draft) -> HttpResponse:
-    return see_other("drafts:draft", found.chain_id, found.pk)
+    return see_other(_home(found))
+
+
+def _home(found: Draft) -> str:
+    return reverse("drafts:draft", args=[found.chain_id, found.pk])

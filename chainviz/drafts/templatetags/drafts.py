@@ -11,6 +11,7 @@ from chainviz.chains.models import Chain
 from chainviz.drafts import under_way
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.strip import Strip, draft_strip
+from chainviz.drafts.stored_draft import steps_of
 
 register = template.Library()
 
@@ -34,3 +35,16 @@ def jobs_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, un
 @register.simple_tag
 def strip_of_draft(draft_id: int) -> Strip:
     return draft_strip(Draft.objects.select_related("chain").get(pk=draft_id))
+
+
+@register.inclusion_tag("drafts/preview/_undo.html", takes_context=True)
+def undo_and_redo(context: Mapping[str, Any], draft: Draft, page: str = "") -> Mapping[str, Any]:
+    """The buttons for steps of a draft. They lead back to `page`, or to the page that they stand on."""
+    steps = steps_of(draft)
+    return {
+        "draft": draft,
+        "can_undo": steps.can_undo,
+        "can_redo": steps.can_redo,
+        "next": page or context["request"].get_full_path(),
+        "csrf_token": context["csrf_token"],
+    }

@@ -88,8 +88,7 @@ async function showDraft(strip, offer = OFFERS.undo) {
   await content.show(base, path);
   for (const old of rows.list.querySelectorAll("[data-edited]")) delete old.dataset.edited;
   const row = path && rows.find(rowOf(path));
-  if (row && offer === OFFERS.redo) delete row.dataset.state; // it was undone
-  else if (row && said.endsWith("changed.")) [row.dataset.edited, row.dataset.state] = ["", "changed"];
+  if (row?.dataset.state && offer === OFFERS.undo) row.dataset.edited = "";
   if (row && !isInView(row)) row.scrollIntoView({ block: "start" });
   const button = get(`[data-action=${offer.action}]:not(:disabled)`);
   announce(said, button && { ...offer, press: () => button.click() });

@@ -7,8 +7,10 @@ be told apart. Only a chain of very many sections is cut evenly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
+from chainviz.chains.explorer.changed_rows import overlaps
 from chainviz.chains.render.drawings.minimap import Block
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.outline.blocks import evenly
@@ -31,8 +33,13 @@ ROLES = {
 }
 
 
-def minimap_blocks(chain: StoredChain, body_role: str = "tool") -> list[Block]:
-    """`body_role`: whose bytes most of the chain's pairs are made of; the pairs of a long chain take it all."""
+def minimap_blocks(chain: StoredChain, body_role: str = "tool", changed: Sequence[range] = ()) -> list[Block]:
+    """`body_role`: whose bytes most of the chain's pairs are made of; the pairs of a long chain take it all. `changed`: the
+    messages that the draft has changed, in order."""
+    return [replace(block, is_changed=overlaps(changed, block.start, block.messages)) for block in _blocks(chain, body_role)]
+
+
+def _blocks(chain: StoredChain, body_role: str) -> list[Block]:
     listing = chain.outline.listing
     if listing.total.rows > MOST_ROWS:
         return _joined(list(_from_sums(chain, body_role)))

@@ -1,7 +1,7 @@
 """The minimap: at most 200 blocks, each a link, as one SVG.
 
 A block's colour is whose bytes it is made of; its height, width and strength grow with its bytes. A mark on its right
-says that it has problems.
+says that it has problems, one on its left that the draft has changed it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ class Block:
     section: int = 0
     """In which all of them lie; 0 where they lie in several."""
     is_header: bool = False
+    is_changed: bool = False
+    """By the draft."""
 
 
 def minimap_svg(blocks: Sequence[Block], base_url: str) -> str:
@@ -46,6 +48,7 @@ def minimap_svg(blocks: Sequence[Block], base_url: str) -> str:
     average = sum(block.size for block in blocks) / max(1, len(blocks))
     links: list[str] = []
     flags: list[str] = []
+    changes: list[str] = []
     y = 0.0
     for block, height, begins in zip(blocks, heights, starts, strict=True):
         y += SECTION_GAP * bool(begins and links)
@@ -53,11 +56,14 @@ def minimap_svg(blocks: Sequence[Block], base_url: str) -> str:
         links.append(_link(block, base_url, (y, drawn), average))
         if block.problems:
             flags.append(f"M27 {y:.1f}v{max(drawn, 3):.1f}")
+        if block.is_changed:
+            changes.append(f"M1 {y:.1f}v{max(drawn, 3):.1f}")
         y += height * scale
     return (
         f'<svg class="minimap" viewBox="0 0 30 {HEIGHT:.0f}" preserveAspectRatio="none" role="group" '
         f'aria-label="The whole chain, {count_text(len(blocks), "block")}" data-minimap>'
-        f'{"".join(links)}<path class="flags" d="{"".join(flags)}"/><path class="hit-ticks" d="" data-hit-ticks/>'
+        f'{"".join(links)}<path class="flags" d="{"".join(flags)}"/><path class="changes" d="{"".join(changes)}"/>'
+        f'<path class="hit-ticks" d="" data-hit-ticks/>'
         f'<rect class="view" x="0.5" y="0" width="29" height="0" rx="2" data-frame/></svg>'
     )
 
@@ -79,5 +85,5 @@ def _words(block: Block) -> str:
     name = NAMES.get(block.role, "") if block.is_header and block.messages == 1 else ""
     what = name or f"{messages} from {block.start + 1:,}"
     said = f"Section {block.section}: {what}" if block.section else what[0].upper() + what[1:]
-    words = f"{said}, {byte_text(block.size)}"
-    return f"{words}, {count_text(block.problems, 'problem')}" if block.problems else words
+    problems = f", {count_text(block.problems, 'problem')}" if block.problems else ""
+    return f"{said}, {byte_text(block.size)}{problems}{', changed' if block.is_changed else ''}"
