@@ -76,6 +76,21 @@ def test_a_node_is_edited_where_it_stands(page: Any, live_server: Any, chain: Ch
     assert page.evaluate("window.shift ?? 0") <= 0.02
 
 
+def test_the_mark_of_a_change_lasts_and_z_undoes_it_on_the_page_of_an_operation(page: Any, live_server: Any, chain: Chain) -> None:
+    page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s3.p1")
+    expect(page.locator("#s3-p1")).to_have_attribute("aria-current", "true")
+    open_form(page).fill("Other words.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#s3-p1[data-changed][data-edited] .flag")).to_have_text("changed")
+    page.reload()
+    expect(page.locator("#s3-p1[data-changed] .flag")).to_have_text("changed")
+    page.get_by_role("link", name="Redact").click()
+    expect(page.get_by_role("heading", name="Redact")).to_be_visible()
+    page.keyboard.press("z")
+    expect(page.get_by_role("button", name="Redo")).to_be_enabled()
+    expect(page.get_by_role("heading", name="Redact")).to_be_visible()
+
+
 def test_rows_behind_a_deleted_one_keep_what_is_open_and_folded(page: Any, live_server: Any, chain: Chain) -> None:
     page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s2.p1")
     page.locator("#s4-p1 > .node-line").click()

@@ -124,11 +124,11 @@ def test_rows_that_the_draft_changed_are_marked_on_every_load(client: Client, ch
     apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text=TYPED)
     draft = f"/c/{chain.pk}/d/{Draft.objects.get().pk}/"
     page = client.get(f"{draft}explore/").content.decode()
-    assert re.findall(r'<article class="node" id="([\w-]+)"[^>]*data-state="changed"', page) == ["s1-p2"]
+    assert re.findall(r'<article class="node" id="([\w-]+)"[^>]*data-changed', page) == ["s1-p2"]
     assert page.count('<i class="note-mark" data-state="changed">') == 1, "in the outline"
     assert len(re.findall(r'aria-label="[^"]*, changed"', page)) == 1, "in the minimap"
     client.post(f"{draft}undo")
-    assert not re.search(r'<article[^>]*data-state="changed"', client.get(f"{draft}explore/").content.decode())
+    assert not re.search(r"<article[^>]*data-changed", client.get(f"{draft}explore/").content.decode())
 
 
 @pytest.mark.parametrize("page", ["do/redact/", "do/compact/", "do/convert/", "repair/", "recipe/", "edit/s1.p1", "state/"])

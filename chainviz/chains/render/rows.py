@@ -15,7 +15,7 @@ from chainviz.web.formatting.token_estimate import token_text
 TEASER = 160
 OUTLINE_NAME = 60
 
-Tone = Literal["problem", "changed", "quiet", "summarised", "redacted"]
+Tone = Literal["problem", "changed", "quiet", "summarised", "redacted", "edited"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Flag:
     tone: Tone
 
 
-CHANGED = Flag("changed", "changed")
+CHANGED = Flag("changed", "edited")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def node_html(row: Row, base_url: str, whole: int) -> str:
     expanded = "true" if row.is_open else "false"
     number = f'<span class="node-number">{row.number}</span>' if row.number else ""
     state = " data-flagged" if row.flag and row.flag.tone == "problem" else ""
-    state += ' data-state="changed"' if row.is_changed else ""
+    state += " data-changed" if row.is_changed else ""
     run, address = (" data-run", f"rows?from={row.path}&amp;runs={row.path}") if row.kind == "run" else ("", f"node/{row.path}")
     return (
         f'<article class="node" id="{row.path.dom_id}" data-path="{row.path}" data-at="{row.start}" data-role="{row.role}"{state}{run}>'

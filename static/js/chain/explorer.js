@@ -88,7 +88,7 @@ async function showDraft(strip, offer = OFFERS.undo) {
   await content.show(base, path);
   for (const old of rows.list.querySelectorAll("[data-edited]")) delete old.dataset.edited;
   const row = path && rows.find(rowOf(path));
-  if (row?.dataset.state && offer === OFFERS.undo) row.dataset.edited = "";
+  if (row && "changed" in row.dataset && offer === OFFERS.undo) row.dataset.edited = "";
   if (row && !isInView(row)) row.scrollIntoView({ block: "start" });
   const button = get(`[data-action=${offer.action}]:not(:disabled)`);
   announce(said, button && { ...offer, press: () => button.click() });

@@ -80,6 +80,7 @@ export class RowEditor {
   #focus() {
     const found = ["[aria-invalid=true]", "textarea", "select"].map((each) => this.form.querySelector(each)).find(Boolean);
     found?.focus({ preventScroll: true });
+    found?.scrollIntoView({ block: "nearest" });
   }
 
   /** Scrolls only where the beginning of the form is out of sight. */
