@@ -110,8 +110,11 @@ def serve(host: str, port: int, has_worker: bool = True) -> None:
                 self.cfg.set(name, setting)
 
         def load(self) -> Any:
+            from django.urls import resolve
+
             from chainviz.wsgi import application
 
+            resolve("/")  # imports all pages, for which the first one would wait
             return application
 
     Server().run()
@@ -151,7 +154,12 @@ def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
         "graceful_timeout": 10,
         "loglevel": "warning",
         "control_socket_disable": True,
-        "when_ready": lambda server: tell([f"chainviz is ready: {url}  (stop it with Ctrl+C)"]),
         "on_exit": lambda server: forget_server(),
-        "post_worker_init": lambda worker: start_worker() if has_worker else None,
+        "post_worker_init": lambda worker: _be_ready(url, has_worker),
     }
+
+
+def _be_ready(url: str, has_worker: bool) -> None:
+    if has_worker:
+        start_worker()
+    tell([f"chainviz is ready: {url}  (stop it with Ctrl+C)"])
