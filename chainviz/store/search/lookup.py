@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db import connection
+from django.db import connection, transaction
 
 from chainviz.store.content.pieces import Piece
 from chainviz.store.search import full_text_tables
@@ -37,16 +37,31 @@ def histories_with(phrases: Sequence[Phrase]) -> list[set[int]]:
     """Of each phrase the chains that have it, of all teams. One that is indexed for the first time may be missing until its
     index is complete."""
     if connection.vendor != "sqlite":
-        return [_with_one_block(phrase) for phrase in phrases]
+        return [_in_index(phrase) if len(phrase.words) == 1 else _with_one_block(phrase) for phrase in phrases]
     other = "SELECT 1 FROM store_searchblock b WHERE b.history_id = s.history_id AND NOT b.is_first"
-    long = _histories(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({other})", []) if phrases else set()
+    long = _histories(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({other})") if phrases else set()
     return [_in_tables(phrase, long) for phrase in phrases]
+
+
+def _in_index(phrase: Phrase) -> set[int]:
+    return {history for (history,) in _rows_of_words("DISTINCT b.history_id", _asked(phrase))}
+
+
+def _rows_of_words(columns: str, asked: str, where: str = "", *values: Any) -> list[Any]:
+    """The blocks that have single words. PostgreSQL's index names them without reading one. It is told to use the index: it
+    takes no account of how long the rows are, and would read all of them for a frequent word."""
+    blocks = "(SELECT * FROM store_searchblock WHERE words @@ %s::tsquery OFFSET 0) b"
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        rows = _rows(f"SELECT {columns} FROM {blocks} {where}", asked, *values)
+        cursor.execute("SET LOCAL enable_seqscan = DEFAULT")
+    return rows
 
 
 def _with_one_block(phrase: Phrase) -> set[int]:
     """Chain by chain, so that the first block that has it ends the search of a chain."""
     found = "SELECT 1 FROM store_searchblock b WHERE b.history_id = s.history_id AND b.words @@ %s::tsquery"
-    return _histories(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({found})", [_asked(phrase)])
+    return _histories(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({found})", _asked(phrase))
 
 
 def _in_tables(phrase: Phrase, long: Set[int]) -> set[int]:
@@ -61,13 +76,18 @@ def _in_tables(phrase: Phrase, long: Set[int]) -> set[int]:
 def _in_rows(phrase: Phrase, rows: str) -> set[int]:
     each = f"SELECT b.history_id FROM {{0}} f CROSS {full_text_tables.BLOCK} WHERE f.words MATCH %s AND {rows}"
     statement = " UNION ".join(each.format(table) for table in full_text_tables.TABLES)
-    return _histories(statement, [_asked(phrase)] * full_text_tables.SHARDS)
+    return _histories(statement, *[_asked(phrase)] * full_text_tables.SHARDS)
 
 
-def _histories(statement: str, values: Sequence[str]) -> set[int]:
+def _histories(statement: str, *values: Any) -> set[int]:
+    return {history for (history,) in _rows(statement, *values)}
+
+
+def _rows(statement: str, *values: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return {history for (history,) in cursor.fetchall()}
+        rows: list[Any] = cursor.fetchall()
+    return rows
 
 
 def _asked(phrase: Phrase) -> str:
@@ -79,18 +99,19 @@ def blocks_with(phrases: Iterable[Phrase], histories: Collection[int]) -> set[Fo
     phrases = list(phrases)
     asked = full_text_tables.all_of(_asked(each) for each in phrases)
     columns = "b.history_id, b.run_id, b.start, b.length"
-    rows: list[tuple[int, ...]] = []
-    with connection.cursor() as cursor:
-        if connection.vendor != "sqlite":
-            # where words stand is not in the index: PostgreSQL would read all blocks that have them, of every chain
-            first = "OFFSET 0" if any(len(each.words) > 1 for each in phrases) else ""
-            blocks = f"(SELECT * FROM store_searchblock WHERE history_id = ANY(%s) {first}) b"
-            cursor.execute(f"SELECT {columns} FROM {blocks} WHERE b.words @@ %s::tsquery", [list(histories), asked])
-            rows = cursor.fetchall()
-        else:
-            for history in histories:
-                rows += cursor.execute(_of_chain(columns, history), [asked] * 2).fetchall()
+    if connection.vendor == "sqlite":
+        rows = [row for history in histories for row in _rows(_of_chain(columns, history), asked, asked)]
+    elif all(len(each.words) == 1 for each in phrases):
+        rows = _rows_of_words(columns, asked, "WHERE b.history_id = ANY(%s)", list(histories))
+    else:
+        rows = _rows_of_phrases(columns, asked, histories)
     return {FoundBlock(history, Piece(*piece)) for history, *piece in rows}
+
+
+def _rows_of_phrases(columns: str, asked: str, histories: Collection[int]) -> list[Any]:
+    """Where words stand is not in the index: PostgreSQL would read all blocks that have them, of every chain."""
+    blocks = "(SELECT * FROM store_searchblock WHERE history_id = ANY(%s) OFFSET 0) b"
+    return _rows(f"SELECT {columns} FROM {blocks} WHERE b.words @@ %s::tsquery", list(histories), asked)
 
 
 def _of_chain(columns: str, history: int) -> str:
