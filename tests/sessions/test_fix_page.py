@@ -16,7 +16,8 @@ from chainviz.chains.uploads.local_files import take_file
 from tests.accounts.conftest import team_mode as team_mode
 from tests.accounts.people import client_of, make_member
 from tests.chains.making import make_chain_of
-from tests.cli.test_fix import CLAUDE, errors, json_lines
+from tests.cli.fix.sessions import errors, json_lines
+from tests.cli.fix.shapes import CLAUDE
 from tests.drafts.pages import fields_of
 
 pytestmark = pytest.mark.django_db

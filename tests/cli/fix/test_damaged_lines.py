@@ -1,0 +1,84 @@
+"""`chainviz fix` on files whose lines are no records: cut off, run into one another, or behind one that was never written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chainviz.cli import main
+from tests.cli.fix.sessions import json_lines, said, told
+from tests.cli.fix.shapes import CLAUDE
+
+
+def test_a_raw_control_character_is_escaped(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    whole = json_lines(CLAUDE["an interrupted call"])
+    lines = whole.splitlines(keepends=True)
+    lines[0] = lines[0].replace(b'"uuid"', b'"made": "\x1b[0m", "uuid"', 1)
+    session.write_bytes(b"".join(lines))
+    assert main(["fix", str(session)]) == 0
+    assert "Line 1 holds a raw control character, which is escaped now." in capsys.readouterr().out
+    assert json.loads(session.read_bytes().splitlines()[0])["made"] == "\x1b[0m"
+
+
+SESSION = json_lines([said(0, "Look"), told(1, "One"), said(2, "And?"), told(3, "Two"), said(4, "Fine")]).splitlines()
+DAMAGED = {
+    "two whole records on one line": (
+        [SESSION[0], SESSION[1] + SESSION[2], *SESSION[3:]], SESSION, "Line 2 holds 2 records and is split.",
+    ),
+    "a record that was cut off, and the next one behind it": (
+        [SESSION[0], SESSION[1][:-40] + SESSION[2], *SESSION[3:]], [SESSION[0], *SESSION[2:]],
+        "Line 2 holds a record that was cut off; 1 whole record stays.",
+    ),
+    "a record that was cut off after a whole block of it": (
+        [SESSION[0], SESSION[1][: SESSION[1].index(b"}]")+ 1] + SESSION[2], *SESSION[3:]], [SESSION[0], *SESSION[2:]],
+        "Line 2 holds a record that was cut off; 1 whole record stays.",
+    ),
+    "a whole record, and one that was cut off": (
+        [*SESSION[:2], SESSION[2] + SESSION[3][:60], SESSION[4]], [*SESSION[:3], SESSION[4]],
+        "Line 3 holds a record that was cut off; 1 whole record stays.",
+    ),
+    "zeros before a record": (
+        [*SESSION[:2], bytes(99) + SESSION[2], *SESSION[3:]], SESSION, "Line 3 is one record and what a crash left.",
+    ),
+    "a record that was cut off in the middle": (
+        [*SESSION[:2], SESSION[2][:-9], *SESSION[3:]], [*SESSION[:2], *SESSION[3:]], "Line 3 is not valid JSON and is removed.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_whole_records_of_a_damaged_line_stay(name: str, tmp_path: Path, capsys: Any) -> None:
+    """As unsynchronized writers and crashes leave them; what followed a lost record follows the one before it."""
+    written, kept, sentence = DAMAGED[name]
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(b"\n".join(written) + b"\n")
+    assert main(["fix", str(session)]) == 0
+    assert sentence in capsys.readouterr().out
+    values = [json.loads(each) for each in session.read_bytes().splitlines()]
+    assert [value["uuid"] for value in values] == [json.loads(each)["uuid"] for each in kept]
+    assert [value["parentUuid"] for value in values] == [None, *(value["uuid"] for value in values[:-1])]
+
+
+def test_a_record_that_follows_one_that_was_never_written_follows_the_one_before_it(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    aside: dict[str, Any] = {"isSidechain": True, "agentId": "a7", "parentUuid": "elsewhere"}
+    lines = [said(0, "Look"), told(1, "One"), said(5, "Sub task", **aside), said(2, "And?", parentUuid="phantom"), told(3, "Two")]
+    session.write_bytes(json_lines(lines))
+    assert main(["fix", "--check", str(session)]) == 1
+    assert main(["fix", str(session)]) == 0
+    assert "Line 4 follows a record that the file does not hold; it follows line 2 now." in capsys.readouterr().out
+    values = [json.loads(each) for each in session.read_bytes().splitlines()]
+    assert [value["parentUuid"] for value in values] == [None, "u0", "elsewhere", "u1", "u2"]
+
+
+def test_a_line_that_was_cut_off_goes(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    whole = json_lines([said(0, "Look"), told(1, "Done.")])
+    session.write_bytes(whole + b'{"type": "assistant", "mess')
+    assert main(["fix", str(session)]) == 0
+    assert session.read_bytes() == whole
+    assert "Line 3 is not valid JSON and is removed" in capsys.readouterr().out

@@ -1,0 +1,52 @@
+"""`chainviz fix` and the files it is given: requests, what cannot be read, what changes meanwhile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from chainviz.cli import main
+from tests.cli.fix.sessions import errors, json_lines
+from tests.cli.fix.shapes import CLAUDE
+
+
+def test_what_is_not_utf_8_is_refused(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(json_lines(CLAUDE["an interrupted call"]).decode().encode("utf-16"))
+    assert main(["fix", str(session)]) == 2 and "save it as UTF-8 first" in capsys.readouterr().err
+
+
+def test_the_system_text_beside_the_messages_is_part_of_the_request(tmp_path: Path) -> None:
+    """Its cache mark counts among the four that Anthropic takes."""
+    marked = [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]
+    turns = [{"role": role, "content": marked} for role in ("user", "assistant", "user", "assistant")]
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps({"model": "claude-sonnet-4-5", "max_tokens": 9, "system": marked, "messages": turns}))
+    assert errors(path, "anthropic", "anthropic")
+    assert main(["fix", str(path), "--provider", "anthropic"]) == 0
+    assert path.read_text().count("cache_control") == 4
+    assert errors(path, "anthropic", "anthropic") == []
+
+
+def test_a_session_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(json_lines(CLAUDE["a call at the end"]))
+    def written_meanwhile(*arguments: Any) -> None:
+        with session.open("ab") as file:
+            file.write(b"{}\n")
+
+    monkeypatch.setattr("chainviz.sessions.backups.shutil.copystat", written_meanwhile)
+    assert main(["fix", str(session)]) == 2
+    assert "changed while it was being fixed" in capsys.readouterr().err
+    assert session.read_bytes().endswith(b"{}\n") and list(tmp_path.iterdir()) == [session]
+
+
+def test_one_bad_file_does_not_stop_the_others(tmp_path: Path, capsys: Any) -> None:
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_bytes(json_lines(CLAUDE["a call at the end"]))
+    bad.write_bytes(b"only words")
+    assert main(["fix", str(bad), str(tmp_path / "none"), str(good)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    assert errors(good, "claude_code", "anthropic") == []
+    assert main(["fix", "--restore", str(bad)]) == 2
