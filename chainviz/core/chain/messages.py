@@ -143,6 +143,8 @@ class ToolResult:
     is_error: bool = False
     media: tuple[Image | Binary, ...] = ()
     """Images and files inside the result; they count in its size."""
+    type: str = field(default="function", compare=False, kw_only=True)
+    """The type of the call that it answers, where its source or that call says it."""
     origin: int = _origin()
     size: int = _size()
 

@@ -7,7 +7,7 @@ Parts that swap their order take their units with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chainviz.core.chain.messages import NEW, TOOL, Fragment, Message, Part, Text, ToolResult
 from chainviz.core.dialects.patching import matched
@@ -95,5 +95,4 @@ def one_result_each(message: Message) -> tuple[Part, ...]:
         return message.parts
     first = results[0] if results else ToolResult("", "", "")
     content = "\n".join(filter(None, [first.content, *texts]))
-    joined = ToolResult(first.call_id, first.name, content, first.is_error, first.media, origin=first.origin)
-    return (joined, *results[1:])
+    return (replace(first, content=content), *results[1:])

@@ -67,7 +67,16 @@ def item(**payload: Any) -> dict[str, Any]:
 
 
 def words(role: str, text: str) -> dict[str, Any]:
-    return item(type="message", role=role, content=[{"type": "input_text", "text": text}])
+    kind = "output_text" if role == "assistant" else "input_text"
+    return item(type="message", role=role, content=[{"type": kind, "text": text}])
+
+
+def patched(id: str) -> dict[str, Any]:
+    return item(type="custom_tool_call", name="apply_patch", input="*** Begin Patch", call_id=id, status="completed")
+
+
+def reasoned() -> dict[str, Any]:
+    return item(type="reasoning", id="rs_1", summary=[], encrypted_content="gAAA")
 
 
 def pi_line(role: str, **members: Any) -> dict[str, Any]:

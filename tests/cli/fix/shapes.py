@@ -15,6 +15,7 @@ from tests.cli.fix.sessions import (
     called,
     item,
     observed,
+    patched,
     pixels,
     said,
     showed,
@@ -79,6 +80,7 @@ CODEX: dict[str, Lines] = {
         META, words("user", "Look"), item(type="function_call", name="shell", arguments="{}", call_id="c1"),
         words("user", "Again"),
     ],
+    "a patch that was interrupted": [META, words("user", "Look"), patched("c1"), words("user", "Again")],
     "an output whose call was compacted away": [
         META, words("user", "Summary so far."), item(type="function_call_output", call_id="c0", output="old"),
         words("user", "Go on"),

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from chainviz.cli import main
-from tests.cli.fix.sessions import json_lines
+from tests.cli.fix.sessions import META, item, json_lines, patched, reasoned, words
 
 
 def test_a_rewritten_line_of_codex_keeps_its_time(tmp_path: Path) -> None:
@@ -22,3 +24,41 @@ def test_a_rewritten_line_of_codex_keeps_its_time(tmp_path: Path) -> None:
     assert main(["fix", "--format", "codex_rollout", str(session)]) == 0
     lines = [json.loads(each) for each in session.read_bytes().splitlines()]
     assert lines != [asked, answer] and all(each["timestamp"] == asked["timestamp"] for each in lines)
+
+
+def test_a_patch_is_answered_by_the_output_of_its_own_kind(tmp_path: Path) -> None:
+    """Codex and its API match the output of a custom tool only with a custom tool's call."""
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(json_lines([META, words("user", "Look"), patched("c1"), words("user", "Again")]))
+    assert main(["fix", str(session)]) == 0
+    added = json.loads(session.read_bytes().splitlines()[3])["payload"]
+    assert (added["type"], added["call_id"]) == ("custom_tool_call_output", "c1")
+
+
+@pytest.mark.parametrize("behind", [[words("user", "Again"), words("assistant", "Hi")], []])
+def test_reasoning_that_nothing_follows_goes(behind: list[dict[str, Any]], tmp_path: Path, capsys: Any) -> None:
+    """As an interrupted answer leaves it; `check` warns of it, because not every model refuses it."""
+    session = tmp_path / "session.jsonl"
+    before = [META, words("user", "Look"), reasoned(), words("assistant", "Hi"), words("user", "And?")]
+    session.write_bytes(json_lines([*before, reasoned(), *behind]))
+    check = ["check", "--provider", "openai-responses", str(session)]
+    assert main(check) == 1 and "reasoning-without-item" in capsys.readouterr().out
+    assert main(["fix", str(session)]) == 0
+    assert session.read_bytes() == json_lines([*before, *behind])
+    capsys.readouterr()
+    main(check)
+    assert "reasoning-without-item" not in capsys.readouterr().out
+
+
+def test_nothing_before_a_compaction_is_fixed(tmp_path: Path) -> None:
+    """Codex goes on from what the compaction put in its place."""
+    session = tmp_path / "session.jsonl"
+    kept = [words("user", "Look")["payload"], {"type": "compaction", "encrypted_content": "gAAA"}]
+    compacted = {**META, "type": "compacted", "payload": {"message": "", "replacement_history": kept}}
+    lost = item(type="function_call_output", call_id="c0", output="old")
+    lines = [META, words("user", "Look"), lost, compacted, words("user", "Go on")]
+    session.write_bytes(json_lines(lines))
+    assert main(["fix", "--check", str(session)]) == 0
+    session.write_bytes(json_lines([*lines, patched("c1")]))
+    assert main(["fix", str(session)]) == 0
+    assert session.read_bytes().startswith(json_lines([*lines, patched("c1")]))

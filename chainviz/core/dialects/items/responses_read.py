@@ -161,7 +161,9 @@ def read_result(item: dict[str, Any], text: str, at: Pointer, origin: int) -> To
     else:
         content, media = read_result_content(output, text, (*at, key), read_element)
     is_error = item.get("status") == "failed"
-    return ToolResult(string_of(item, id_key(item)), string_of(item, "name"), content, is_error, media, origin=origin)
+    call_type = FREE_FORM if kind_of(item) == "custom_tool_call_output" else "function"
+    id, name = string_of(item, id_key(item)), string_of(item, "name")
+    return ToolResult(id, name, content, is_error, media, type=call_type, origin=origin)
 
 
 def _message_parts(content: Any, text: str, at: Pointer, first: int) -> list[Part]:

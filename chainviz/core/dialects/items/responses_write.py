@@ -1,7 +1,7 @@
 """The items of OpenAI's Responses API: writes new ones, and changes leaf by leaf into the source text.
 
 Nearest forms: reasoning that hangs on a text or a call becomes an item before it; a call of an unknown type becomes a
-function call; a result is a function's, whatever call it answers.
+function call; a result is a function's unless it answers a free-form call.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import (
     AI,
+    FREE_FORM,
     TOOL,
     Binary,
     Image,
@@ -144,7 +145,8 @@ def _call(part: ToolCall, speller: Speller) -> str:
 
 
 def _result(part: ToolResult, speller: Speller) -> str:
-    members = {"type": '"function_call_output"', "call_id": speller.quote(part.call_id)}
+    kind = "custom_tool_call_output" if part.type == FREE_FORM else "function_call_output"
+    members = {"type": speller.quote(kind), "call_id": speller.quote(part.call_id)}
     return speller.object({**members, "output": new_result_content(part, _ELEMENTS, speller)})
 
 

@@ -26,6 +26,8 @@ MOST_ROUNDS = 6
 """A fix may uncover another error: a message that lost its only part is empty, say."""
 
 NEXT = Message(HUMAN, (Text("go on"),))
+REFUSED_BY_SOME = frozenset(("reasoning-without-item",))
+"""Rules of warnings whose fix takes nothing from a session that a model reads."""
 NONE = RepairOptions(only=(NO_FIX,))
 """Fixes are offered, none is made."""
 
@@ -54,14 +56,18 @@ class Goal:
         return tuple(each for each in problems if each.severity == "error" and each.message < len(chain.messages))
 
     def _judged(self, problems: Iterable[Problem], chain: MemoryChain) -> Iterator[Problem]:
-        """What an API refuses only beside many other pictures is an error where they are in the same request."""
+        """What an API refuses only beside many other pictures is an error where they are in the same request, and what only
+        some models refuse is one in a session, which is to resume with any of them."""
         found = list(problems)
         is_asked = self.resumes and any(each.rule == "image-large" for each in found)
         refused = refused_among_many(enumerate(chain.messages)) if is_asked else frozenset()
         parts = {(place.message, place.part) for place in refused}
         for each in found:
-            is_refused = each.rule == "image-large" and (each.message, each.part) in parts
-            yield replace(each, severity="error", fixes=("image-to-text",)) if is_refused else each
+            if each.rule == "image-large" and (each.message, each.part) in parts:
+                each = replace(each, severity="error", fixes=("image-to-text",))
+            elif self.resumes and each.rule in REFUSED_BY_SOME:
+                each = replace(each, severity="error")
+            yield each
 
 
 def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from chainviz.core.chain.build import tool_message
 from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.messages import HUMAN, SYSTEM, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.chain.problems import ends_with_calls
@@ -125,7 +124,7 @@ def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) ->
     call = calls[0]
     part = work.message(turn.ai).parts[call.part]
     assert isinstance(part, ToolCall)
-    answer = tool_message(call.id, call.name, FALLBACK_RESPONSE_CONTENT)
+    answer = Message(TOOL, (ToolResult(call.id, call.name, FALLBACK_RESPONSE_CONTENT, type=part.type),))
     about = work.about[turn.ai]
     where = f"{work.where(about)} calls {call.name or 'a tool'} as “{call.id}”"
     problem = f"{where} and the chain ends there." if terminal else f"{where}, but no result follows."
