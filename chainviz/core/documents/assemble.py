@@ -229,7 +229,8 @@ def _carry(envelope: Envelope, fragments: Iterator[Source], read: Read) -> Itera
 def _linked(pieces: Iterator[Piece], linker: Linker) -> Iterator[Piece]:
     for piece in pieces:
         text = b"".join(piece.content).decode("utf-8", "surrogateescape")
-        yield replace(piece, content=[to_bytes(linker.linked(piece.ordinal, text))])
+        linked = linker.beside(piece.ordinal, text) if piece.is_aside else linker.linked(piece.ordinal, text)
+        yield replace(piece, content=[to_bytes(linked)])
 
 
 def _without(written: Iterable[CarriedSpan], units: Untouched, read: Read) -> Iterator[bytes]:
@@ -244,7 +245,7 @@ def _without(written: Iterable[CarriedSpan], units: Untouched, read: Read) -> It
 
 def _carried(span: CarriedSpan, read: Read) -> Piece:
     lead = read(span.start - span.lead, span.start).decode("utf-8", "surrogateescape")
-    return Piece(span.ordinal, span.ordinal, lead, [read(span.start, span.end)], is_carried=True)
+    return Piece(span.ordinal, span.ordinal, lead, [read(span.start, span.end)], is_carried=True, is_aside=span.is_aside)
 
 
 def _shell(envelope: Envelope, value: str | None, read: Read) -> tuple[Iterable[bytes], Iterable[bytes]]:

@@ -134,7 +134,7 @@ class _Writer:
         self.shell += self._read(unit.start - unit.lead, unit.start)
         start = len(self.shell)
         self._piece(unit.start, unit.end, is_inside=is_inside)
-        return CarriedSpan(unit.ordinal, unit.lead, start, len(self.shell))
+        return replace(unit, start=start, end=len(self.shell))
 
     def compare(self, span: Span) -> None:
         """Notes whether the text of a span would change; the writer of the file writes it. Where JSON was taken out of a

@@ -34,8 +34,8 @@ def from_json(text: str) -> Envelope:
 
 
 def _from_spans(spans: tuple[CarriedSpan, ...]) -> list[list[int]]:
-    return [[span.ordinal, span.lead, span.start, span.end] for span in spans]
+    return [[span.ordinal, span.lead, span.start, span.end, *([1] if span.is_aside else [])] for span in spans]
 
 
 def _to_spans(items: list[list[int]]) -> tuple[CarriedSpan, ...]:
-    return tuple(CarriedSpan(*item) for item in items)
+    return tuple(CarriedSpan(ordinal, lead, start, end, bool(aside)) for ordinal, lead, start, end, *aside in items)

@@ -2,6 +2,7 @@
 
 A line whose parent is gone follows the line before it; a new or moved line follows the one before it too, and what
 followed that one follows the new line. Everything else keeps its parent, so branches of a session stay branches.
+Lines of other branches change only where what they follow did.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from chainviz.core.documents.json import edit as json_edit
 @dataclass(frozen=True, slots=True)
 class Links:
     """Names of the members that hold a unit's id, the id of its parent, the mark of a side chain, and the id of the unit with
-    which the part of the chain begins that a compaction kept."""
+    which the part of the chain begins that a compaction kept. `shares`: a new unit where branches part is in all of them."""
 
     own: str
     parent: str
     aside: str
     kept: str = ""
+    shares: bool = True
 
 
 def uuid_of(text: str) -> str:
@@ -43,13 +45,13 @@ class Linker:
         """Ids of the last unit that keeps its place, and of the last one: in side chains (True) and elsewhere."""
         self._heirs: dict[tuple[bool, str], str] = {}
         """The last new unit after one that keeps its place: what followed that one, in each branch, follows this one."""
+        self._instead: dict[str, str] = {}
+        """What is followed now in place of a unit that is gone."""
 
     def linked(self, ordinal: int, text: str) -> str:
         own, parent, is_linked, aside = self._ids(text)
         anchor, latest = self._anchors.get(aside, ""), self._latest_of.get(aside, "")
-        stands = ordinal > self._highest
-        self._has_gaps = self._has_gaps or ordinal != self._before + 1
-        self._before, self._highest = ordinal, max(ordinal, self._highest)
+        stands = self._stands(ordinal)
         if is_linked:
             if not stands:
                 if ordinal == NEW or own in self._written:
@@ -59,12 +61,35 @@ class Linker:
                 self._heirs[aside, anchor] = own
             elif heir := self._heir(aside, parent):
                 text = self._after(heir, text)
-            elif parent and self._has_gaps and parent not in self._written and (latest or not aside):
+            elif self._is_gone(parent) and (latest or not aside):
+                self._instead[parent] = latest
                 text = self._after(latest, text)
             self._latest_of[aside] = own
             self._anchors[aside] = own if stands else anchor
         self._written.add(own)
         return text
+
+    def beside(self, ordinal: int, text: str) -> str:
+        """A unit of another branch, which follows what this one holds in the place of a unit that is gone."""
+        self._stands(ordinal)
+        own, parent, is_linked, aside = self._ids(text)
+        heir = self._heirs.get((aside, parent)) if parent and self._links.shares else None
+        if is_linked and heir:
+            text = self._after(heir, text)
+        elif is_linked and self._is_gone(parent) and not aside:
+            text = self._after(self._instead.get(parent, self._latest_of.get(aside, "")), text)
+        self._written.add(own)
+        return text
+
+    def _stands(self, ordinal: int) -> bool:
+        """Whether a unit keeps its place."""
+        stands = ordinal > self._highest
+        self._has_gaps = self._has_gaps or ordinal != self._before + 1
+        self._before, self._highest = ordinal, max(ordinal, self._highest)
+        return stands
+
+    def _is_gone(self, parent: str) -> bool:
+        return bool(parent) and self._has_gaps and parent not in self._written
 
     def _heir(self, aside: bool, parent: str) -> str:
         """A unit without a parent begins the chain, or later goes on behind a compaction."""

@@ -79,7 +79,8 @@ class UnitReader:
     def carry(self, unit: Unit) -> None:
         """The unit is no message: it is written back in place."""
         end = unit.start + byte_length(unit.text)
-        self.carried.append(CarriedSpan(unit.ordinal, byte_length(unit.lead), unit.start, end))
+        is_aside = self.found.only is not None and unit.start not in self.found.only
+        self.carried.append(CarriedSpan(unit.ordinal, byte_length(unit.lead), unit.start, end, is_aside))
 
     def __iter__(self) -> Iterator[Unit]:
         found = self.found

@@ -69,6 +69,8 @@ class CarriedSpan:
     """Length of its lead in bytes; the lead lies just before `start`."""
     start: int
     end: int
+    is_aside: bool = False
+    """It is of another chain of the document: a line of another branch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ class Piece:
     content: Iterable[bytes]
     is_carried: bool = False
     """It comes from the upload as it is."""
+    is_aside: bool = False
+    """It is of another chain of the document."""
 
 
 def with_leads(envelope: Envelope, pieces: Iterable[Piece], number: int = 0) -> Iterator[tuple[str, Piece]]:

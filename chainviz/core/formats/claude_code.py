@@ -10,21 +10,19 @@ takes what its neighbour says of the session, and its ids when the document is p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolResult
 from chainviz.core.dialects.blocks.anthropic_read import WORDS, read_blocks, role_runs
 from chainviz.core.dialects.blocks.anthropic_write import losses, new_content, patched_content
 from chainviz.core.dialects.blocks.block_units import Blocks, Content, patched_fragments, read_fragments, with_member
-from chainviz.core.dialects.frameworks.session_threads import threads_of
+from chainviz.core.dialects.frameworks.session_threads import lists_of, threads_of
 from chainviz.core.dialects.patching import Speller
-from chainviz.core.documents.detection.sample import take_sample
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.links import Links, uuid_of
 from chainviz.core.documents.source import Source
-from chainviz.core.documents.units import FoundList, Pointer, Sample, Span, Unit
+from chainviz.core.documents.units import FoundList, Pointer, Sample, Unit
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Format, Style
 
 _SESSION = ("sessionId", "session_id", "parentUuid")
@@ -58,13 +56,7 @@ class ClaudeCode(Format):
         return 0.0
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
-        """Each thread of a session that has several; all of them are lines of the same document."""
-        whole = FoundList((), "", Span(0, source.size), 3 if source.bom else 0, source.size, lines=True)
-        found = []
-        for thread in threads_of(source):
-            pointer = tuple(step for step in thread.key if step)
-            found.append(replace(whole, pointer=pointer, title=thread.title, only=thread.starts))
-        return tuple(replace(each, sample=take_sample(source, each)) for each in found)
+        return lists_of(source, threads_of(source))
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         turn = _Turn()

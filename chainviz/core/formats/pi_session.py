@@ -1,5 +1,6 @@
 """Session logs of pi and OpenClaw: one event a line. `message` lines hold the chain; the summary of a compaction is what the
-model receives from there on, as a user's message, and so are the messages that extensions add.
+model receives from there on, as a user's message, and so are the messages that extensions add. Branches are chains of
+their own.
 
 Changes of the model, labels and other entries are carried.
 """
@@ -24,6 +25,8 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.dialects.frameworks.session_threads import lists_of
+from chainviz.core.dialects.frameworks.session_tree import branches_of
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_flag, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.media import as_url, encoded_of, located_media
@@ -37,7 +40,8 @@ from chainviz.core.dialects.result_content import (
 )  # fmt: skip
 from chainviz.core.documents.json.edit import parse, raw_at, replace_at
 from chainviz.core.documents.links import Links, uuid_of
-from chainviz.core.documents.units import Pointer, Sample
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.units import FoundList, Pointer, Sample
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run, near_value
 
@@ -59,7 +63,7 @@ class PiSession(LeafFormat):
     blocks_at = _CONTENT
     packs = False
     lines = True
-    links = Links("id", "parentId", "", kept="firstKeptEntryId")
+    links = Links("id", "parentId", "", kept="firstKeptEntryId", shares=False)
     hints = ("message",)
 
     def is_message(self, value: object) -> bool:
@@ -68,6 +72,9 @@ class PiSession(LeafFormat):
     def confidence(self, sample: Sample) -> float:
         messages = [value["message"] for value in sample.values if self.is_message(value)]
         return 0.97 if any(string_of(message, "role") in ROLES for message in messages) else 0.0
+
+    def find(self, source: Source) -> tuple[FoundList, ...]:
+        return lists_of(source, branches_of(source, ("message", *_ENTRIES)))
 
     def runs(self, value: Any) -> Sequence[Run]:
         if self.is_message(value):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chainviz.cli import main
-from tests.cli.fix.sessions import entry, json_lines, pi_line
+from tests.cli.fix.sessions import Lines, entry, errors, json_lines, pi_line
 from tests.cli.fix.shapes import PI
 
 
@@ -52,4 +52,56 @@ def test_the_part_that_a_compaction_kept_is_fixed_and_still_found(tmp_path: Path
     assert main(["fix", str(session)]) == 0
     after = [json.loads(each) for each in session.read_bytes().splitlines()]
     assert after[2]["message"]["role"] == "user" and after[4]["firstKeptEntryId"] == after[2]["id"]
+    assert main(["fix", "--check", str(session)]) == 0
+
+
+def call(*ids: str) -> list[dict[str, Any]]:
+    return [{"type": "toolCall", "id": id, "name": "bash", "arguments": {}} for id in ids]
+
+
+def text(said: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": said}]
+
+
+def result(id: str, parent: str, called: str) -> dict[str, Any]:
+    return entry(id, parent, "toolResult", text("a.txt"), toolCallId=called, toolName="bash", isError=False)
+
+
+def sent(lines: Lines) -> Lines:
+    """What pi sends: the path from the root to the last entry."""
+    by_id = {each["id"]: each for each in lines}
+    path = [lines[-1]]
+    while parent := by_id.get(path[0]["parentId"]):
+        path.insert(0, parent)
+    return [each["message"] for each in path if each["type"] == "message"]
+
+
+BEFORE = [entry("a", "", "user", text("Look")), entry("b", "a", "assistant", call("t1"))]
+ANSWERED = [*BEFORE, result("c", "b", "t1"), entry("d", "c", "assistant", text("Done"))]
+LABEL = {"type": "label", "id": "l", "parentId": "b", "targetId": "b", "label": "here"}
+BRANCHES: dict[str, tuple[Lines, list[str]]] = {
+    "the result is on another branch": ([*ANSWERED, entry("e", "b", "user", text("And?"))], ["user", "assistant", "toolResult", "user"]),
+    "a person went back to the call": ([*ANSWERED, LABEL], ["user", "assistant", "toolResult"]),
+    "the result came after a person went back": (
+        [*BEFORE, result("c", "a", "t1"), entry("d", "c", "user", text("And?"))], ["user", "user", "user"]
+    ),
+    "a call of each branch was interrupted": (
+        [*BEFORE, entry("c", "a", "user", text("And?")), entry("d", "c", "assistant", call("t2", "t3")), result("e", "d", "t3")],
+        ["user", "user", "assistant", "toolResult", "toolResult"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_every_branch_is_fixed_and_no_other_one_changes_with_it(name: str, tmp_path: Path) -> None:
+    lines, roles = BRANCHES[name]
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(json_lines(lines))
+    assert errors(session, "pi_session", "anthropic")
+    assert main(["fix", str(session)]) == 0
+    assert not errors(session, "pi_session", "anthropic") and not errors(session, "pi_session", "anthropic", 1)
+    after = [json.loads(each) for each in session.read_bytes().splitlines()]
+    assert [each["role"] for each in sent(after)] == roles
+    if lines[: len(ANSWERED)] == ANSWERED:
+        assert [each for each in after if each in ANSWERED] == ANSWERED
     assert main(["fix", "--check", str(session)]) == 0

@@ -12,11 +12,13 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chainviz.core.dialects.members import string_of
+from chainviz.core.documents.detection.sample import take_sample
 from chainviz.core.documents.source import CHUNK, Source
+from chainviz.core.documents.units import FoundList, Span
 
 _ASIDE = re.compile(rb'"isSidechain"\s*:\s*true|"parent_tool_use_id"\s*:\s*"')
 _PARENT = re.compile(rb'"parentUuid"\s*:\s*("[^"]+"|null)')
@@ -178,6 +180,16 @@ def _sub_agents(sides: dict[str, list[_Line]]) -> Iterator[Thread]:
         if any(line.is_turn for line in lines):
             title = f"sub-agent {name[:12]}, line {lines[0].number}"
             yield Thread(("sidechain", name), title, frozenset(line.start for line in lines))
+
+
+def lists_of(source: Source, threads: Sequence[Thread]) -> tuple[FoundList, ...]:
+    """A list for each thread; all of them are lines of the same document."""
+    whole = FoundList((), "", Span(0, source.size), 3 if source.bom else 0, source.size, lines=True)
+    found = []
+    for thread in threads:
+        pointer = tuple(step for step in thread.key if step)
+        found.append(replace(whole, pointer=pointer, title=thread.title, only=thread.starts))
+    return tuple(replace(each, sample=take_sample(source, each)) for each in found)
 
 
 def lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
