@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     act = parser.add_mutually_exclusive_group()
     act.add_argument("--check", action="store_true", help="only show what would change; exit code 1 if anything would")
-    act.add_argument("--restore", action="store_true", help="put the newest backup back")
+    act.add_argument("--restore", action="store_true", help="put the newest backup back, byte for byte")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -74,6 +74,9 @@ def _tell(fixed: FixedChain) -> None:
 
 
 def _restore(session: Path) -> int:
-    backup, now = restore(session)
-    tell([f"{session}: restored from {backup.name}; the session as it was is {now.name}"])
+    backup, before = restore(session)
+    if before is None:
+        tell([f"{session}: already what the newest backup holds, {backup.name}"])
+    else:
+        tell([f"{session}: restored from {backup.name}; what it was until now is {before.name}"])
     return 0

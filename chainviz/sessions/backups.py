@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from chainviz.core.documents import event_folder
@@ -14,9 +16,10 @@ from chainviz.core.documents.links import uuid_of
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.sessions.records import value_of
 
-BACKUP = ".backup-"
+BACKUP, REPLACED = ".backup-", ".replaced-"
+"""Behind the name of a session: what it was before a fix, and what it was before a backup was put back."""
 STAMP = "%Y%m%d-%H%M%S-%f"
-_NAME = re.compile(r".+\.backup-[0-9]{8}-[0-9]{6}-[0-9]{6}")
+_NAME = re.compile(r".+\.(?:backup|replaced)-[0-9]{8}-[0-9]{6}-[0-9]{6}")
 
 
 def content_of(session: Path) -> bytes:
@@ -30,19 +33,39 @@ def content_of(session: Path) -> bytes:
 
 def write_back(session: Path, old: bytes, new: bytes) -> Path:
     """Returns the backup. Raises Refused where the session changed since it was read."""
+    return _replaced(session, old, BACKUP, partial(_prepare, _target(session), new))
+
+
+def restore(session: Path) -> tuple[Path, Path | None]:
+    """Puts the newest backup back, file by file.
+
+    Returns the backup, and what the session was until now, which is kept but is no backup; None where it is that backup already.
+    """
+    content = content_of(session)
+    backups = backups_of(session)
+    if not backups:
+        raise Refused(f"{session} has no backup.")
+    if _files(_target(session)) == _files(backups[-1]):
+        return backups[-1], None
+    return backups[-1], _replaced(session, content, REPLACED, partial(_copy, backups[-1]))
+
+
+def _replaced(session: Path, old: bytes, mark: str, prepare: Callable[[Path], object]) -> Path:
+    """Puts what `prepare` makes at a path in the place of the session. Returns where the session is kept."""
     target = _target(session)
     part = target.with_name(f".{target.name}.part")
-    backup = target.with_name(f"{target.name}{BACKUP}{datetime.now().strftime(STAMP)}")
+    kept = target.with_name(f"{target.name}{mark}{datetime.now().strftime(STAMP)}")
     try:
-        _prepare(target, new, part)
+        _remove(part)
+        prepare(part)
         if content_of(target) != old:
-            raise Refused(f"{session} changed while it was being fixed: the agent still runs. Stop it and try again.")
-        _exchange(target, part, backup)
+            raise Refused(f"{session} changed meanwhile: the agent still runs. Stop it and try again.")
+        _exchange(target, part, kept)
     except OSError as error:
         raise DocumentError(f"{session} cannot be written: {error.strerror or error}.") from None
     finally:
         _remove(part)
-    return backup
+    return kept
 
 
 def _target(session: Path) -> Path:
@@ -50,8 +73,23 @@ def _target(session: Path) -> Path:
     return events_folder(session.resolve()) if session.is_dir() else session.resolve()
 
 
+def _files(path: Path) -> dict[Path, bytes]:
+    """The content of a file, or of those of a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    try:
+        return {each.relative_to(path): each.read_bytes() for each in files if each.is_file()}
+    except OSError as error:
+        raise DocumentError(f"{path} cannot be opened: {error.strerror or error}.") from None
+
+
+def _copy(backup: Path, part: Path) -> None:
+    if backup.is_dir():
+        shutil.copytree(backup, part)
+    else:
+        shutil.copy2(backup, part)
+
+
 def _prepare(target: Path, new: bytes, part: Path) -> None:
-    _remove(part)
     if target.is_dir():
         _write_events(target, new, part)
         return
@@ -95,7 +133,7 @@ def _remove(part: Path) -> None:
 
 
 def is_backup(name: str) -> bool:
-    """Whether a file or folder has the name of a backup, which nobody means who names the folder it lies in."""
+    """Whether a file or folder has the name of a kept session, which nobody means who names the folder it lies in."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -103,11 +141,3 @@ def backups_of(session: Path) -> list[Path]:
     """The oldest first."""
     target = _target(session)
     return sorted(each for each in target.parent.iterdir() if each.name.startswith(f"{target.name}{BACKUP}"))
-
-
-def restore(session: Path) -> tuple[Path, Path]:
-    """Returns the newest backup, which the session is again, and the backup of what it was until now."""
-    backups = backups_of(session)
-    if not backups:
-        raise Refused(f"{session} has no backup.")
-    return backups[-1], write_back(session, content_of(session), content_of(backups[-1]))

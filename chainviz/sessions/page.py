@@ -147,8 +147,10 @@ def _session_of(request: HttpRequest, chain: Chain) -> Path | None:
 def _done(request: HttpRequest, chain: Chain, session: Path) -> str:
     """Writes the session; returns what was done."""
     if request.POST.get("act") == "restore":
-        backup, now = restore(session)
-        return f"Restored from {backup.name}. The session as it was is {now.name}."
+        backup, before = restore(session)
+        if before is None:
+            return f"The session is already what {backup.name} holds."
+        return f"Restored from {backup.name}. What the session was until now is {before.name}."
     fixed = _fixed(request, chain, session)
     if request.POST.get("seen") != _digest(fixed.old):
         raise Refused(f"{session.name} changed since you looked at it. Look at the difference again.")

@@ -21,7 +21,7 @@ CHAIN = [{"role": "user", "content": f"push with {KEY}"}, {"role": "assistant", 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     runs = tmp_path / "runs"
-    backups = ("a.json.backup-20261125-193238-585110", "talk.backup-20261125-193238-585110/d.json")
+    backups = ("a.json.backup-20261125-193238-585110", "talk.replaced-20261125-193238-585110/d.json")
     for name in ("a.json", "deep/b.json", ".hidden/c.json", *backups):
         (runs / name).parent.mkdir(parents=True, exist_ok=True)
         (runs / name).write_text(json.dumps(CHAIN))

@@ -61,8 +61,9 @@ def test_the_difference_is_shown_and_written_back_beside_a_backup(chain: Chain, 
     assert backup.read_bytes() == BROKEN
     after = page_of(chain)
     assert "accepted by Anthropic" in after and backup.name in after and "Fix the session" not in after
-    Client().post(address(chain), {"act": "restore"})
-    assert session.read_bytes() == BROKEN
+    for said in ("Restored from", "already what"):
+        assert f"{said} {backup.name}" in Client().post(address(chain), {"act": "restore"}, follow=True).content.decode()
+        assert session.read_bytes() == BROKEN
 
 
 def test_the_chain_offers_it(chain: Chain) -> None:

@@ -57,5 +57,5 @@ def lines(folder: Path) -> Iterator[bytes]:
 
 
 def line_of(event: Path) -> bytes:
-    """JSON has line breaks between tokens only."""
-    return b" ".join(event.read_bytes().strip().splitlines())
+    """JSON has line breaks between tokens only. A file that a crash left empty is an event that was cut off at once."""
+    return b" ".join(event.read_bytes().strip().splitlines()) or b"{"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chainviz.cli import main
-from tests.cli.fix.sessions import errors, json_lines
+from tests.cli.fix.sessions import errors, json_lines, said
 from tests.cli.fix.shapes import CLAUDE
 
 
@@ -38,7 +38,7 @@ def test_a_session_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypa
 
     monkeypatch.setattr("chainviz.sessions.backups.shutil.copystat", written_meanwhile)
     assert main(["fix", str(session)]) == 2
-    assert "changed while it was being fixed" in capsys.readouterr().err
+    assert "changed meanwhile: the agent still runs" in capsys.readouterr().err
     assert session.read_bytes().endswith(b"{}\n") and list(tmp_path.iterdir()) == [session]
 
 
@@ -50,3 +50,20 @@ def test_one_bad_file_does_not_stop_the_others(tmp_path: Path, capsys: Any) -> N
     assert len(capsys.readouterr().err.splitlines()) == 2
     assert errors(good, "claude_code", "anthropic") == []
     assert main(["fix", "--restore", str(bad)]) == 2
+    assert main(["fix", "--restore", str(tmp_path / "none" / "none.jsonl")]) == 2
+
+
+def test_the_original_is_put_back_and_nothing_more(tmp_path: Path, capsys: Any) -> None:
+    """What was said since the fix is kept beside it; the fixed session never counts as the original."""
+    session = tmp_path / "session.jsonl"
+    original = json_lines(CLAUDE["a call at the end"])
+    session.write_bytes(original)
+    main(["fix", str(session)])
+    grown = session.read_bytes() + json_lines([said(9, "More")])
+    session.write_bytes(grown)
+    assert main(["fix", "--restore", str(session)]) == 0 and session.read_bytes() == original
+    (kept,) = tmp_path.glob("session.jsonl.replaced-*")
+    assert kept.read_bytes() == grown and kept.name in capsys.readouterr().out
+    assert main(["fix", "--restore", str(session)]) == 0 and session.read_bytes() == original
+    assert "already what the newest backup holds" in capsys.readouterr().out
+    assert len(list(tmp_path.iterdir())) == 3

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chainviz.cli import main
-from tests.cli.fix.sessions import Lines, errors, json_lines, one_list
+from tests.cli.fix.sessions import Lines, acted, asked, errors, json_lines, one_list
 from tests.cli.fix.shapes import OPENHANDS, OPENHANDS_0
 
 
@@ -57,6 +57,22 @@ def test_a_conversation_in_a_folder_is_fixed_event_by_event(name: str, tmp_path:
     (backup,) = session.glob("events.backup-*")
     assert held(backup) == before and sorted(path.name for path in session.iterdir())[0] == "base_state.json"
     assert main(["fix", "--restore", str(session)]) == 0 and held(session / "events") == before
+
+
+@pytest.mark.parametrize("left", ["", '{"id": "e3", "kind": "Mess'])
+@pytest.mark.parametrize("place", [1, 3])
+def test_an_event_that_a_crash_cut_off_goes_and_comes_back_as_it_was(left: str, place: int, tmp_path: Path) -> None:
+    """OpenHands opens no conversation with such a file."""
+    lines = [asked(0, "Look"), asked(1, "Again"), acted(2, "c1"), asked(3, "And?")]
+    session = conversation(tmp_path / "c0ffee", lines, "event-{number:05d}-{id}.json")
+    (session / "events" / f"event-{place:05d}-e{place}.json").write_text(left)
+    before = held(session / "events")
+    assert main(["fix", str(session)]) == 0
+    after = held(session / "events")
+    assert all(json.loads(text)["kind"] for text in after.values())
+    assert [each.split("-")[1] for each in sorted(after)] == [f"{number:05d}" for number in range(len(lines))]
+    for _ in range(2):
+        assert main(["fix", "--restore", str(session)]) == 0 and held(session / "events") == before
 
 
 def test_a_conversation_of_the_older_version_keeps_its_names(tmp_path: Path) -> None:
