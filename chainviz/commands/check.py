@@ -18,6 +18,7 @@ from chainviz.commands.io.output import tell
 from chainviz.commands.pasted_error import located, located_lines, located_object, read_text
 from chainviz.core.chain.problems import SEVERITIES, Problem, Severity, strict_error
 from chainviz.core.errors import OptionsError
+from chainviz.core.formats import get_format
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.errors.error_messages import read_error
@@ -115,7 +116,18 @@ def _lines(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> Ite
     yield f"{chain.title}: {_summary(problems)}"
     yield from (f"  {provider.label}: {verdict.text}" for provider, verdict in verdicts)
     yield from (f"  {problem_line(problem)}" for problem in problems)
-    yield from (f"  note: {warning}" for warning in chain.warnings)
+    yield from (f"  note: {warning}" for warning in (*chain.warnings, *_left_behind(chain, problems)))
+
+
+def _left_behind(chain: Chain, problems: Sequence[Problem]) -> Iterator[str]:
+    """How many problems are of messages that an agent does not send when it resumes the session."""
+    format, messages = get_format(chain.format), chain.messages
+    start = format.sent_from(messages)
+    unsent = {place for place, message in enumerate(messages) if place < start or not format.is_sent(message)}
+    count = sum(problem.severity in FOUND and problem.message in unsent for problem in problems)
+    if count:
+        what = "1 of these problems is" if count == 1 else f"{count:,} of these problems are"
+        yield f"{what} in messages that the agent no longer sends; `chainviz fix` leaves them"
 
 
 def _object(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -10,11 +11,13 @@ from chainviz.api.chain import Chain, Result, chains_of, document_of
 from chainviz.api.comparison import diff
 from chainviz.api.file import ChainFile, open_file
 from chainviz.api.in_turn import in_turn
+from chainviz.api.tree_text import report_line
 from chainviz.core.diff.text import render
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
+from chainviz.core.terminal import visible
 from chainviz.sessions.records import Records, relinked, value_of, whole_records, with_kept
 
 SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "pi_session": "anthropic"}
@@ -107,10 +110,19 @@ def _open(content: bytes, name: str, format: str | None) -> ChainFile:
 def _fixed(provider: Provider | None, chain: Chain) -> tuple[Chain, FixedChain]:
     goal = provider or provider_of(chain.format)
     result = chain.apply("repair", goal=goal.name, resumes=True)
-    is_changed = result.chain is not chain
     # the comparison reads the file, which is open only now
-    lines = render(diff(chain, result.chain).chains, most_lines=MOST_LINES) if is_changed else ()
-    return result.chain, FixedChain(chain, goal, result, tuple(islice(lines, MOST_CHANGES)))
+    return result.chain, FixedChain(chain, goal, result, tuple(islice(_difference(chain, result), MOST_CHANGES)))
+
+
+def _difference(chain: Chain, result: Result) -> Iterator[str]:
+    if result.chain is chain:
+        return
+    compared = diff(chain, result.chain).chains
+    if compared.counts:
+        yield from render(compared, most_lines=MOST_LINES)
+    else:
+        yield "The content stays the same; these lines are written in the form that the API takes:"
+        yield from (f"~ {visible(report_line(row))}" for row in result.report)
 
 
 def _recorded(content: bytes) -> Provider | None:

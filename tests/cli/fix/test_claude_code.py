@@ -44,12 +44,14 @@ def test_every_branch_and_sub_agent_is_fixed(tmp_path: Path, capsys: Any) -> Non
 BOUNDARY = {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "logicalParentUuid": "u2"}
 
 
-def test_only_what_is_still_sent_after_a_compaction_is_fixed(tmp_path: Path) -> None:
+def test_only_what_is_still_sent_after_a_compaction_is_fixed(tmp_path: Path, capsys: Any) -> None:
     session = tmp_path / "session.jsonl"
     boundary = {"parentUuid": None, **SHARED, **BOUNDARY, "uuid": "u3"}
     before = [said(0, "Look"), called(1, "t1"), said(2, "Are you there?")]
     lines = [*before, boundary, said(4, "The summary.", **COMPACTED), answered(5, "t1"), told(6, "Done.")]
     session.write_bytes(json_lines(lines))
+    assert main(["check", "--provider", "anthropic", str(session)]) == 1
+    assert "of these problems are in messages that the agent no longer sends" in capsys.readouterr().out
     assert main(["fix", str(session)]) == 0
     after = [json.loads(each) for each in session.read_bytes().splitlines()]
     assert after[:5] == lines[:5], "the open call before the compaction is not sent any more"

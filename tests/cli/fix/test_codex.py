@@ -12,7 +12,7 @@ from chainviz.cli import main
 from tests.cli.fix.sessions import META, item, json_lines, patched, reasoned, words
 
 
-def test_a_rewritten_line_of_codex_keeps_its_time(tmp_path: Path) -> None:
+def test_a_rewritten_line_of_codex_keeps_its_time(tmp_path: Path, capsys: Any) -> None:
     """Codex passes over lines without one."""
     def line(**payload: Any) -> dict[str, Any]:
         return {"timestamp": "2026-11-21T20:00:00Z", "type": "response_item", "payload": {"type": "message", **payload}}
@@ -23,6 +23,8 @@ def test_a_rewritten_line_of_codex_keeps_its_time(tmp_path: Path) -> None:
     session.write_bytes(json_lines([asked, answer]))
     assert main(["fix", "--format", "codex_rollout", str(session)]) == 0
     lines = [json.loads(each) for each in session.read_bytes().splitlines()]
+    said = capsys.readouterr().out
+    assert "The content stays the same" in said and "~ s1.p1.m0: rewrite-message: Message 2" in said
     assert lines != [asked, answer] and all(each["timestamp"] == asked["timestamp"] for each in lines)
 
 
