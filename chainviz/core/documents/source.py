@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import IO
 
 from chainviz.core.documents.eval_archive import EVAL, MAGIC, unpacked
-from chainviz.core.documents.wrapped.unwrap import HEAD, MOST, WRAPPED, may_be_wrapped, read_wrapped
+from chainviz.core.documents.wrapped.kinds import MOST
+from chainviz.core.documents.wrapped.unwrap import HEAD, WRAPPED, may_be_wrapped, read_wrapped
 from chainviz.core.errors import DocumentError
 
 CHUNK = 1 << 20

@@ -28,6 +28,7 @@ OPTIONS = {"method": "post", "json_data": {"messages": MESSAGES}}
 IN_SHELL = BODY.replace("\\", "\\\\").replace("'", "\\'")
 IN_DOUBLE_QUOTES = re.sub(r'([\\"$`])', r"\\\1", BODY.replace("none", "costs $5 or `6`"))
 IN_POWERSHELL = re.sub(r'([`"$])', r"`\1", BODY.replace("none", "costs $5 or `6`"))
+DOUBLED = BODY.replace("'", "''")
 QUOTED = json.dumps(MESSAGES).replace('"', '""')
 
 PRETTY = json.dumps({"messages": MESSAGES}, indent=2)
@@ -57,6 +58,11 @@ WRAPPED = {
     "text with JSON in it, key and value": f"level=info msg=request body={json.dumps(BODY)}\n",
     "Python's repr with objects": f"{{'client': <openai.OpenAI object at 0x7f01>, 'messages': {MESSAGES!r}}}",
     "a log of several lines an entry": f"2026-01-02 03:04:05 INFO request\n{PRETTY}\n2026-01-02 03:04:06 INFO done\n",
+    "a log with a message a line": "2026-01-02 INFO start\n" + "".join(f"2026-01-02 INFO {json.dumps(each)}\n" for each in MESSAGES),
+    "a log with a message a line, of Python": "".join(f"[{n}] {each!r}\n" for n, each in enumerate(MESSAGES)),
+    "text with JSON in it, a list": f"messages: [ {', '.join(map(json.dumps, MESSAGES))} ]\n",
+    "text with JSON in it, in SQL": f"INSERT INTO runs VALUES (1, '{DOUBLED}');\n",
+    "text with JSON in it, in PowerShell": f"Invoke-RestMethod https://api.test/v1 -Body '{DOUBLED}'\n",
     "a log of containers": f"web-1  | starting\nweb-1  | {BODY}\n",
     "a log with other values beside": f"INFO messages={MESSAGES!r} tools=[] {{it's}}\n",
     "a table with a column of JSON, in strings": f'id,body\r\n1,"{json.dumps(BODY).replace(chr(34), chr(34) * 2)}"\r\n',
@@ -122,6 +128,19 @@ def test_a_request_and_its_answer_in_strings_are_one_chain(answer: dict[str, Any
     assert [text_of(message) for message in chain.messages] == ["hi", "hello"]
 
 
+def test_a_recording_of_a_browser_holds_the_answer_beside_the_request() -> None:
+    """HAR 1.2: entries with `request.postData.text` and `response.content.text`."""
+    answer = json.dumps({"choices": [{"message": {"role": "assistant", "content": "hello"}}]})
+    calls = [
+        {"request": {"method": "POST", "postData": {"text": BODY}}, "response": {"status": 200, "content": {"text": text}}}
+        for text in (answer, "")
+    ]
+    first, second = chainviz.load(json.dumps({"log": {"version": "1.2", "entries": calls}}).encode())
+    assert [message.role for message in first.messages] == ["human", "ai", "tool", "ai"]
+    assert text_of(first.messages[-1]) == "hello"
+    assert [message.role for message in second.messages] == ["human", "ai", "tool"]
+
+
 def test_models_that_leave_out_their_kind() -> None:
     text = (
         "[SystemMessage(content='be brief', additional_kwargs={}), HumanMessage(content='hi', additional_kwargs={}), "
@@ -152,7 +171,7 @@ def test_a_file_comes_back_as_it_came_whatever_is_looked_for_later(monkeypatch: 
     assert b"".join(written([old], WRAPPED_JSON)) == b"".join(written([text], WRAPPED_JSON)) == content
     changed = text.replace(b"it's", b"that", 1)
     assert b"".join(written([changed], WRAPPED_JSON)).startswith(b'{"model"')
-    monkeypatch.setattr(unwrap, "_KINDS", ())
+    monkeypatch.setattr(unwrap, "KINDS", ())
     assert b"".join(written([text], WRAPPED_JSON)) == content
 
 

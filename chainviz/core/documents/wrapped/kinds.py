@@ -1,0 +1,204 @@
+"""What a text may be in which JSON lies inside of something else: how each kind looks, and the documents in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from chainviz.core.documents.wrapped import shell
+from chainviz.core.documents.wrapped.python_repr import from_repr
+from chainviz.core.documents.wrapped.values import PRINTED, inside, read_json, value_at, values_in
+
+MOST = 1 << 26
+"""Bytes of a file that is looked into."""
+HOLDS_MESSAGES = re.compile(
+    r'"(?:messages|contents|conversations|input)"\s*:\s*[\["]|\[\s*\{\s*"(?:role|type|from|parts|content|kind)"\s*:'
+)
+_NAMES_MESSAGES = re.compile(r"[\"'](?:messages|contents|conversations|input|role)\\*[\"']\s*:|\b(?:Human|AI)Message\(")
+"""The same in any spelling."""
+_ESCAPED = re.compile(r'\s*[\[{](?:\s|\\n)*(?:\{(?:\s|\\n)*)?\\"')
+_LIST_OF_STRINGS = re.compile(r'\s*\[\s*"\s*\{(?:\s|\\[nrt])*\\"')
+_PLAIN_ROLE = re.compile(r'(?<!\\)"role"\s*:')
+_OBJECT_IN_STRING = re.compile(r'\{(?:\s|\\[nrt])*\\"')
+_LIST_IN_STRING = re.compile(r':\s*"(?:\s|\\[nrt])*\[(?:\s|\\[nrt])*\{(?:\s|\\[nrt])*\\"')
+_CHAT = re.compile(
+    r"^(?:#+ +|\*\*)?(?:user|human|assistant|ai|system|question|thought|action|observation)\b\W{0,3}(?:[: ]|$)|^# aider chat",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A line of a chat in plain text, in which JSON is what people talk about."""
+_LOG_PREFIX = re.compile(
+    r"\W{0,2}(?:\d{4}-\d\d-\d\d|\d\d:\d\d|[A-Z][a-z]{2} +\d|DEBUG|INFO|WARN|ERROR|TRACE)|[\w.\-]+\[\d+\]:"
+    r"|[\w.\-]+ +\| ",
+    re.IGNORECASE,
+)
+_MESSAGE_LINE = re.compile(r"[^{\"\w\n]{0,20}\w[^{\"\n]*(?<![\[,\s])\s+(?=\{\s*[\"']role[\"']\s*:)")
+"""What is before a message on a line of its own: a time, a level, a number."""
+_NAMES_LIST = re.compile(r"[\"'](?:messages|contents|conversations)\\*[\"']\s*:")
+_SERVER_SENT = re.compile(r"\s*(?:event|data|id|retry)?:")
+"""The chunks of an answer, which formats join; a list of messages in one event is taken out of it."""
+
+
+def _in_string(text: str) -> Iterator[tuple[str, str]]:
+    """A whole document, or each of its lines, is a JSON string; its quotation marks may be gone."""
+    text = text.strip()
+    whole = read_json(text) if text.startswith('"') else read_json(f'"{text}"'.replace("\r", "").replace("\n", "\\n"))
+    values = [whole] if whole is not None else [read_json(line) for line in text.splitlines()]
+    for number, value in enumerate(values, 1):
+        spelled = inside(value)
+        if spelled is not None:
+            yield f"string {number}", spelled
+
+
+def _in_strings(text: str) -> Iterator[tuple[str, str]]:
+    """A list with one message in each string, as caches keep them."""
+    values = read_json(text)
+    messages = [inside(value) for value in values] if isinstance(values, list) else []
+    if messages and None not in messages:
+        yield "strings", f"[{','.join(filter(None, messages))}]"
+
+
+def _in_curl(text: str) -> Iterator[tuple[str, str]]:
+    yield from (("body", body) for body in dict.fromkeys(shell.bodies(text)))
+
+
+def _in_powershell(text: str) -> Iterator[tuple[str, str]]:
+    yield from (("body", body) for body in dict.fromkeys(shell.powershell_bodies(text)))
+
+
+def _in_repr(text: str) -> Iterator[tuple[str, str]]:
+    whole = from_repr(text)
+    values = [whole] if whole is not None else [from_repr(line) for line in text.splitlines()]
+    for number, value in enumerate(values, 1):
+        if value is not None:
+            yield f"value {number}", value
+
+
+def _in_table(text: str) -> Iterator[tuple[str, str]]:
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    csv.field_size_limit(MOST)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        names = next(rows)
+        for number, row in enumerate(rows, 2):
+            for name, cell in zip(names, row, strict=False):
+                found = value_at(cell.strip(), 0) if cell.strip()[:1] in ("{", "[", '"') else None
+                if found is not None:
+                    yield f"row {number}, {name[:40]}", found
+    except (csv.Error, StopIteration):
+        return
+
+
+def _in_text(text: str) -> Iterator[tuple[str, str]]:
+    """Values between other words, each with the line in which it begins."""
+    line, counted = 1, 0
+    for start, found in values_in(text):
+        line, counted = line + text.count("\n", counted, start), start
+        if HOLDS_MESSAGES.search(found):
+            yield f"line {line}", _undoubled(text, start, found)
+        else:
+            yield from ((f"line {line}, {key}", inner) for key, inner in _in_members(found))
+
+
+def _undoubled(text: str, start: int, found: str) -> str:
+    """SQL and PowerShell double the single quotes inside of those around a string."""
+    is_quoted = text[start - 1 : start] == "'" and text.startswith(f"{found}'", start)
+    return found.replace("''", "'") if is_quoted else found
+
+
+def _in_lines(text: str) -> Iterator[tuple[str, str]]:
+    """One message a line, behind a prefix; other lines are passed over."""
+    prefixes = ((line, _MESSAGE_LINE.match(line)) for line in text.splitlines())
+    messages = [value_at(line, prefix.end()) for line, prefix in prefixes if prefix]
+    if messages and None not in messages:
+        yield "lines", f"[{','.join(filter(None, messages))}]"
+
+
+def _in_members(text: str) -> Iterator[tuple[str, str]]:
+    """Strings of a JSON document, or of JSON Lines, that hold an object. A request and the answer that an object holds
+    beside it, as the inputs and outputs of a traced span or an entry of a browser's HAR file, are one document."""
+    whole = read_json(text)
+    values = [whole] if whole is not None else [read_json(line) for line in text.splitlines()]
+    for number, value in enumerate(values, 1):
+        held = [(key, spelled, read_json(spelled)) for key, inner in _strings(value) for spelled in _spelled(inner)]
+        answers = {_home(key): inner for key, inner, value in held if _is_answer(value)}
+        for key, inner, value in held:
+            where = f"{f'line {number}, ' if len(values) > 1 else ''}{key}"
+            answer = answers.get(_home(key))
+            if isinstance(value, dict) and "messages" in value and answer:
+                yield where, f'{{"request": {inner}, "response": {answer}}}'
+            elif isinstance(value, dict) and inner not in answers.values():
+                yield where, inner
+
+
+def _home(key: str) -> str:
+    """Where the object lies that holds a request and its answer."""
+    return key.rpartition(".")[0].removesuffix(".request.postData").removesuffix(".response.content")
+
+
+def _spelled(text: str) -> Iterator[str]:
+    """The objects in a string: the whole of it, or what it says behind other words, as the line of a log."""
+    if text.lstrip()[:1] == "{" and read_json(text) is not None:
+        yield text
+    elif _NAMES_MESSAGES.search(text):
+        yield from (found for _, found in values_in(text) if HOLDS_MESSAGES.search(found))
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, dict) and ("choices" in value or value.get("type") == "message")
+
+
+def _strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    waiting = [(key, value)]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, str):
+            yield key, value
+        elif isinstance(value, dict):
+            waiting += [(f"{key}.{name}" if key else name, each) for name, each in reversed(value.items())]
+        elif isinstance(value, list):
+            waiting += [(f"{key}[{place}]", each) for place, each in reversed([*enumerate(value)])]
+
+
+def _is_log(head: str) -> bool:
+    first = next((line for line in head.splitlines() if line.strip()), "")
+    return _LOG_PREFIX.match(first) is not None
+
+
+def _is_log_of_messages(head: str) -> bool:
+    is_other = _NAMES_LIST.search(head) or _CHAT.search(head)
+    return not is_other and any(map(_MESSAGE_LINE.match, head.splitlines()))
+
+
+def _has_members(head: str) -> bool:
+    """The only messages in sight are in objects that strings spell; lists in strings are read where they are."""
+    begins = head.lstrip()[:1] in ("{", "[")
+    in_strings = _OBJECT_IN_STRING.search(head) and not _LIST_IN_STRING.search(head) and '\\"role\\"' in head
+    return bool(begins and in_strings) and not _PLAIN_ROLE.search(head)
+
+
+def _is_other_text(head: str) -> bool:
+    is_json = head.lstrip()[:1] in ("{", "[")
+    is_stream = _SERVER_SENT.match(head) is not None and '"messages"' not in head
+    return not is_json and not is_stream and _NAMES_MESSAGES.search(head) is not None and not _CHAT.search(head)
+
+
+Documents = Callable[[str], Iterator[tuple[str, str]]]
+
+KINDS: tuple[tuple[str, Callable[[str], bool], Documents], ...] = (
+    ("JSON inside a string", lambda head: head.lstrip()[:1] == '"', _in_string),
+    ("JSON inside a string", lambda head: _ESCAPED.match(head) is not None, _in_string),
+    ("JSON inside strings", lambda head: _LIST_OF_STRINGS.match(head) is not None, _in_strings),
+    ("a cURL command", lambda head: shell.CURL.search(head) is not None and not _CHAT.search(head), _in_curl),
+    ("a PowerShell command", lambda head: shell.POWERSHELL.search(head) is not None and not _CHAT.search(head), _in_powershell),
+    ("Python's repr", lambda head: PRINTED.match(head) is not None, _in_repr),
+    ("a log with a message a line", _is_log_of_messages, _in_lines),
+    ("a log", _is_log, _in_text),
+    ("a table with a column of JSON", lambda head: head.lstrip()[:1] not in ("{", "[", "<"), _in_table),
+    ("JSON with the request inside a string", _has_members, _in_members),
+    ("text with JSON in it", _is_other_text, _in_text),
+)
+"""What a file may be, in the order in which it is looked at."""
