@@ -15,6 +15,7 @@ from chainviz.api.tree_text import report_line
 from chainviz.core.diff.text import render
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import get_format
+from chainviz.core.operations.signed_reasoning import WARNING as SIGNED
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
 from chainviz.core.terminal import visible
@@ -36,7 +37,7 @@ class FixedChain:
     before: Chain
     provider: Provider
     result: Result
-    """Its warnings say what remains."""
+    """Its warnings say what remains, and what some models may refuse."""
     changes: tuple[str, ...]
     """The difference, a line each."""
 
@@ -63,7 +64,7 @@ class FixedSession:
 
     @property
     def has_errors_left(self) -> bool:
-        return any(each.result.warnings for each in self.chains)
+        return any(said != SIGNED for each in self.chains for said in each.result.warnings)
 
 
 def fix_session(old: bytes, name: str, format: str | None = None, provider: Provider | None = None) -> FixedSession:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chainviz.cli import main
-from tests.cli.fix.sessions import COMPACTED, SHARED, answered, called, errors, json_lines, said, told
+from tests.cli.fix.sessions import COMPACTED, SHARED, answered, called, errors, json_lines, said, thought, told
 from tests.cli.fix.shapes import CLAUDE
 
 
@@ -57,3 +57,12 @@ def test_only_what_is_still_sent_after_a_compaction_is_fixed(tmp_path: Path, cap
     assert after[:5] == lines[:5], "the open call before the compaction is not sent any more"
     assert "t1" in after[5]["message"]["content"][0]["text"], "and its result is no result of anything that is sent"
     assert main(["fix", "--check", str(session)]) == 0
+
+
+def test_signed_reasoning_behind_a_fix_is_noted_and_no_error(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    answer = thought(3)
+    answer["message"]["content"].append({"type": "text", "text": "Done."})
+    session.write_bytes(json_lines([said(0, "Look"), called(1, "t1"), said(2, "And?"), answer]))
+    assert main(["fix", str(session)]) == 0
+    assert "Signed reasoning follows what changes" in capsys.readouterr().out
