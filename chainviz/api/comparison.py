@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from chainviz.api.chain import Chain
 from chainviz.core.chain.messages import Part, ToolResult
-from chainviz.core.diff import ChainDiff, Group, diff_chains
+from chainviz.core.diff import ChainDiff, FirstDifference, Group, diff_chains
 from chainviz.core.diff.runs.align_runs import are_runs, diff_runs
 from chainviz.core.diff.runs.run_facts import RunFacts, outcome_of
-from chainviz.core.diff.text import render, render_runs
+from chainviz.core.diff.text import render_with_facts
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.terminal import visible_lines
 
@@ -36,12 +36,12 @@ class Comparison:
         return tuple(self.chains.changes)
 
     @property
-    def first(self) -> Group | None:
-        """Where the two begin to differ; None where they are equal."""
+    def first(self) -> FirstDifference | None:
+        """Where the two begin to differ, a node of each; None where they are equal."""
         return self.chains.first
 
     def __str__(self) -> str:
-        return visible_lines(render_runs(self.chains, *self.facts) if self.are_runs else render(self.chains))
+        return visible_lines(render_with_facts(self.chains, *self.facts))
 
 
 def diff(before: Chain, after: Chain) -> Comparison:

@@ -11,7 +11,7 @@ from chainviz.core.chain.messages import HUMAN, SYSTEM, Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, strict_error
 from chainviz.core.chain.tree import BodyPair, Section
-from chainviz.core.diff import ChainDiff, Group, Measure, Side
+from chainviz.core.diff import ChainDiff, FirstDifference, Group, Measure, Side
 from chainviz.core.diff.runs.run_facts import RunFacts
 from chainviz.core.providers.without_fix import reason_without_fix
 
@@ -132,6 +132,14 @@ def facts_object(facts: RunFacts) -> dict[str, Any]:
         "seconds": facts.seconds or None,
         "outcome": facts.outcome.line if facts.outcome else None,
     }
+
+
+def first_object(first: FirstDifference | None) -> dict[str, Any] | None:
+    """The first node of each chain that differs, and the number of the change that shows it, from 1."""
+    if first is None:
+        return None
+    old, new = (str(path) if path else None for path in (first.old, first.new))
+    return {"old": old, "new": new, "change": first.change}
 
 
 def change_object(group: Group) -> dict[str, Any]:

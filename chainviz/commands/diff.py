@@ -10,7 +10,7 @@ from typing import Any
 
 from chainviz.api.comparison import Comparison, diff
 from chainviz.api.file import ChainFile
-from chainviz.api.json_objects import change_object, diff_object, facts_object
+from chainviz.api.json_objects import diff_object, facts_object, first_object
 from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened
 from chainviz.commands.io.output import tell
 from chainviz.core.chain.chain import MemoryChain
@@ -56,6 +56,6 @@ def _object(found: Comparison | ChainDiff) -> dict[str, Any]:
     return {
         **diff_object(found.chains),
         "runs": found.are_runs,
-        "first": change_object(found.first) if found.first else None,
+        "first": first_object(found.first),
         "facts": {"old": facts_object(found.facts[0]), "new": facts_object(found.facts[1])},
     }

@@ -126,3 +126,18 @@ def test_long_chains_are_compared_by_a_job(
     assert client.get(address).status_code == 202
     run_waiting_jobs()
     assert "They first differ at" in client.get(address).content.decode()
+
+
+def test_an_added_result_is_shown_beside_its_call(client: Client, runs: tuple[Chain, Chain]) -> None:
+    """Whose id is another one in the other run."""
+    pending = run("p", ("grep", '{"q": "queue"}', ""), ("test", "{}", "3 failed"), end="Caused an incident.")
+    send(client, ("pending.json", json.dumps([*pending[:2], *pending[3:]]).encode()))
+    page = client.get(f"/compare/{Chain.objects.latest('pk').pk}/{runs[0].pk}/").content.decode()
+    assert "Call of grep" in page and "call id" not in page
+
+
+def test_runs_that_differ_in_their_ids_alone_are_said_to(client: Client, runs: tuple[Chain, Chain]) -> None:
+    again = run("z", ("grep", '{"q": "queue"}', "41 matches"), ("read", "{}", "rules"), end="Released.")
+    send(client, ("again.json", json.dumps(again).encode()))
+    page = client.get(f"/compare/{runs[1].pk}/{Chain.objects.latest('pk').pk}/").content.decode()
+    assert "only the ids of the calls differ" in page and "byte for byte" not in page

@@ -68,6 +68,8 @@ def diff_view(compared: Compared, asked: Asked, heading: str = "") -> DiffView:
         group = build_alone(compared, asked.change, changes[asked.change - 1], asked.text, asked.row)
         heading = f"Change {asked.change:,} of {total:,}"
         return DiffView(**{**base, "heading": heading}, html=diff_rows.render([group]), **_back_to(asked))  # type: ignore[arg-type]
+    if not total and compared.diff.notes:
+        return DiffView(**{**base, "note": "", "empty_text": base["note"]}, html=SafeString())  # type: ignore[arg-type]
     items, first, last = _window(compared, asked)
     links = _around(first, last, total, asked)
     return DiffView(**base, html=diff_rows.render(items), **links)  # type: ignore[arg-type]

@@ -11,16 +11,26 @@ from functools import cached_property
 from itertools import pairwise
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.messages import Message
+from chainviz.core.chain.messages import Message, ToolCall
 from chainviz.core.diff.align import Equal, Gap, align
+from chainviz.core.diff.calls import hidden_calls, with_ids_of
 from chainviz.core.diff.group_table import GroupTable
-from chainviz.core.diff.groups import Group, Kind, RowGap, Side, find_moves, groups_of
+from chainviz.core.diff.groups import (
+    FirstDifference,
+    Group,
+    Kind,
+    RowGap,
+    Side,
+    find_moves,
+    first_difference,
+    groups_of,
+)
 from chainviz.core.diff.matching import Reading, Rule
 from chainviz.core.diff.messages import MessageDiff, compare_apart, compare_joined, compare_messages
 from chainviz.core.diff.moved_results import find_moved_results
 from chainviz.core.diff.rows import Measure, Rows, ShapeRows
 
-__all__ = ["ChainDiff", "Group", "Keys", "Kind", "Side", "diff_chains"]
+__all__ = ["ChainDiff", "FirstDifference", "Group", "Keys", "Kind", "Side", "diff_chains"]
 
 COMPARISONS = {
     "merged": compare_joined, "split": compare_joined, "summarised": compare_apart, "expanded": compare_apart,
@@ -38,6 +48,8 @@ class ChainDiff:
     """Sentences about what was compared more coarsely than it could be."""
     moved: Mapping[int, int] = field(default_factory=dict)
     """Unchanged tool results in another pair: their places now, and before."""
+    ids_matter: bool = True
+    """False for two runs: a call is the same whatever its id."""
     _old: Chain = field(repr=False, kw_only=True)
     _new: Chain = field(repr=False, kw_only=True)
 
@@ -55,10 +67,10 @@ class ChainDiff:
         """`moved` the other way round: where each result was, and where it is now."""
         return {before: after for after, before in self.moved.items()}
 
-    @property
-    def first(self) -> Group | None:
-        """Where the two begin to differ."""
-        return next(iter(self.changes), None)
+    @cached_property
+    def first(self) -> FirstDifference | None:
+        """None where the two are equal."""
+        return first_difference(self.groups)
 
     @property
     def is_empty(self) -> bool:
@@ -68,8 +80,13 @@ class ChainDiff:
         """What changed inside the group, message by message; read and compared now."""
         old = self._old.slice(group.old.start, group.old.stop)
         new = self._new.slice(group.new.start, group.new.stop)
+        old = old if self.ids_matter else with_ids_of(new, old)
         compare = COMPARISONS.get(group.kind, compare_messages)
         return compare(old, new, group.old.start, group.new.start)
+
+    def hidden_calls(self, group: Group, changed: Iterable[MessageDiff]) -> Mapping[str, ToolCall]:
+        """The calls of the group's new side by id, without those that `changed` shows."""
+        return hidden_calls(self._new.slice(group.new.start, group.new.stop), changed)
 
 
 Keys = Callable[[Chain, int, int], Sequence[Hashable]]

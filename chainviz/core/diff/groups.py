@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import dropwhile, takewhile
+from typing import Literal, NamedTuple
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.diff.matching import Match, Reading, match_rows
@@ -29,6 +30,10 @@ class Side:
     @property
     def is_empty(self) -> bool:
         return self.start == self.stop
+
+    def holds(self, path: Path | None) -> bool:
+        """Whether this node is among its own."""
+        return path is not None and bool(self.first and self.last) and self.first <= path <= self.last
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,34 @@ class Group:
     @property
     def is_change(self) -> bool:
         return self.kind != "same" and not self.is_departure
+
+
+class FirstDifference(NamedTuple):
+    """Where two chains begin to differ."""
+
+    old: Path | None
+    """The first node of the old chain that differs; None where the new chain only holds more."""
+    new: Path | None
+    change: int
+    """The number of the change that shows it, from 1."""
+
+
+def first_difference(groups: Iterable[Group]) -> FirstDifference | None:
+    """Returns None where all groups are the same."""
+    left = list(dropwhile(lambda group: group.kind == "same", groups))
+    if not left:
+        return None
+    here = left[0]
+    if here.is_departure:
+        changes = enumerate((group for group in left if group.is_change), 1)
+        number = next((number for number, group in changes if group.new.holds(here.other)), 1)
+        return FirstDifference(here.old.first, here.other, number)
+    if here.kind == "moved":
+        return FirstDifference(here.other, here.new.first, 1)
+    differing = list(takewhile(lambda group: group.kind not in ("same", "moved"), left))
+    old = next((group.old.first for group in differing if group.old.first), None)
+    new = next((group.new.first for group in differing if group.new.first), None)
+    return FirstDifference(old, new, 1)
 
 
 @dataclass(frozen=True, slots=True)

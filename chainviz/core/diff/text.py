@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 
-from chainviz.core.diff.chains import ChainDiff, Group, Side
+from chainviz.core.chain.messages import ToolCall
+from chainviz.core.diff.calls import answered_calls, argument_rows
+from chainviz.core.diff.chains import ChainDiff, FirstDifference, Group, Side
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.diff.messages import FieldChange, MessageDiff, PartDiff
 from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, tool_rows
@@ -37,8 +39,8 @@ def render(diff: ChainDiff, *, most_lines: int = 400) -> Iterator[str]:
             yield from _group(diff, group, most_lines)
 
 
-def render_runs(diff: ChainDiff, one: RunFacts, other: RunFacts) -> Iterator[str]:
-    """Two runs side by side: the facts of both (≠ marks those that differ), where they begin to differ, and the groups."""
+def render_with_facts(diff: ChainDiff, one: RunFacts, other: RunFacts) -> Iterator[str]:
+    """Two chains side by side: the facts of both (≠ marks those that differ), where they begin to differ, and the groups."""
     tools = ((f"calls of {name}", f"{a:,}", f"{b:,}") for name, a, b in tool_rows(one, other))
     rows = [("", "A", "B"), *fact_rows(one, other), *tools]
     widths = [max(len(visible(row[i])) for row in rows) for i in range(2)]
@@ -47,8 +49,14 @@ def render_runs(diff: ChainDiff, one: RunFacts, other: RunFacts) -> Iterator[str
     for letter, facts in (("A", one), ("B", other)):
         yield f"{letter} ends: {visible(facts.outcome.line) if facts.outcome else 'without an answer'}"
     if diff.first is not None:
-        yield f"first difference: {' → '.join(filter(None, map(_nodes, (diff.first.old, diff.first.new))))}"
+        yield f"first difference: {_first(diff.first)}"
     yield from render(diff)
+
+
+def _first(first: FirstDifference) -> str:
+    if first.old and first.new:
+        return f"{first.old} of A, {first.new} of B"
+    return f"{first.old}, only in A" if first.old else f"{first.new}, only in B"
 
 
 def unchanged(side: Side) -> str:
@@ -77,13 +85,25 @@ def _group(diff: ChainDiff, group: Group, most_lines: int) -> Iterator[str]:
         yield f"{SIGNS['moved']} {places} moved from {group.other}"
         return
     yield f"{SIGNS[group.kind]} {places} {group.kind}, {format(grown, '+,') if grown else 0} bytes"
-    for message in diff.messages(group):
+    changed = [message for message in diff.messages(group) if message.kind != "same"]
+    calls = diff.hidden_calls(group, changed)
+    for message in changed:
+        yield from (line for call in answered_calls(message, calls) for line in _call(call))
         if message.old is None and message.new is not None and message.new in diff.moved:
             yield f"    {message.role} message moved from {_row_of(diff, diff.moved[message.new])}"
         elif message.new is None and message.old in diff.moved_to:
             yield f"    {message.role} message moved away"
-        elif message.kind != "same":
+        else:
             yield from _message(message, most_lines)
+
+
+def _call(call: ToolCall) -> Iterator[str]:
+    """What stands beside the result that answers it."""
+    rows, more = argument_rows(call)
+    yield f"    call of {visible(call.name) or 'no name'}"
+    yield from _unchanged(rows)
+    if more:
+        yield f"          … {_count(more, 'more line')}"
 
 
 def _row_of(diff: ChainDiff, place: int) -> str:

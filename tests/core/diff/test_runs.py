@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 import chainviz
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
-from chainviz.core.diff.runs.align_runs import are_runs, diff_runs
+from chainviz.core.diff import diff_chains
+from chainviz.core.diff.runs.align_runs import ONLY_IDS, are_runs, diff_runs
 from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_of, tool_rows
 from chainviz.core.diff.runs.strip import MOST_CELLS, cells_of
+from chainviz.core.diff.text import render
 from tests.cpu import within_cpu_seconds
 
 Step = tuple[str, str, str]
@@ -29,6 +31,7 @@ def run(name: str, *steps: Step, end: str = "Done.") -> MemoryChain:
 
 
 GREP, READ, TEST = ("Grep", '{"q": 1}', "41"), ("Read", '{"f": "a"}', "text"), ("Bash", '{"c": "pytest"}', "2 failed")
+EDIT = ("Edit", '{"f": "b"}', "saved")
 
 
 def kinds(one: MemoryChain, other: MemoryChain) -> list[tuple[str, str, str]]:
@@ -53,11 +56,66 @@ def test_equal_steps_are_equal_whatever_their_ids() -> None:
     assert kinds(run("a", GREP, READ), run("b", GREP, READ)) == [("same", "s1.h.m0", "s1.h.m0")]
 
 
-def test_the_first_difference_is_named() -> None:
-    diff = diff_runs(run("a", GREP, TEST), run("b", GREP, READ, TEST))
-    assert diff.first is not None
-    assert (diff.first.kind, str(diff.first.new.first)) == ("added", "s1.p2")
-    assert diff_runs(run("a", GREP), run("b", GREP)).first is None
+def test_runs_whose_ids_are_counted_are_runs() -> None:
+    """Both make the calls of a1 and a2, under other ids."""
+    one, other = run("a", GREP, READ, TEST, READ), run("a", GREP, EDIT, READ, TEST, READ)
+    assert are_runs(one, other) and are_runs(other, one)
+    assert kinds(one, other) == [("same", "s1.h.m0", "s1.h.m0"), ("added", "", "s1.p2"), ("same", "s1.p2", "s1.p3")]
+
+
+def test_an_edited_copy_is_no_run() -> None:
+    assert not are_runs(run("a", GREP, READ, TEST), run("a", GREP, EDIT, TEST))
+    assert not are_runs(run("a", GREP, READ, TEST), run("a", GREP, GREP, TEST)), "an edit may repeat another call"
+
+
+def test_ids_alone_are_no_difference_and_said() -> None:
+    diff = diff_runs(run("a", GREP, READ), run("b", GREP, READ))
+    assert diff.is_empty and diff.notes == (ONLY_IDS,)
+    fixed = ("Bash", TEST[1], "all passed")
+    text = "\n".join(render(diff_runs(run("a", TEST), run("b", fixed))))
+    assert "a0" not in text and "tool message changed" in text and "ai message" not in text
+
+
+def test_an_added_result_stands_beside_its_call() -> None:
+    one = run("a", READ)
+    without = MemoryChain(one[:2] + one[3:])
+    for pending, complete in ((without, one), (without, run("b", READ))):
+        lines = list(render((diff_runs if are_runs(pending, complete) else diff_chains)(pending, complete)))
+        at = lines.index("    call of Read")
+        assert lines[at + 1 : at + 3] == ['          {"f": "a"}', "    tool message added"]
+
+
+def places(one: MemoryChain, other: MemoryChain) -> tuple[str, str, int] | None:
+    first = diff_runs(one, other).first
+    return first and (str(first.old or ""), str(first.new or ""), first.change)
+
+
+def test_the_first_difference_is_a_node_of_each() -> None:
+    assert places(run("a", GREP, TEST), run("b", GREP, READ, TEST)) == ("", "s1.p2", 1)
+    assert places(run("a", GREP), run("b", GREP)) is None
+    steps = [("Read", str(i), str(i)) for i in range(9)]
+    one, other = run("a", *steps[:6], end="Yes"), run("b", *steps[6:], end="No")
+    assert places(one, other) == ("s1.p1", "s1.p1", 1), "no range where nothing matches"
+    assert places(MemoryChain(one[:1]), one) == ("", "s1.p1", 1)
+
+
+def test_the_first_difference_may_be_a_move() -> None:
+    one, other = run("a", GREP, READ, TEST, EDIT), run("b", READ, TEST, GREP, EDIT)
+    assert places(one, other) == ("s1.p1", "s1.p3", 1) and places(other, one) == ("s1.p3", "s1.p1", 1)
+    changed = run("b", READ, ("Bash", "{}", "no"), EDIT, GREP)
+    assert places(one, changed) == ("s1.p1", "s1.p4", 2), "the change that shows it is not the first one"
+
+
+@given(st.lists(st.integers(0, 3), max_size=8), st.lists(st.integers(0, 3), max_size=8))
+def test_nothing_differs_before_the_first_difference(one: list[int], other: list[int]) -> None:
+    a, b = (run(name, *(("Read", str(i), str(i)) for i in each)) for name, each in (("a", one), ("b", other)))
+    diff = diff_runs(a, b)
+    alike = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
+    assert (diff.first is None) == (one == other)
+    if diff.first is not None:
+        pairs = [path.pair for path in (diff.first.old, diff.first.new) if path]
+        assert alike + 1 in pairs
+        assert 1 <= diff.first.change <= len(diff.changes)
 
 
 def test_the_same_request_with_another_result_is_one_change() -> None:
@@ -123,8 +181,15 @@ def test_python_and_print_say_the_same() -> None:
     assert found.are_runs and found.first is not None
     assert found.facts[0].tools == {"test": 1}
     text = str(found)
-    assert "first difference: s1.p1 → s1.p1" in text and "calls of test" in text and "B ends: passed" in text
+    assert "first difference: s1.p1 of A, s1.p1 of B" in text and "calls of test" in text and "B ends: passed" in text
     assert "Accepted by" in text and "Tool errors" in text
+
+
+def test_two_states_of_one_chain_have_facts_too() -> None:
+    one = chainviz.load(_openai("a", "failed"))[0]
+    found = chainviz.diff(one, chainviz.load(_openai("a", "passed"))[0])
+    assert not found.are_runs
+    assert "first difference: s1.p1 of A, s1.p1 of B" in str(found) and "B ends: passed" in str(found)
 
 
 def _openai(name: str, word: str) -> list[dict[str, object]]:

@@ -24,6 +24,7 @@ from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.usage import models, recorded_times, recorded_usage
 from chainviz.chains.verdicts import verdicts_by_provider
 from chainviz.core.chain.paths import Path
+from chainviz.core.diff.chains import ChainDiff
 from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_of, tool_rows
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
@@ -97,12 +98,18 @@ def compare_two(request: HttpRequest, one: str, other: str) -> HttpResponse:
         "tools": [(name, a, b, 100 * a // most, 100 * b // most) for name, a, b in tools[:MOST_TOOLS]],
         "tools_left": max(0, len(tools) - MOST_TOOLS),
         "first": diff.first,
-        "first_href": f"{query(layout=asked.layout)}#change-1" if diff.first else "",
+        "first_href": _first_href(diff, asked.layout),
         "strip": strip_of(diff, a.stored, b.stored, asked.layout),
         "diff": _diff(request, compared, links),
         "swap_href": reverse("chains:compare_two", args=[other, one]),
     }
     return render(request, "chains/diff/runs.html", {"page": page})
+
+
+def _first_href(diff: ChainDiff, layout: str) -> str:
+    number = diff.first.change if diff.first else 0
+    start = number if number > 1 else ""
+    return query(**{"from": start, "layout": layout}) + f"#change-{number}" if number else ""
 
 
 def _diff(request: HttpRequest, compared: Compared, links: RunLinks) -> DiffView:

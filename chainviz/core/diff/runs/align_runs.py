@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import astuple, replace
 from hashlib import blake2b
@@ -17,16 +18,39 @@ from chainviz.core.diff.rows import Rows, ShapeRows
 
 READ_TOGETHER = 500
 """Messages that are read at once."""
+ONLY_IDS = "Both make the same calls and say the same; only the ids of the calls differ."
 
 
 def are_runs(one: Chain, other: Chain) -> bool:
-    """Whether both chains make calls, and fewer than half of those of the shorter one are calls of the other too, by id and
-    tool; else they are taken for two states of one chain.
+    """Whether both chains make calls whose ids do not say which is which; else they are taken for two states of one chain.
 
-    Real runs share a few ids: in tau-bench's recorded runs some come again in other runs, for other tools.
+    So it is where fewer than half of the calls of the shorter chain are calls of the other too, by id and tool: in
+    tau-bench's recorded runs some ids come again in other runs, for other tools. And so it is where both make the same call
+    under two ids that each of them has: ids that are counted, such as call_1, come in every run.
     """
     calls, others = ({(call.id, call.name) for shape in chain.shapes() for call in shape.calls} for chain in (one, other))
-    return bool(calls) and bool(others) and 2 * len(calls & others) < min(len(calls), len(others))
+    if not calls or not others:
+        return False
+    return 2 * len(calls & others) < min(len(calls), len(others)) or _ids_differ(one, other)
+
+
+def _ids_differ(one: Chain, other: Chain) -> bool:
+    """Whether a call of one is a call of the other under another id, and both ids occur on both sides."""
+    calls, others = _calls(one), _calls(other)
+    shared = {id for id, _ in calls} & {id for id, _ in others}
+    left, right = ({said for id, said in alone if id in shared} for alone in (calls - others, others - calls))
+    return bool(left & right)
+
+
+def _calls(chain: Chain) -> Counter[tuple[str, int]]:
+    """Of every call its id, and a hash of what it asks."""
+    return Counter(
+        (part.id, hash((part.name, part.arguments)))
+        for start in range(0, len(chain), READ_TOGETHER)
+        for message in chain.slice(start, min(start + READ_TOGETHER, len(chain)))
+        for part in message.parts
+        if isinstance(part, ToolCall)
+    )
 
 
 def diff_runs(
@@ -34,7 +58,8 @@ def diff_runs(
 ) -> ChainDiff:
     """Neighbouring pairs of one side alone are one group."""
     diff = diff_chains(one, other, rows=rows, keys=content_keys, rules=RUN_RULES)
-    return replace(diff, groups=GroupTable.of(_joined(diff.groups)))
+    notes = diff.notes if diff.changes else (ONLY_IDS,)
+    return replace(diff, groups=GroupTable.of(_joined(diff.groups)), notes=notes, ids_matter=False)
 
 
 def content_keys(chain: Chain, start: int, stop: int) -> list[Hashable]:
