@@ -25,6 +25,7 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.surroundings import Rewrite, Surroundings
 from chainviz.core.chain.tree import ChainAST
+from chainviz.core.diff.runs.recorded_outcome import recorded_outcome
 from chainviz.core.documents.document_context import DocumentContext, in_memory
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import get_format
@@ -120,6 +121,11 @@ class Chain:
         """When its first and its last message were written; falsy where the transcript records no times."""
         recorded = reduce(Times.__or__, map(times_of, self.messages), NO_TIMES)
         return recorded if recorded or self.is_moved else times_beside(self.file.context(self.loaded))
+
+    @cached_property
+    def recorded_outcome(self) -> dict[str, str]:
+        """How the run ended, as its file records it beside the messages, such as a reward; by name, in words."""
+        return {} if self.is_moved else recorded_outcome(self.file.context(self.loaded))
 
     @property
     def cost(self) -> Decimal | None:

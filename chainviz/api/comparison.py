@@ -66,6 +66,7 @@ def facts_of(chain: Chain) -> RunFacts:
         verdicts={provider.label: chain.verdict(provider.name).text for provider in PROVIDERS},
         tools=Counter(call.name for message in chain.messages for call in message.calls),
         outcome=outcome_of(chain.core),
+        recorded_outcome=chain.recorded_outcome,
     )
 
 

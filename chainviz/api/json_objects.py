@@ -131,6 +131,7 @@ def facts_object(facts: RunFacts) -> dict[str, Any]:
         "cost": None if facts.cost is None else float(facts.cost),
         "seconds": facts.seconds or None,
         "outcome": facts.outcome.line if facts.outcome else None,
+        "recorded_outcome": dict(facts.recorded_outcome),
     }
 
 

@@ -141,3 +141,13 @@ def test_runs_that_differ_in_their_ids_alone_are_said_to(client: Client, runs: t
     send(client, ("again.json", json.dumps(again).encode()))
     page = client.get(f"/compare/{runs[1].pk}/{Chain.objects.latest('pk').pk}/").content.decode()
     assert "only the ids of the calls differ" in page and "byte for byte" not in page
+
+
+def test_a_recorded_outcome_stands_beside_the_final_answer(client: Client, runs: tuple[Chain, Chain]) -> None:
+    page = client.get(f"/compare/{runs[0].pk}/{runs[1].pk}/").content.decode()
+    assert "Reward" not in page
+    send(client, ("scored.json", json.dumps({"reward": 0.0, "messages": run("s", end="Done.")}).encode()))
+    page = client.get(f"/compare/{runs[0].pk}/{Chain.objects.latest('pk').pk}/").content.decode()
+    row = re.search(r'<tr data-differs><th scope="row">Reward.*?</tr>', page)
+    assert row and row[0].endswith("<td>not recorded</td><td>0</td></tr>")
+    assert page.index(">Outcome<") < page.index("Reward") < page.index("Side by side")

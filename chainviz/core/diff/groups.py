@@ -33,7 +33,7 @@ class Side:
 
     def holds(self, path: Path | None) -> bool:
         """Whether this node is among its own."""
-        return path is not None and bool(self.first and self.last) and self.first <= path <= self.last
+        return bool(path and self.first and self.last and self.first <= path <= self.last)
 
 
 @dataclass(frozen=True, slots=True)

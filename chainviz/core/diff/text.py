@@ -10,7 +10,7 @@ from chainviz.core.diff.calls import answered_calls, argument_rows
 from chainviz.core.diff.chains import ChainDiff, FirstDifference, Group, Side
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.diff.messages import FieldChange, MessageDiff, PartDiff
-from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, tool_rows
+from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_rows, tool_rows
 from chainviz.core.diff.words import Spans
 from chainviz.core.terminal import visible
 
@@ -42,7 +42,7 @@ def render(diff: ChainDiff, *, most_lines: int = 400) -> Iterator[str]:
 def render_with_facts(diff: ChainDiff, one: RunFacts, other: RunFacts) -> Iterator[str]:
     """Two chains side by side: the facts of both (≠ marks those that differ), where they begin to differ, and the groups."""
     tools = ((f"calls of {name}", f"{a:,}", f"{b:,}") for name, a, b in tool_rows(one, other))
-    rows = [("", "A", "B"), *fact_rows(one, other), *tools]
+    rows = [("", "A", "B"), *fact_rows(one, other), *tools, *outcome_rows(one, other)]
     widths = [max(len(visible(row[i])) for row in rows) for i in range(2)]
     for name, a, b in rows:
         yield f"{visible(name):<{widths[0]}}  {visible(a):>{widths[1]}} {' ' if a == b or not name else '≠'} {visible(b)}"

@@ -25,9 +25,11 @@ from chainviz.chains.usage import models, recorded_times, recorded_usage
 from chainviz.chains.verdicts import verdicts_by_provider
 from chainviz.core.chain.paths import Path
 from chainviz.core.diff.chains import ChainDiff
-from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_of, tool_rows
+from chainviz.core.diff.runs.recorded_outcome import recorded_outcome
+from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_of, outcome_rows, tool_rows
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
+from chainviz.store.transfer.document_context import context_of
 from chainviz.web.responses import see_other
 
 MOST_TOOLS = 12
@@ -94,6 +96,7 @@ def compare_two(request: HttpRequest, one: str, other: str) -> HttpResponse:
     most = max((max(a, b) for _, a, b in tools), default=1)
     page = {
         "sides": sides,
+        "outcomes": outcome_rows(sides[0].facts, sides[1].facts),
         "facts": list(fact_rows(sides[0].facts, sides[1].facts)),
         "tools": [(name, a, b, 100 * a // most, 100 * b // most) for name, a, b in tools[:MOST_TOOLS]],
         "tools_left": max(0, len(tools) - MOST_TOOLS),
@@ -165,4 +168,5 @@ def _facts(subject: Subject) -> RunFacts:
         tool_errors=sum(counts[4] for counts in tools.values()),
         labels=tuple(label.text for label in subject.chain.labels.filter(path="").order_by("kind", "pk")),
         outcome=outcome_of(subject.stored),
+        recorded_outcome=recorded_outcome(context_of(snapshot)),
     )

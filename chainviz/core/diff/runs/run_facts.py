@@ -46,6 +46,8 @@ class RunFacts:
     labels: tuple[str, ...] = ()
     """What people said of the whole chain: tags, ratings, pass or fail."""
     outcome: Outcome | None = None
+    recorded_outcome: Mapping[str, str] = field(default_factory=dict)
+    """What the transcript records of how it ended, such as a reward, by name."""
 
 
 class FactRow(NamedTuple):
@@ -77,6 +79,12 @@ def fact_rows(one: RunFacts, other: RunFacts) -> Iterator[FactRow]:
     yield FactRow("Duration", *(duration_text(each.seconds) if each.seconds else "not recorded" for each in both))
     if one.labels or other.labels:
         yield FactRow("Labels", *(", ".join(each.labels) or "none" for each in both))
+
+
+def outcome_rows(one: RunFacts, other: RunFacts) -> list[FactRow]:
+    """What either records of how it ended."""
+    names = {**one.recorded_outcome, **other.recorded_outcome}
+    return [FactRow(name, *(each.recorded_outcome.get(name, "not recorded") for each in (one, other))) for name in names]
 
 
 def _accepting(verdicts: Mapping[str, str]) -> str:
