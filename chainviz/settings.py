@@ -308,6 +308,9 @@ WRITTEN_TEXTS = "chainviz.review.written_texts.texts_of"
 # What people of a team keep for all its chains, likewise.
 TEAM_TEXTS = "chainviz.recipes.written_texts.texts_of"
 
+# The strategies of compaction that a person saved, for the form of a step (recipes/step_form.py).
+SAVED_STRATEGIES = "chainviz.drafts.operations.presets.saved_strategies"
+
 # Gives what the owner of local mode said the name of the account they become (accounts/administration.py).
 OWNER_NAMED = "chainviz.review.copied_names.rename"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from django.db import IntegrityError, transaction
@@ -11,7 +12,7 @@ from django.utils import timezone
 from chainviz.accounts.models import Membership, Team
 from chainviz.core import recipes as core
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.recipes.recipe import MOST_STEPS, NO_MASK, PURGE
+from chainviz.core.recipes.recipe import PURGE
 from chainviz.core.secrets import word_lists as core_lists
 from chainviz.jobs.lease import storable
 from chainviz.recipes.models import OfTeam, Recipe, Shelf, WordList
@@ -38,10 +39,13 @@ def lists_of(team: Team | int) -> dict[str, core_lists.WordList]:
 
 def value_of(recipe: Recipe) -> core.Recipe:
     """As core runs it, with the word lists that it names. Raises OptionsError where one of them is gone."""
-    steps = steps_of(recipe)
-    known = lists_of(recipe.team_id)
-    named = dict.fromkeys(name for step in steps for name in step.lists)
-    return core.Recipe(recipe.name, steps, core_lists.chosen_lists(named, known), recipe.purges).checked()
+    return _runnable(without_lists(recipe), recipe.team_id)
+
+
+def _runnable(recipe: core.Recipe, team: int) -> core.Recipe:
+    """With its word lists. Raises OptionsError, in one sentence, where it cannot run."""
+    named = dict.fromkeys(name for step in recipe.steps for name in step.lists)
+    return replace(recipe, word_lists=core_lists.chosen_lists(named, lists_of(team))).checked()
 
 
 def steps_of(recipe: Recipe) -> tuple[core.Step, ...]:
@@ -66,8 +70,9 @@ def save_list(row: WordList, typed: core_lists.WordList, *, by: Membership, seen
 
 
 def create(name: str, steps: Sequence[core.Step], *, by: Membership, purges: bool = False) -> Recipe:
-    row = Recipe(team=by.team, name=_name(name, core.recipe.LONGEST_NAME), steps=_packed(steps, purges))
-    return _saved(row, by, 0)
+    """Raises OptionsError where the recipe could not run."""
+    recipe = _runnable(core.Recipe(_name(name, core.recipe.LONGEST_NAME), tuple(steps), purges=purges), by.team_id)
+    return _saved(Recipe(team=by.team, name=recipe.name, steps=_packed(recipe)), by, 0)
 
 
 def create_numbered(name: str, steps: Sequence[core.Step], *, by: Membership, purges: bool = False) -> Recipe:
@@ -91,17 +96,8 @@ def import_recipe(recipe: core.Recipe, *, by: Membership) -> Recipe:
 
 
 def change(row: Recipe, to: core.Recipe, *, by: Membership, seen: int) -> Recipe:
-    """The next edition. Raises MovedOn where somebody was faster."""
-    if not to.steps:
-        raise Refused("A recipe needs at least one step; delete the recipe instead.")
-    if len(to.steps) > MOST_STEPS:
-        raise Refused(f"A recipe has at most {MOST_STEPS} steps.")
-    if to.purges and not to.masks:
-        raise Refused(NO_MASK)
-    known = lists_of(row.team_id)
-    for step in to.steps:
-        core_lists.chosen_lists(step.lists, known)
-    row.name, row.steps = _name(to.name, core.recipe.LONGEST_NAME), _packed(to.steps, to.purges)
+    """The next edition. Raises MovedOn where somebody was faster, OptionsError where the recipe could not run."""
+    row.name, row.steps = _name(to.name, core.recipe.LONGEST_NAME), _packed(_runnable(to, row.team_id))
     return _saved(row, by, seen)
 
 
@@ -161,8 +157,8 @@ def _renamed(options: Mapping[str, object], old: str, new: str) -> dict[str, obj
     return {**options, "word_lists": [new if name == old else name for name in names]}
 
 
-def _packed(steps: Sequence[core.Step], purges: bool) -> list[list[object]]:
-    return [*([step.operation.name, step.said] for step in steps), *([[PURGE, {}]] if purges else ())]
+def _packed(recipe: core.Recipe) -> list[list[object]]:
+    return [*([step.operation.name, step.said] for step in recipe.steps), *([[PURGE, {}]] if recipe.purges else ())]
 
 
 def _name(text: str, longest: int) -> str:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.http import QueryDict
+from django.utils.module_loading import import_string
 
+from chainviz.accounts.models import Membership
+from chainviz.core.operations.compact import CompactOptions, parse_strategy, print_strategy, strategy_words
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.mask import MaskOptions
 from chainviz.core.operations.redact import POLICIES, RedactOptions
 from chainviz.core.operations.repair import RepairOptions
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.recipes.recipe import OF_ONE_CHAIN
+from chainviz.recipes.services import lists_of
 from chainviz.web.forms import Group, OptionsForm, options_form
 
 FIRST = {
@@ -21,18 +26,24 @@ FIRST = {
     "mask": ("strategy", "look_for", "word_lists", "own_words", "own_patterns"),
     "redact": ("policy", "placeholder"),
     "summarize": ("preset",),
-    "compact": ("strategy", "max_messages", "max_tokens"),
+    "compact": ("strategy", "max_messages", "max_tokens", "target_tokens"),
     "observations": ("to", "roles"),
-    "convert": ("to", "call_ids", "reasoning"),
+    "convert": ("to", "provider", "drop_reasoning"),
 }
 """By operation; its other options are advanced."""
 NO_LISTS = "No word list is kept yet."
+SAVE_ONE = "Strategies that you save on the Compact page of a chain are offered here."
 GOALS = [("", "What the tree asks"), *((each.name, f"Valid for {each.label}") for each in PROVIDERS)]
 RULES = [(each.name, each.label) for each in POLICIES if each.name != "by_hand"]
 
 
-def step_form(model: type[Options], lists: Iterable[str], data: QueryDict | None = None) -> OptionsForm[Any]:
-    """`lists`: names of the team's word lists."""
+def step_form(
+    model: type[Options], member: Membership, data: QueryDict | None = None, chosen: Options | None = None
+) -> OptionsForm[Any]:
+    """Offers the word lists of the member's team and the strategies that the member saved.
+
+    `chosen`: the options before, which the form begins with.
+    """
     form = options_form(model)(data)
     for name in OF_ONE_CHAIN & set(form.fields):
         del form.fields[name]
@@ -41,18 +52,27 @@ def step_form(model: type[Options], lists: Iterable[str], data: QueryDict | None
     if model is RedactOptions:
         replace_field(form, "policy", forms.ChoiceField(choices=RULES, widget=forms.Select(attrs={"class": "select"})))
     if model is MaskOptions:
-        replace_field(form, "word_lists", _boxes([(name, name) for name in lists]))
+        replace_field(form, "word_lists", _boxes([(name, name) for name in sorted(lists_of(member.team_id))]))
+    if chosen is not None:
+        form.initial = {
+            name: list(value) if name == "word_lists" else ", ".join(map(str, value)) if isinstance(value, tuple) else value
+            for name, value in chosen.model_dump().items()
+        }
+    if issubclass(model, CompactOptions):
+        _offer_strategies(form, member, chosen)
     return form
 
 
-def filled(model: type[Options], lists: Iterable[str], options: Options) -> OptionsForm[Any]:
-    """With these options, which were chosen before."""
-    form = step_form(model, lists)
-    form.initial = {
-        name: list(value) if name == "word_lists" else ", ".join(map(str, value)) if isinstance(value, tuple) else value
-        for name, value in options.model_dump().items()
-    }
-    return form
+def _offer_strategies(form: OptionsForm[Any], member: Membership, chosen: Options | None) -> None:
+    saved: dict[str, str] = dict(import_string(settings.SAVED_STRATEGIES)(member.user))
+    hint = "Replaces the limits below." if saved else SAVE_ONE
+    if isinstance(chosen, CompactOptions) and chosen.strategy.strip():
+        strategy = parse_strategy(chosen.strategy)
+        form.initial["strategy"] = print_strategy(strategy)
+        saved.setdefault(form.initial["strategy"], strategy_words(strategy))
+    select = forms.Select(attrs={"class": "select"})
+    replace_field(form, "strategy", forms.ChoiceField(choices=[("", "The limits below"), *saved.items()], widget=select))
+    form.fields["strategy"].help_text = hint
 
 
 def groups_of(form: OptionsForm[Any], first: Sequence[str]) -> tuple[list[forms.BoundField], list[Group[Any]]]:

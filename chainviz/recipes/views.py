@@ -23,7 +23,7 @@ from chainviz.core.recipes.recipe_file import LARGEST
 from chainviz.core.secrets.word_lists import WordList as ListValue
 from chainviz.recipes import services
 from chainviz.recipes.models import Recipe, WordList
-from chainviz.recipes.step_form import FIRST, filled, groups_of, step_form
+from chainviz.recipes.step_form import FIRST, groups_of, step_form
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
@@ -41,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
             if given.get("act") == "import":
                 row = services.import_recipe(core.read_recipe(_sent(request)), by=member)
             else:
-                step = core.make_step(given.get("operation", ""), {})
+                step = core.new_step(given.get("operation", ""))
                 row = services.create(given.get("name", ""), (step,), by=member)
     except ChainError as refused:
         return _home(request, str(refused))
@@ -105,7 +105,7 @@ def _changed(request: HttpRequest, row: Recipe, act: str, rest: str) -> HttpResp
     if act == "add" and request.POST.get("operation") == PURGE:
         purges = True
     elif act == "add":
-        steps.append(core.make_step(request.POST.get("operation", ""), {}))
+        steps.append(core.new_step(request.POST.get("operation", "")))
         is_new = True
     elif act == "remove" and rest == PURGE:
         purges = False
@@ -148,16 +148,14 @@ def step(request: HttpRequest, recipe_id: int, position: int) -> HttpResponse:
     if not 1 <= position <= len(steps):
         return see_other("recipes:recipe", row.pk)
     old = steps[position - 1]
-    lists = sorted(services.lists_of(row.team_id))
-    if request.method != "POST":
-        return _step(request, row, StepPage(position, old, filled(old.operation.Options, lists, old.options)))
-    form = step_form(old.operation.Options, lists, request.POST)
+    sent = request.POST if request.method == "POST" else None
+    form = step_form(old.operation.Options, member_of(request), sent, old.options)
     page = StepPage(position, old, form)
+    if sent is None:
+        return _step(request, row, page)
     if not form.is_valid():
         return _step(request, row, page, status=422)
     made = core.make_step(old.operation.name, form.options.model_dump(exclude_defaults=True))
-    if made.missing:
-        return _step(request, row, page, made.missing, 422)
     steps[position - 1] = made
     try:
         to = core.Recipe(row.name, tuple(steps), purges=row.purges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO
 from typing import Any
 
@@ -15,9 +16,12 @@ from chainviz.accounts.models import local_member
 from chainviz.accounts.permissions import Role
 from chainviz.bulk.models import BulkRun
 from chainviz.chains.models import Chain
+from chainviz.core.errors import OptionsError
+from chainviz.core.operations.compact import CompactOptions, parse_strategy, print_strategy
 from chainviz.core.recipes import make_step
 from chainviz.core.secrets import WordList as ListValue
 from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.presets import save_preset
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.recipes.fsck import fsck_recipes
@@ -145,9 +149,9 @@ def test_a_recipe_becomes_steps_of_a_draft(client: Client, chain: Chain, vendor:
 
 
 def test_a_refused_step_leaves_nothing_and_says_which(client: Client, chain: Chain) -> None:
-    row = create("Odd", (make_step("repair", {}), make_step("compact", {})), by=local_member())
+    row = create("Odd", (make_step("repair", {}), make_step("convert", {"to": "zed"})), by=local_member())
     answer = send_form(client, f"/c/{chain.pk}/recipe/", recipe=row.pk)
-    assert answer.status_code == 422 and "Step 2, Compact: " in answer.content.decode()
+    assert answer.status_code == 422 and "Step 2, Convert: " in answer.content.decode()
     assert not Draft.objects.exists()
     send_form(client, f"/c/{chain.pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text="Mine.")
     draft = Draft.objects.get()
@@ -155,20 +159,35 @@ def test_a_refused_step_leaves_nothing_and_says_which(client: Client, chain: Cha
     assert "Mine." in client.get(f"/c/{chain.pk}/d/{draft.pk}/").content.decode()
 
 
-def test_a_compaction_needs_a_limit_before_the_recipe_runs(client: Client, chain: Chain) -> None:
+def test_a_compaction_is_saved_with_a_limit_or_not_at_all(client: Client, chain: Chain) -> None:
     made = client.post("/recipes/", {"name": "Short", "operation": "compact"})
     row = Recipe.objects.get()
-    address = f"/recipes/{row.pk}/"
-    assert "Nothing says when to compact" in client.get(address).content.decode()
-    refused = send_form(client, made["Location"])
-    assert refused.status_code == 422 and "Nothing says when to compact" in refused.content.decode()
-    assert "Step 1, Compact: Nothing says" in send_form(client, f"/c/{chain.pk}/recipe/", recipe=row.pk).content.decode()
-    client.post("/bulk/", {"act": "recipe", "chain": [chain.pk]})
-    bulk = BulkRun.objects.get()
-    answer = send_form(client, f"/bulk/{bulk.pk}/", do="start", recipe=f"{row.pk}.{row.edition}")
-    assert answer.status_code == 422 and "Step 1, Compact: Nothing says" in answer.content.decode()
-    send_form(client, made["Location"], max_messages="4")
-    assert "Nothing says when to compact" not in client.get(address).content.decode()
+    assert value_of(row).steps[0].said == {"max_messages": 50, "max_tokens": 8_000}
+    for nothing in ({"max_messages": "", "max_tokens": "0"}, {"max_messages": "0", "max_tokens": "0"}):
+        refused = send_form(client, made["Location"], **nothing)
+        assert refused.status_code == 422 and "Nothing says when to compact" in refused.content.decode()
+    with pytest.raises(OptionsError, match="Nothing says when"):
+        create("Odd", (make_step("compact", {}),), by=local_member())
+    row.refresh_from_db()
+    assert value_of(row).steps[0].said == {"max_messages": 50, "max_tokens": 8_000}
+    assert list(fsck_recipes()) == []
+
+
+def test_the_form_of_a_compaction_offers_the_saved_strategies(client: Client, chain: Chain) -> None:
+    strategy = {"type": "split", "trigger": {"type": "count_at_least", "n": 20}, "strategy": {"type": "message_limit", "max_messages": 4}}
+    options = CompactOptions.model_validate({"strategy": strategy})
+    saved = save_preset(local_member().user, "compact", "Last four", options)
+    address = client.post("/recipes/", {"name": "Short", "operation": "compact"})["Location"]
+    page = client.get(address).content.decode()
+    assert "<textarea" not in page and ">Last four</option>" in page
+    send_form(client, address, strategy=print_strategy(parse_strategy(strategy)), max_messages="", max_tokens="")
+    words = "Split (when at least 20 messages; then keep the last 4 messages)"
+    recipe = client.get(f"/recipes/{Recipe.objects.get().pk}/").content.decode()
+    assert words in recipe and "{" not in recipe.partition("Steps")[2].partition("</ol>")[0]
+    saved.delete()
+    assert re.search(rf"<option [^>]*selected>{re.escape(words)}</option>", client.get(address).content.decode())
+    assert send_form(client, address).status_code == 303, "it stays although the person deleted it"
+    assert value_of(Recipe.objects.get()).steps[0].said.keys() == {"strategy"}
 
 
 def test_a_long_chain_is_a_job(client: Client, chain: Chain, vendor: Recipe, monkeypatch: Any) -> None:

@@ -9,7 +9,14 @@ from typing import Any
 
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations import OPERATIONS
-from chainviz.core.operations.compact import NO_LIMIT, CompactOptions
+from chainviz.core.operations.compact import (
+    NO_LIMIT,
+    USUAL_LIMITS,
+    Compact,
+    CompactOptions,
+    parse_strategy,
+    strategy_words,
+)
 from chainviz.core.operations.contract import Operation, Options
 from chainviz.core.operations.execute import get_operation, read_options
 from chainviz.core.operations.mask import MASK, MaskOptions
@@ -55,7 +62,9 @@ class Step:
     def words(self) -> Iterator[tuple[str, str]]:
         """Title and value of each option that differs from its default."""
         for name, value in self.said.items():
-            yield type(self.options).model_fields[name].title or name, _text(value)
+            is_strategy = isinstance(self.options, CompactOptions) and name == "strategy"
+            text = strategy_words(parse_strategy(value)) if is_strategy else _text(value)
+            yield type(self.options).model_fields[name].title or name, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +110,11 @@ def make_step(operation: str, options: Mapping[str, Any]) -> Step:
     if chosen not in ALLOWED:
         raise OptionsError(f"“{chosen.label}” is about one node of one chain and cannot be part of a recipe.")
     return Step(chosen, read_options(chosen, {name: value for name, value in options.items() if not is_of_one_chain(chosen, name)}))
+
+
+def new_step(operation: str) -> Step:
+    """A step that can run, with the options that its form begins with. Raises OptionsError as `make_step` does."""
+    return make_step(operation, USUAL_LIMITS if operation == Compact.name else {})
 
 
 def is_of_one_chain(operation: Operation[Any], name: str) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.conf import settings
 from django.db import models
 
 from chainviz.accounts.models import User
-from chainviz.core.errors import Refused
+from chainviz.core.errors import OptionsError, Refused
+from chainviz.core.operations.compact import Compact, CompactOptions, print_strategy
 from chainviz.core.operations.contract import Options
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import AsciiJSONField
@@ -40,6 +43,20 @@ class Preset(models.Model):
 
 def presets_of(person: User, operation: str) -> models.QuerySet[Preset]:
     return Preset.objects.visible_to(person).filter(operation=operation)
+
+
+def saved_strategies(person: User) -> Iterator[tuple[str, str]]:
+    """The strategies of compaction as JSON, each with its name (settings.SAVED_STRATEGIES).
+
+    One that an older version wrote and this one cannot read is left out.
+    """
+    for preset in presets_of(person, Compact.name):
+        try:
+            compactor = CompactOptions.model_validate(preset.options).compactor
+        except (ValueError, OptionsError):
+            continue
+        if compactor is not None:
+            yield print_strategy(compactor), preset.name
 
 
 def save_preset(person: User, operation: str, name: str, options: Options) -> Preset:

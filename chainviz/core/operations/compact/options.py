@@ -17,6 +17,8 @@ from chainviz.core.operations.contract import Options
 
 _OFF = "0 is off."
 NO_LIMIT = "Nothing says when to compact: choose a message limit, a token limit or a strategy."
+USUAL_LIMITS = {"max_messages": 50, "max_tokens": 8_000}
+"""What a form begins with; the numbers of seed 3, Composite Compaction Strategies."""
 
 
 class CompactOptions(Options):

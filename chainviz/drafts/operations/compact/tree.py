@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
-from chainviz.core.operations.compact import COMPACTORS
+from chainviz.core.operations.compact import COMPACTORS, USUAL_LIMITS
 from chainviz.core.operations.compact.compactors.contract import Compactor, Trigger
 from chainviz.core.operations.compact.strategy_json import defaults_of, is_open, kinds_of, titles_of, words_of
 
@@ -140,8 +140,8 @@ def edited(value: Value | None, act: str) -> Value | None:
     return value
 
 
-USUAL_NUMBERS = {"max_messages": 50, "max_tokens": 8_000, "n": 20}
-"""What a new node begins with; the first two are those of seed 3, Composite Compaction Strategies."""
+USUAL_NUMBERS = {**USUAL_LIMITS, "n": 20}
+"""What a new node begins with."""
 
 
 def new_node(kind: str) -> Value:
