@@ -1,5 +1,7 @@
 """What a chain is called: what a person named it, else the title of its newest version's content, else its file.
 
+A compaction or a summary takes the first request out of the content; the chain keeps the title that it had before.
+
 A title may quote the content: logs, mails and the audit name a chain by its number or its file. What leaves with one
 version is titled after that version (`title_in`), since a newer or an older one may say what it no longer does.
 """
@@ -12,10 +14,14 @@ from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import HUMAN, text_of
 from chainviz.core.dialects.attachments import filled_in
+from chainviz.core.operations.compact import Compact
+from chainviz.core.operations.mask import MASK
+from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.core.usage.title_from_content import recorded_title, request_title
 from chainviz.jobs.lease import storable
 from chainviz.store.content.message_reader import BodyReader, pieces_of, read_rows
 from chainviz.store.content.pieces import Places
+from chainviz.store.lineage import ancestors
 from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import context_of
 
@@ -24,6 +30,7 @@ LENGTH = 120
 LOOKED_AT = 60
 """Messages among which the first request is looked for: agents begin with messages of their own."""
 BRANCH = " (branch)"
+SHORTENING = {Compact.name, SUMMARIZE.name}
 
 
 def title_in(chain: Chain, snapshot: Snapshot) -> str:
@@ -34,7 +41,7 @@ def title_in(chain: Chain, snapshot: Snapshot) -> str:
 def set_title(chain: Chain, snapshot: Snapshot) -> None:
     """Titles a chain whose newest content this is, without saving it."""
     if chain.titled_by != Chain.TitledBy.PERSON:
-        chain.title, chain.titled_by = _derived(chain, snapshot)
+        chain.title, chain.titled_by = _derived(chain, _unshortened(snapshot))
 
 
 def save_title(chain: Chain, snapshot: Snapshot) -> None:
@@ -46,6 +53,18 @@ def save_title(chain: Chain, snapshot: Snapshot) -> None:
 
 def branch_title(chain: Chain) -> str:
     return f"{chain.title[: 200 - len(BRANCH)]}{BRANCH}"
+
+
+def _unshortened(snapshot: Snapshot) -> Snapshot:
+    """The content before the first step that shortened the chain, but none from before a step that masked: what is masked
+    now must not stand in the title."""
+    found, is_shortened = snapshot.pk, False
+    for key, operation in ancestors(snapshot).items():
+        found = key if is_shortened else found
+        is_shortened = operation in SHORTENING
+        if operation == MASK.name:
+            break
+    return snapshot if found == snapshot.pk else Snapshot.objects.get(pk=found)
 
 
 def _derived(chain: Chain, snapshot: Snapshot) -> tuple[str, str]:

@@ -78,6 +78,7 @@ def test_one_saved_strategy_compacts_many_chains_with_one_report(client: Client)
     page = client.get(f"/bulk/{run.pk}/").content.decode()
     assert "2 of 3 chains compacted, 1 unchanged" in page
     assert done(client, begun(client, "compact", chains[:1]), max_messages=2) == {"0.json": ["changed", 2, 3]}
+    assert set(Chain.objects.values_list("title", flat=True)) == {"Hello"}, "a compaction keeps the title"
 
 
 def test_ticked_chains_are_repaired_as_new_versions_and_undone(client: Client, chains: list[Chain]) -> None:

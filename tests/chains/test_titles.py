@@ -10,6 +10,7 @@ from django.test import Client
 
 from chainviz.accounts.models import local_owner
 from chainviz.chains import services
+from chainviz.chains.fsck import fsck_library
 from chainviz.chains.models import Chain
 from chainviz.chains.titles import LENGTH
 from chainviz.core.usage.title_from_content import request_title
@@ -90,6 +91,27 @@ def test_a_new_version_is_titled_anew_unless_a_person_named_the_chain(client: Cl
     services.restore(chain, old, by=local_owner())
     chain.refresh_from_db()
     assert (chain.version, chain.title, chain.file_line) == (3, "Mine", "run.json")
+
+
+@pytest.mark.django_db
+def test_a_compaction_keeps_the_title_unless_it_may_say_what_was_masked(client: Client) -> None:
+    told = [{"role": "user", "content": f"Try {SECRET}"}, HELLO[1], {"role": "user", "content": "Why?"}, HELLO[1]]
+    chain = made(client, json.dumps(told).encode())
+
+    def saved(operation: str, **options: Any) -> str:
+        send_form(client, f"/c/{chain.pk}/do/{operation}/", act="apply", **options)
+        client.post(f"/c/{chain.pk}/d/{Draft.objects.latest('pk').pk}/save", {})
+        chain.refresh_from_db()
+        assert not list(fsck_library())
+        return chain.title
+
+    fields = {"type@": "message_limit", "max_messages@": "2"}
+    assert saved("compact", **fields) == f"Try {SECRET}"
+    send_form(client, f"/c/{chain.pk}/edit/s1.h.m0?v=2", s1__h__m0__c0__text="Why though?")
+    client.post(f"/c/{chain.pk}/d/{Draft.objects.latest('pk').pk}/save", {})
+    chain.refresh_from_db()
+    assert chain.title == f"Try {SECRET}"
+    assert saved("mask", own_words="though", look_for="secrets") != f"Try {SECRET}"
 
 
 @pytest.mark.django_db(transaction=True)
