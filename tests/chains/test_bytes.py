@@ -156,12 +156,13 @@ def chosen(html: str) -> dict[str, Any]:
     assert link
     answer = Client().get(unescape(link[1]))
     assert answer.status_code == 200
-    return {"fields": fields_of(answer.content.decode()), "rows": decisions(in_rows(answer))}
+    html = answer.content.decode()
+    return {"fields": fields_of(html), "rows": decisions(in_rows(answer)), "page": html}
 
 
 def in_rows(answer: Any) -> str:
     """The page that shows the decisions of another one by one; what that says is what its form sends."""
-    sent = {**fields_of(answer.content.decode()), "act": "look", "view": "row"}
+    sent = {**fields_of(answer.content.decode()), "act": "look", "view": "row", "show": "all"}
     return str(Client().post(answer.request["PATH_INFO"] + "?" + answer.request["QUERY_STRING"], sent).content.decode())
 
 
@@ -181,7 +182,10 @@ def test_a_bar_selects_what_it_counts_and_leads_to_its_redaction() -> None:
     assert "Redact these 2 results" in html
     found = chosen(html)
     assert found["rows"] == {"s1.p1.m1.c0": "redact", "s1.p1.m2.c0": "keep", "s2.p1.m1.c0": "redact"}
-    assert found["fields"]["policy"] == ["every"]
+    assert found["fields"]["policy"] == ["by_hand"]
+    assert found["fields"]["by_hand_redact"] == ["s1.p1.m1.c0,s2.p1.m1.c0"]
+    assert "2 selected results are redacted by hand. All others stay." in found["page"]
+    assert set(decisions(found["page"]).values()) == {"redact"}, "it begins with what was selected"
 
 
 def test_a_selection_within_a_section_stays_in_it() -> None:
@@ -195,8 +199,10 @@ def test_a_selection_within_a_section_stays_in_it() -> None:
 
 def test_parts_are_selected_by_hand() -> None:
     chain = make_chain(MESSAGES)
-    answer = Client().get(f"/c/{chain.pk}/do/redact/?v=1&policy=by_hand&parts=result&paths=s1.p1.m2.c0").content.decode()
-    assert decisions(answer) == {"s1.p1.m1.c0": "keep", "s1.p1.m2.c0": "redact", "s2.p1.m1.c0": "keep"}
+    response = Client().get(f"/c/{chain.pk}/do/redact/?v=1&policy=by_hand&parts=result&paths=s1.p1.m2.c0")
+    answer = response.content.decode()
+    assert "1 selected result is redacted by hand." in answer
+    assert decisions(in_rows(response)) == {"s1.p1.m1.c0": "keep", "s1.p1.m2.c0": "redact", "s2.p1.m1.c0": "keep"}
     assert fields_of(answer)["by_hand_redact"] == ["s1.p1.m2.c0"]
 
 

@@ -31,7 +31,7 @@ SKIPS = {
     "missing_tool_call_id": "the result has no call id",
     "orphan_result": "no call in this chain has its id",
     "tool_not_selected": "the tool is not selected",
-    "protected": "the message is protected by its place",
+    "protected": "it is outside the messages that are looked at",
     "too_small": "it is smaller than the least size",
     "already_redacted": "it is redacted already",
     "no_saving": "the placeholder would not save enough",

@@ -17,6 +17,7 @@ from chainviz.drafts.operations.redact.decision_rows import SHOWN, Filter, Table
 from chainviz.drafts.operations.redact.first_page import (
     FIRST,
     FirstPage,
+    candidates,
     decided_groups,
     decided_table,
     other_policy,
@@ -36,7 +37,7 @@ from chainviz.drafts.operations.redact.form import (
 )
 from chainviz.drafts.operations.redact.groups import KEYS, LABELS, Groups, Wish
 from chainviz.drafts.operations.redact.plain_choices import WORDS, counts_of, plain_choices
-from chainviz.drafts.operations.redact.selected import has_selection, selected_options
+from chainviz.drafts.operations.redact.selected import by_hand, has_selection, selected_options, selection_note
 from chainviz.web.query_params import small_number
 
 MOST_SUGGESTED = 300
@@ -80,7 +81,9 @@ class RedactChoices(Choices):
         if selected is None:
             self.error = "This selection does not fit the chain as it is now. Choose again what is redacted."
         elif not self.is_long:
-            self.reopen(self.chosen)
+            chosen = selected if selected.redact_paths else by_hand(selected, self.target.stored, candidates(self.target))
+            self.reopen(chosen.model_copy(update={"enabled": is_on}))
+            self.note = selection_note(chosen)
 
     @property
     def first_options(self) -> RedactOptions | None:
@@ -193,7 +196,8 @@ class RedactChoices(Choices):
         return decided_groups(self.target, self.chosen, Wish(view, opened, example or 1, start), self._filter().against)
 
     def _filter(self) -> Filter:
-        show, against = self._given.get("show", "all"), self._given.get("against", "")
+        is_selection = self.sent is None and bool(self.asked.overrides)
+        show, against = self._given.get("show", "by_hand" if is_selection else "all"), self._given.get("against", "")
         policy = self.chosen.policy if self.chosen else ""
         if against == policy or all(against != each.name for each in POLICIES):
             against = other_policy(policy)

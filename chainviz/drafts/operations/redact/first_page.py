@@ -35,7 +35,7 @@ def first_page(target: Target, options: RedactOptions) -> FirstPage:
 
 
 def tools(target: Target) -> tuple[Tool, ...]:
-    return kept(target.stored, "tools", lambda: tools_of(target.stored, _candidates(target).history))
+    return kept(target.stored, "tools", lambda: tools_of(target.stored, candidates(target).history))
 
 
 def other_policy(policy: str) -> str:
@@ -63,9 +63,9 @@ def _decisions(target: Target, options: RedactOptions, against: str) -> Decision
     return kept(
         stored,
         (options, against),
-        lambda: decide(stored, options, redacted_places(stored), (against,), _candidates(target)),
+        lambda: decide(stored, options, redacted_places(stored), (against,), candidates(target)),
     )
 
 
-def _candidates(target: Target) -> Candidates:
+def candidates(target: Target) -> Candidates:
     return kept(target.stored, "candidates", lambda: Candidates(target.stored))

@@ -15,7 +15,7 @@ from chainviz.drafts.target import Target
 WORDS = {
     "seed": ("Old results", "Results that the agent has already answered. The last turn stays."),
     "every": ("Every result", "Also those of the last turn."),
-    "by_hand": ("By hand", "Start with none and choose results in the list."),
+    "by_hand": ("By hand", "Only what you choose, in the list or in the chart of bytes."),
 }
 """By policy: label and hint."""
 MOST_COUNTED = 20_000

@@ -11,14 +11,18 @@ from typing import Any
 from django.http import QueryDict
 from pydantic import ValidationError
 
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import PathError
 from chainviz.core.operations.redact import RedactOptions
+from chainviz.core.operations.redact.candidates import Candidates, Selection
+from chainviz.core.operations.redact.policies.by_hand import ByHand
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Outline
 from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.measures import unpack_charts
 
+NOUNS = {"result": "result", "arguments": "call", "text": "text"}
 SELECTION = ("policy", "parts", "roles", "paths", "only", "from", "to")
 
 
@@ -32,6 +36,20 @@ def selected_options(query: QueryDict, chain: StoredChain) -> RedactOptions | No
         return RedactOptions.model_validate({**_said(query), **_tools(query, chain), **_between(query, chain)})
     except (PathError, ValidationError):
         return None
+
+
+def by_hand(options: RedactOptions, chain: StoredChain, candidates: Candidates) -> RedactOptions:
+    """The same selection as decisions by hand, so that page and report say what a person chose."""
+    selection = Selection(candidates.history, options)
+    found = zip(*candidates.asked(chain, options), strict=True)
+    paths = tuple(path for candidate, path in found if not selection.skip(candidate))
+    return RedactOptions(policy=ByHand.name, parts=options.parts, roles=options.roles, redact_paths=paths)
+
+
+def selection_note(options: RedactOptions) -> str:
+    noun = NOUNS.get(options.parts[0], "part") if len(options.parts) == 1 else "part"
+    count = len(options.redact_paths)
+    return f"{count_text(count, f'selected {noun}')} {'is' if count == 1 else 'are'} redacted by hand. All others stay."
 
 
 def _said(query: QueryDict) -> dict[str, Any]:
