@@ -232,6 +232,13 @@ def test_a_tool_whose_name_is_odd_can_be_selected() -> None:
     assert chosen(html)["rows"] == {"s1.p1.m1.c0": "redact"}
 
 
+def test_results_of_one_tool_are_selected_where_all_calls_share_one_id() -> None:
+    pairs = [[ai(None, ("0", name, {})), result("0", f"{name} " * 30)] for name in ("grep", "read")]
+    html = page(make_chain([human("a"), *pairs[0], *pairs[1], ai("b")]), "?tool=read")
+    assert "1 result selected" in html
+    assert chosen(html)["rows"] == {"s1.p1.m1.c0": "keep", "s1.p2.m1.c0": "redact"}
+
+
 def test_a_large_level_has_few_elements() -> None:
     html = page(make_chain(long_story(60, 10)))
     assert html.count("<") - html.count("</") < 700

@@ -81,9 +81,10 @@ class RedactChoices(Choices):
         if selected is None:
             self.error = "This selection does not fit the chain as it is now. Choose again what is redacted."
         elif not self.is_long:
-            chosen = selected if selected.redact_paths else by_hand(selected, self.target.stored, candidates(self.target))
-            self.reopen(chosen.model_copy(update={"enabled": is_on}))
-            self.note = selection_note(chosen)
+            if not selected.redact_paths:
+                selected = by_hand(selected, self.request.GET, self.target.stored, candidates(self.target))
+            self.reopen(selected.model_copy(update={"enabled": is_on}))
+            self.note = selection_note(selected)
 
     @property
     def first_options(self) -> RedactOptions | None:

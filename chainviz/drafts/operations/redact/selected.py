@@ -11,6 +11,8 @@ from typing import Any
 from django.http import QueryDict
 from pydantic import ValidationError
 
+from chainviz.chains.bytes.groups import RESULT, groups_of
+from chainviz.chains.bytes.level import level_of
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import PathError
@@ -38,12 +40,23 @@ def selected_options(query: QueryDict, chain: StoredChain) -> RedactOptions | No
         return None
 
 
-def by_hand(options: RedactOptions, chain: StoredChain, candidates: Candidates) -> RedactOptions:
+def by_hand(options: RedactOptions, query: QueryDict, chain: StoredChain, candidates: Candidates) -> RedactOptions:
     """The same selection as decisions by hand, so that page and report say what a person chose."""
     selection = Selection(candidates.history, options)
     found = zip(*candidates.asked(chain, options), strict=True)
-    paths = tuple(path for candidate, path in found if not selection.skip(candidate))
+    paths = _counted(query, chain) or tuple(path for candidate, path in found if not selection.skip(candidate))
     return RedactOptions(policy=ByHand.name, parts=options.parts, roles=options.roles, redact_paths=paths)
+
+
+def _counted(query: QueryDict, chain: StoredChain) -> tuple[str, ...]:
+    """The results that the chart counts for a tool: it tells tools apart whose calls share one id. Empty where the chart
+    knows only their total."""
+    if "only" not in query:
+        return ()
+    level = level_of(chain.outline, query.get("from", ""), query.get("to", ""))
+    groups = groups_of(chain, outline_of(chain.snapshot), level) or []
+    nodes = (node for group in groups if group.is_tool and group.name == query["only"] for node in group.nodes)
+    return tuple(str(part.path) for node in nodes for part in node.parts if part.kind == RESULT)
 
 
 def selection_note(options: RedactOptions) -> str:
