@@ -13,7 +13,7 @@ from django.utils import timezone
 import chainviz
 from chainviz.chains.models import Chain
 from chainviz.chains.samples import SAMPLES
-from tests.chains.making import make_chain_of
+from tests.chains.making import ai, human, make_chain, make_chain_of, result
 from tests.drafts.pages import fields_of, send_form
 from tests.shared_folder import FOLDER
 from tests.shared_folder import SAMPLES as FILES
@@ -109,3 +109,17 @@ def test_files_with_problems(client: Client) -> None:
         if differing(found):
             wrong[path.name] = differing(found)
     assert wrong == {}
+
+
+def test_redactions(client: Client) -> None:
+    """Two of three results are in one pair: three redactions in two nodes."""
+    calls = [("c1", "read", {"path": "a"}), ("c2", "read", {"path": "b"})]
+    results = [result(name, "line\n" * 40) for name in ("c1", "c2", "c3")]
+    chain = make_chain([human("Hi"), ai(None, *calls), *results[:2], ai(None, ("c3", "read", {})), results[2], ai("Done")])
+    address = f"/c/{chain.pk}/do/redact/?v=1"
+    assert "3 redactions in 1 group" in text_of(client.get(address).content.decode())
+    draft = send_form(client, address, act="apply")["Location"]
+    preview = text_of(client.get(draft).content.decode())
+    strip = text_of(client.get(f"{draft}explore/").content.decode())
+    for page in (preview, strip):
+        assert set(re.findall(r"\d+ redactions?|\d+ nodes? changed", page)) == {"3 redactions", "2 nodes changed"}

@@ -14,6 +14,7 @@ from chainviz.core.formats import get_format
 from chainviz.core.operations import operation_named
 from chainviz.core.operations.contract import WARNING, Badge
 from chainviz.core.operations.convert import SAME
+from chainviz.core.operations.redact import CLEAN, REDACT
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot
 
@@ -73,9 +74,12 @@ def named(step: Snapshot) -> tuple[str, str]:
 
 
 def rows_text(operation: str, rows: Sequence[ReportRow]) -> str:
-    """Repairs are counted in fixes, all other steps in the nodes that they changed, each once."""
+    """Repairs are counted in fixes, redactions as the Redact page counts them, all other steps in the nodes that they
+    changed, each once."""
     if operation == "repair":
         return count_text(len(rows), "fix", "fixes")
+    if operation == REDACT.name:
+        return count_text(sum(row["action"] != CLEAN for row in rows), "redaction")
     return count_text(len(nodes_of(rows)), "node")
 
 

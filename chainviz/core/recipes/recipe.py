@@ -20,6 +20,8 @@ from chainviz.core.operations.compact import (
 from chainviz.core.operations.contract import Operation, Options
 from chainviz.core.operations.execute import get_operation, read_options
 from chainviz.core.operations.mask import MASK, MaskOptions
+from chainviz.core.operations.redact import RedactOptions
+from chainviz.core.operations.redact.policies.by_hand import ByHand
 from chainviz.core.secrets.word_lists import WordList, chosen_lists, rules_of
 
 ALLOWED: tuple[Operation[Any], ...] = tuple(each for each in OPERATIONS if each.name != "edit")
@@ -35,6 +37,7 @@ NOT_PURGED = (
     "The purge of the recipe was not carried out: run the recipe on a chain in chainviz, where an owner confirms the purge; a file "
     "has no earlier versions to purge."
 )
+BY_HAND = "What is chosen by hand is of one chain: choose a rule, such as old results."
 LONGEST_NAME = 80
 
 
@@ -57,6 +60,8 @@ class Step:
     @property
     def missing(self) -> str:
         """What has to be chosen before it can run, in a sentence; "" where nothing has."""
+        if isinstance(self.options, RedactOptions) and self.options.policy == ByHand.name:
+            return BY_HAND
         return NO_LIMIT if isinstance(self.options, CompactOptions) and self.options.compactor is None else ""
 
     def words(self) -> Iterator[tuple[str, str]]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from chainviz.core.operations.redact.audit import audit_record
 from chainviz.core.operations.redact.decide import decide
 from chainviz.core.operations.redact.decision_table import DecisionTable, Metrics, Row
-from chainviz.core.operations.redact.operation import Redact, redacted_parts
+from chainviz.core.operations.redact.operation import CLEAN, Redact, redacted_parts
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.policies import POLICIES
 
 REDACT = Redact()
 
 __all__ = [
-    "POLICIES", "REDACT", "DecisionTable", "Metrics", "Redact", "RedactOptions", "Row", "audit_record", "decide",
+    "CLEAN", "POLICIES", "REDACT", "DecisionTable", "Metrics", "Redact", "RedactOptions", "Row", "audit_record", "decide",
     "redacted_parts",
 ]  # fmt: skip

@@ -102,7 +102,8 @@ def _report(chain: Chain, table: DecisionTable, cleaned: list[int]) -> Iterator[
     rows = [(row.message, _decision(row)) for row in table.rows]
     if cleaned:
         paths = list(message_paths(chain.tree))
-        rows += [(place, Decision(str(paths[place]), CLEAN, "a field beside its parts held a copy")) for place in cleaned]
+        why = "a field beside its parts held a copy"
+        rows += [(place, Decision(str(paths[place]), CLEAN, why, kind="copied field")) for place in cleaned]
         rows.sort(key=lambda row: row[0])
     return (decision for _, decision in rows)
 
