@@ -16,7 +16,7 @@ from chainviz.jobs.tasks import run_job
 from chainviz.store.models import Upload
 from chainviz.store.purge.values import purge_values
 from chainviz.store.transfer.exports import original
-from tests.chains.making import make_chain_of
+from tests.chains.making import ai, human, make_chain, make_chain_of
 from tests.core.secrets.planted import FILES, KIND, planted
 from tests.drafts.pages import send_form
 
@@ -53,3 +53,11 @@ def test_every_page_tells_it_and_a_mask_and_a_purge_take_it_out(client: Client, 
     purged = client.get(f"/c/{chain.pk}/v/1/export?scope=chain").streaming_content  # type: ignore[attr-defined]
     left = b"".join((*purged, *original(Upload.objects.get())))
     assert [place for key, place in keys.items() if key.encode() in left] == []
+
+
+def test_a_word_in_upper_and_lower_case_is_one_card(client: Client) -> None:
+    chain = make_chain([human("Anna, anna and ANNA"), ai("Ben")])
+    address = f"/c/{chain.pk}/do/mask/"
+    page = send_form(client, address, own_words="Anna\nBen", act="look").content.decode()
+    assert re.findall(r"<code>(\[[^<]+)</code>", page) == ["[OWN_WORDS_1]", "[OWN_WORDS_2]"]
+    assert "3 times" in page and "Anna, anna and ANNA are one word" in page

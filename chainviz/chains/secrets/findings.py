@@ -103,7 +103,7 @@ def _matches(message: Message, rules: Sequence[Rule]) -> Iterator[object]:
 def _spot(each: Occurrence) -> Spot:
     found = each.finding
     own = found.rule if found.rule.group == "own" else None
-    return Spot(each.path, found.rule.name, found.place, found.start, found.end, mark_of(found.value), own)
+    return Spot(each.path, found.rule.name, found.place, found.start, found.end, mark_of(found.rule.same(found.value)), own)
 
 
 def mark_of(value: str) -> str:

@@ -27,11 +27,15 @@ class Masker:
         self.strategy = strategy
         self.placeholders: dict[str, str] = {}
         """By value, in the order in which values came."""
+        self._same: dict[tuple[str, str], str] = {}
         self._numbers: dict[str, int] = {}
 
     def placeholder(self, rule: Rule, value: str) -> str:
         if value not in self.placeholders:
-            self.placeholders[value] = self._new(rule, value)
+            same = rule.name, rule.same(value)
+            if same not in self._same:
+                self._same[same] = self._new(rule, value)
+            self.placeholders[value] = self._same[same]
         return self.placeholders[value]
 
     def _new(self, rule: Rule, value: str) -> str:

@@ -33,7 +33,7 @@ class MaskOptions(Options):
     own_words: str = Field(
         "",
         title="Your own words",
-        description="One per line, for example customer names; whole words only, case is ignored.",
+        description="One per line, for example customer names; whole words only. Upper and lower case are one word.",
         json_schema_extra={"long": True},
     )
     word_lists: tuple[str, ...] = Field(

@@ -39,7 +39,7 @@ def words_in(text: str) -> tuple[str, ...]:
 def own_words(name: str, text: str, label: str = "") -> tuple[Rule, ...]:
     """One rule for all words of a text; none where it has no word. Raises OptionsError."""
     words = words_in(text)
-    return (Rule(name, label or name, "own", _Words(words)),) if words else ()  # type: ignore[arg-type]
+    return (Rule(name, label or name, "own", _Words(words), ignores_case=True),) if words else ()  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,12 @@ class Rule:
     """Characters of the value that a mask leaves at the start: a public prefix."""
     tail: int = 0
     """Characters that a mask leaves at the end."""
+    ignores_case: bool = False
+    """Values that differ only in upper and lower case are one value."""
+
+    def same(self, value: str) -> str:
+        """What equal values share."""
+        return value.casefold() if self.ignores_case else value
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -48,6 +48,15 @@ def test_a_value_goes_wherever_it_stands() -> None:
     assert masked(after) == after
 
 
+def test_a_word_in_upper_and_lower_case_is_one_value() -> None:
+    after = masked([h("Anna asks"), ai("anna, ANNA and Ben"), h("Ben")], own_words="Anna\nBen")
+    assert [message.parts[0].text for message in after] == [  # type: ignore[union-attr]
+        "[OWN_WORDS_1] asks",
+        "[OWN_WORDS_1], [OWN_WORDS_1] and [OWN_WORDS_2]",
+        "[OWN_WORDS_2]",
+    ]
+
+
 @pytest.mark.parametrize(
     ("options", "kept"),
     [
