@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pytest
+from django.test import Client
+
 import chainviz
 from chainviz.api.tree_html import MOST_MESSAGES
+from tests.chains.making import STORY, ai, human, make_chain, result
 
 NOTEBOOK = Path(__file__).parent / "repair_a_chain.ipynb"
 PAYLOAD = """<script>alert(1)</script><img src=x onerror=alert(1)>"><a href="javascript:alert(1)">"""
@@ -61,6 +66,18 @@ def test_what_is_left_out_is_said() -> None:
     messages = [{"role": "user", "content": f"Question {number}" + "x" * 5000} for number in range(MOST_MESSAGES + 3)]
     text = read(chainviz.load(messages)[0]._repr_html_()).text
     assert "3 more messages" in text and "more characters" in text and f"{MOST_MESSAGES + 3:,} messages" in text
+
+
+@pytest.mark.django_db
+def test_nodes_are_called_as_on_the_page(client: Client) -> None:
+    twice = [human("Thanks"), ai(None, ("c9", "price", {"id": 5}), ("c8", "price", {"id": 6})), result("c9", "13")]
+    messages = [*STORY, *twice, result("c8", "14"), ai("Done.")]
+    shown = chainviz.load(messages)[0]._repr_html_()
+    page = client.get(f"/c/{make_chain(messages).pk}/v/1/").content.decode()
+    for name in ("System", "Human", "find_tool, price", "price ×2", "Answer"):
+        assert f"<b>{name}</b>" in page and f"<b>{name}</b>" in shown
+    assert "<b>price result</b>" in shown and "result find_tool (c1)" in shown
+    assert not re.search("completion|request-response", shown)
 
 
 def test_the_notebook_runs() -> None:

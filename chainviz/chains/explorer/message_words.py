@@ -1,17 +1,25 @@
-"""What a single message is called in a list, from its shape alone: role, name and teaser."""
+"""What pairs and messages are called, in rows, in lists and in notebooks: role, name and teaser from their shapes alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
-from chainviz.chains.explorer.row_views import first_argument, preview_words
 from chainviz.chains.render.rows import TEASER
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL
+from chainviz.core.chain.tree import PairType
 from chainviz.store.content.message_shapes import StoredShape
 
 NAME = 80
+SUMMARY_MARK = "**summarized content:**"
+"""How an answer that is a summary begins."""
+_DATA_URL = re.compile(r"data:(\w+)/[\w.+-]+;base64,\S*")
+_FIRST_VALUE = re.compile(r'"[^"\\]*"\s*:\s*("(?:[^"\\]|\\.)*"?|\[[^\]]*\]?|\{[^}]*\}?|[^\s,}\]]+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +52,57 @@ def words_of(shape: StoredShape, tools: Mapping[str, str] | None = None) -> Mess
 
 def _joined(names: list[str]) -> str:
     return marks(one_line(", ".join(dict.fromkeys(name for name in names if name)), NAME))
+
+
+def header_words(first: StoredShape | None) -> tuple[str, str, str]:
+    """Role, name and teaser of a message before the pairs of a section."""
+    role, name = ("human", "Human") if first is None or first.role == HUMAN else ("system", "System")
+    if first is not None and first.is_user_action:
+        name = "Human calls a tool" if any(part.kind == "tool_call" for part in first.parts) else "Result for the human"
+    return role, name, preview_words(first)
+
+
+def pair_words(type: PairType | None, shapes: Sequence[StoredShape], *, has_ai: bool) -> tuple[str, str, str]:
+    """Role, name and teaser of a pair. `shapes`: its messages, or the first of them."""
+    first = shapes[0] if shapes else None
+    preview = preview_words(first)
+    if not has_ai or first is None:
+        return "tool", "No AI message", preview
+    if type is PairType.SUMMARIZATION:
+        return "summary", "Summary", preview_words(shapes[1]) if len(shapes) > 1 else preview
+    if type is PairType.COMPLETION:
+        if preview.startswith(SUMMARY_MARK):
+            return "summary", "Summary", preview.removeprefix(SUMMARY_MARK).lstrip()
+        return "ai", "Answer", preview
+    names = Counter(map(attrgetter("name"), first.calls))
+    name = ", ".join(f"{name or 'no name'}{f' ×{count}' if count > 1 else ''}" for name, count in names.items())
+    return "tool", name, first_argument(preview, first.calls[0].name)
+
+
+def preview_words(shape: StoredShape | None) -> str:
+    """Its preview, without the bytes of a picture."""
+    return _DATA_URL.sub(r"[\1]", shape.preview) if shape else ""
+
+
+LONGEST_ESCAPE = len("\\u0000")
+
+
+def first_argument(preview: str, name: str) -> str:
+    """The value of a call's first argument, then what the message says, both from its preview."""
+    place = preview.find(f"{name} {{")
+    found = _FIRST_VALUE.search(preview, place + len(name)) if place >= 0 else None
+    said = preview[:place].strip() if place >= 0 else preview.removeprefix(name).strip()
+    value = _plain_value(found[1]) if found else ""
+    return f"{value} · {said}" if value and said else value or said
+
+
+def _plain_value(value: str) -> str:
+    """A JSON value, which the end of the preview may have cut, even inside an escape."""
+    if not value.startswith('"'):
+        return value
+    for text in (value, *(f'{value[: len(value) - cut]}"' for cut in range(LONGEST_ESCAPE))):
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            continue
+    return value.strip('"')

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
 from dataclasses import replace
-from operator import attrgetter
 
+from chainviz.chains.explorer.message_words import header_words, pair_words, preview_words
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.rows import Flag, Row
-from chainviz.core.chain.messages import HUMAN
-from chainviz.core.chain.tree import PairType
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.query.windows import WindowRow
 
@@ -27,10 +22,6 @@ FLAGS = {
     "unknown-role": "unknown role",
 }
 """Short words for the rules a row is flagged with; another rule shows its own id."""
-SUMMARY_MARK = "**summarized content:**"
-"""How an answer that is a summary begins."""
-_DATA_URL = re.compile(r"data:(\w+)/[\w.+-]+;base64,\S*")
-_FIRST_VALUE = re.compile(r'"[^"\\]*"\s*:\s*("(?:[^"\\]|\\.)*"?|\[[^\]]*\]?|\{[^}]*\}?|[^\s,}\]]+)')
 
 
 def row_view(row: WindowRow) -> Row:
@@ -59,62 +50,12 @@ def titled(row: Row, human: StoredShape | None) -> Row:
     return row if human is None or not human.preview else replace(row, name=preview_words(human))
 
 
-def preview_words(shape: StoredShape | None) -> str:
-    """Its preview, without the bytes of a picture."""
-    return _DATA_URL.sub(r"[\1]", shape.preview) if shape else ""
-
-
 def _node(row: WindowRow) -> Row:
-    first = row.first
-    preview = preview_words(first)
     if row.kind == "header":
-        human = first is None or first.role == HUMAN
-        role, name = ("human", "Human") if human else ("system", "System")
-        if first is not None and first.is_user_action:
-            name = "Human calls a tool" if any(part.kind == "tool_call" for part in first.parts) else "Result for the human"
-        return Row(row.path, "header", role, name, preview, row.size, row.start, 1, _flag(row))
-    role, name, teaser = _pair_words(row)
+        role, name, teaser = header_words(row.first)
+        return Row(row.path, "header", role, name, teaser, row.size, row.start, 1, _flag(row))
+    role, name, teaser = pair_words(row.type, row.shapes, has_ai=row.has_ai)
     return Row(row.path, "pair", role, name, teaser, row.size, row.start, row.messages, _flag(row))
-
-
-def _pair_words(row: WindowRow) -> tuple[str, str, str]:
-    first = row.first
-    preview = preview_words(first)
-    if not row.has_ai or first is None:
-        return "tool", "No AI message", preview
-    if row.type is PairType.SUMMARIZATION:
-        return "summary", "Summary", preview_words(row.shapes[1]) if len(row.shapes) > 1 else preview
-    if row.type is PairType.COMPLETION:
-        if preview.startswith(SUMMARY_MARK):
-            return "summary", "Summary", preview.removeprefix(SUMMARY_MARK).lstrip()
-        return "ai", "Answer", preview
-    names = Counter(map(attrgetter("name"), first.calls))
-    name = ", ".join(f"{name or 'no name'}{f' ×{count}' if count > 1 else ''}" for name, count in names.items())
-    return "tool", name, first_argument(preview, first.calls[0].name)
-
-
-LONGEST_ESCAPE = len("\\u0000")
-
-
-def first_argument(preview: str, name: str) -> str:
-    """The value of a call's first argument, then what the message says, both from its preview."""
-    place = preview.find(f"{name} {{")
-    found = _FIRST_VALUE.search(preview, place + len(name)) if place >= 0 else None
-    said = preview[:place].strip() if place >= 0 else preview.removeprefix(name).strip()
-    value = _plain_value(found[1]) if found else ""
-    return f"{value} · {said}" if value and said else value or said
-
-
-def _plain_value(value: str) -> str:
-    """A JSON value, which the end of the preview may have cut, even inside an escape."""
-    if not value.startswith('"'):
-        return value
-    for text in (value, *(f'{value[: len(value) - cut]}"' for cut in range(LONGEST_ESCAPE))):
-        try:
-            return str(json.loads(text))
-        except ValueError:
-            continue
-    return value.strip('"')
 
 
 def _flag(row: WindowRow) -> Flag | None:
