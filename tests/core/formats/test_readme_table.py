@@ -8,7 +8,7 @@ from chainviz.core.formats import FORMATS
 from chainviz.core.formats.contract import Format
 from tests import ROOT
 
-HEAD = "| Format | `--format` | Edited and converted to | A new document is | Tried with |\n| --- | --- | --- | --- | --- |"
+HEAD = "| Format | `--format` | Can be edited and converted to | New document | Tested with |\n| --- | --- | --- | --- | --- |"
 
 
 def table() -> str:
@@ -16,7 +16,7 @@ def table() -> str:
 
 
 def _cells(format: Format) -> Iterator[str]:
-    yield "yes" if format.writes else "no: exported as it came"
+    yield "yes" if format.writes else "no, exported unchanged"
     if not format.writes:
         yield "none"
     elif not format.blocks_at and format.lines:
