@@ -208,9 +208,9 @@ def test_words_of_many_blocks_are_not_counted_one_by_one(client: Client, monkeyp
     asked: list[tuple[int, int]] = []
     look = hits_module.blocks_with
 
-    def counted(phrases: Any, histories: Any) -> Any:
+    def counted(phrases: Any, histories: Any, enough: int) -> Any:
         asked.append((len(phrases), len(histories)))
-        return look(phrases, histories)
+        return look(phrases, histories, enough)
 
     monkeypatch.setattr(hits_module, "blocks_with", counted)
     page = client.get("/?q=lock+waits").content.decode()

@@ -94,8 +94,8 @@ def _asked(phrase: Phrase) -> str:
     return full_text_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
 
 
-def blocks_with(phrases: Iterable[Phrase], histories: Collection[int]) -> set[FoundBlock]:
-    """Blocks of these chains that have all of them."""
+def blocks_with(phrases: Iterable[Phrase], histories: Collection[int], enough: int) -> set[FoundBlock]:
+    """Blocks of these chains that have all of them; of a chain with more than `enough` perhaps not all."""
     phrases = list(phrases)
     asked = full_text_tables.all_of(_asked(each) for each in phrases)
     columns = "b.history_id, b.run_id, b.start, b.length"
@@ -104,14 +104,14 @@ def blocks_with(phrases: Iterable[Phrase], histories: Collection[int]) -> set[Fo
     elif all(len(each.words) == 1 for each in phrases):
         rows = _rows_of_words(columns, asked, "WHERE b.history_id = ANY(%s)", list(histories))
     else:
-        rows = _rows_of_phrases(columns, asked, histories)
+        rows = _rows_of_phrases(columns, asked, histories, enough)
     return {FoundBlock(history, Piece(*piece)) for history, *piece in rows}
 
 
-def _rows_of_phrases(columns: str, asked: str, histories: Collection[int]) -> list[Any]:
-    """Where words stand is not in the index: PostgreSQL would read all blocks that have them, of every chain."""
-    blocks = "(SELECT * FROM store_searchblock WHERE history_id = ANY(%s) OFFSET 0) b"
-    return _rows(f"SELECT {columns} FROM {blocks} WHERE b.words @@ %s::tsquery", list(histories), asked)
+def _rows_of_phrases(columns: str, asked: str, histories: Collection[int], enough: int) -> list[Any]:
+    """Chain by chain: where words stand is not in the index, so PostgreSQL would read all blocks that have them."""
+    found = "SELECT * FROM store_searchblock WHERE history_id = h.id AND words @@ %s::tsquery LIMIT %s"
+    return _rows(f"SELECT {columns} FROM unnest(%s::bigint[]) AS h (id), LATERAL ({found}) b", list(histories), asked, enough + 1)
 
 
 def _of_chain(columns: str, history: int) -> str:

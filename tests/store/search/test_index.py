@@ -28,6 +28,7 @@ from chainviz.store.transfer.imports import MessageList, import_chain
 from tests.store.test_growth import grown
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
+ENOUGH = 9
 
 
 def document(*texts: str) -> bytes:
@@ -77,14 +78,14 @@ def test_words_phrases_and_beginnings_are_found() -> None:
     assert found("wait_event") == {one}
     assert found("dead", is_prefix=True) == {one} and found("dead") == set()
     assert found("lock a") == set(), "a phrase ends with its message"
-    assert blocks_with([Phrase.of("refund")], [two]) and not blocks_with([Phrase.of("lock")], [two])
+    assert blocks_with([Phrase.of("refund")], [two], ENOUGH) and not blocks_with([Phrase.of("lock")], [two], ENOUGH)
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="the words lie in tables of their own on SQLite only")
 def test_blocks_are_looked_up_by_word_once_and_not_by_block() -> None:
     history = indexed("A Deadlock")
     with CaptureQueriesContext(connection) as captured:
-        blocks_with([Phrase.of("deadlock")], [history])
+        blocks_with([Phrase.of("deadlock")], [history], ENOUGH)
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {captured[0]['sql']}")
         plan = [detail for *_, detail in cursor.fetchall()]
@@ -102,7 +103,7 @@ def test_words_are_found_in_first_and_in_other_blocks(monkeypatch: pytest.Monkey
     assert SearchBlock.objects.filter(history=long, is_first=False).exists() or connection.vendor != "sqlite"
     assert found("often") == found("alpha") == {long, short}
     assert found("omega") == found("ome", is_prefix=True) == {long}
-    assert len(blocks_with([Phrase.of("often")], [long])) == 6
+    assert len(blocks_with([Phrase.of("often")], [long], ENOUGH)) == 6
     second = grown(lines("often delta"), first)
     assert second is not None and index_chain(long)
     assert found("delta") == {long} and found("alpha") == {short} and found("omega") == set()

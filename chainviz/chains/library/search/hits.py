@@ -88,13 +88,13 @@ def _counted(histories: Collection[int], phrases: Sequence[Phrase]) -> dict[int,
     """By chain: its blocks, each with how many of the phrases it has. Where more blocks than are read have all of them, the
     others are not looked for: of frequent words there are very many."""
     counts: dict[int, dict[Piece, int]] = {}
-    for history, piece in blocks_with(phrases, histories):
+    for history, piece in blocks_with(phrases, histories, READ):
         counts.setdefault(history, {})[piece] = len(phrases)
     few = [history for history in histories if len(counts.get(history, ())) <= READ]
     if few and len(phrases) > 1:
         counts |= {history: {} for history in few}
         for phrase in phrases:
-            for history, piece in blocks_with([phrase], few):
+            for history, piece in blocks_with([phrase], few, READ):
                 counts[history][piece] = counts[history].get(piece, 0) + 1
     return {history: found for history, found in counts.items() if found}
 
