@@ -122,7 +122,7 @@ def _difference(chain: Chain, result: Result) -> Iterator[str]:
     if compared.counts:
         yield from render(compared, most_lines=MOST_LINES)
     else:
-        yield "The content stays the same; these lines are written in the form that the API takes:"
+        yield "No text changes; these lines are written in the form that the API takes:"
         yield from (f"~ {visible(report_line(row))}" for row in result.report)
 
 

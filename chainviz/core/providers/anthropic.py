@@ -88,6 +88,9 @@ NAME = Rule(
 ARGUMENTS = Rule(
     "arguments-no-json", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("mend-arguments",)
 )
+NO_INPUT = Rule(
+    "arguments-missing", "error", "tool_use.input: Field required", "github.com/openclaw/openclaw/issues/5957", ("mend-arguments",)
+)
 NO_OBJECT = Rule(
     "arguments-no-object", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("wrap-arguments",)
 )
@@ -194,6 +197,11 @@ def _last_block(excerpt: Excerpt, problem: Problem) -> Rule | None:
     return None if excerpt.roles_around(problem.message)[1] == AI else LAST_BLOCK
 
 
+def _left_out(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    """pi and OpenClaw send a call as they keep it; other programs write {} for one without arguments."""
+    return NO_INPUT if excerpt.format == "pi_session" else None
+
+
 RULES: dict[str, Choice] = {
     "pending-call": _missing,
     "terminal-call": _missing,
@@ -209,6 +217,7 @@ RULES: dict[str, Choice] = {
     "call-by-other": USER_CALL,
     "no-json-arguments": ARGUMENTS,
     "free-form-arguments": ARGUMENTS,
+    "no-arguments": _left_out,
     "no-object-arguments": NO_OBJECT,
     "text-before-result": TEXT_FIRST,
     "unsigned-thinking": UNSIGNED,

@@ -105,3 +105,16 @@ def test_every_branch_is_fixed_and_no_other_one_changes_with_it(name: str, tmp_p
     if lines[: len(ANSWERED)] == ANSWERED:
         assert [each for each in after if each in ANSWERED] == ANSWERED
     assert main(["fix", "--check", str(session)]) == 0
+
+
+@pytest.mark.parametrize("kept", [{}, {"arguments": None}, {"partialJson": '{"comm'}])
+def test_a_call_that_was_kept_without_its_arguments_gets_an_empty_object(kept: dict[str, Any], tmp_path: Path) -> None:
+    """OpenClaw sends it as it is, and Anthropic refuses every request: “tool_use.input: Field required”."""
+    session = tmp_path / "session.jsonl"
+    made = {"type": "toolCall", "id": "t1", "name": "session_status", **kept}
+    lines = [BEFORE[0], entry("b", "a", "assistant", [made]), result("c", "b", "t1"), entry("d", "c", "user", text("And?"))]
+    session.write_bytes(json_lines(lines))
+    assert main(["fix", str(session)]) == 0
+    after = [json.loads(each) for each in session.read_bytes().splitlines()]
+    assert after == [lines[0], entry("b", "a", "assistant", [{**made, "arguments": {}}]), *lines[2:]]
+    assert main(["fix", "--check", str(session)]) == 0

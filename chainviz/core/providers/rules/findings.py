@@ -128,13 +128,14 @@ def _found_in_call(call: ToolCall, role: Role) -> Iterator[tuple[str, str]]:
         yield "call-by-other", f"is of the role {role} and calls a tool"
     else:
         yield from _found_in_words(call)
-    if not call.arguments.strip() or is_json_object(call.arguments):
-        return
-    is_other = is_json(call.arguments)
-    name = (
-        "free-form-arguments" if call.type == FREE_FORM else "no-object-arguments" if is_other else "no-json-arguments"
-    )
-    yield name, f"calls {call.name or 'a tool'} with arguments that are not {'an object' if is_other else 'valid JSON'}"
+    if not call.arguments.strip():
+        yield "no-arguments", f"calls {call.name or 'a tool'} without arguments"
+    elif not is_json_object(call.arguments):
+        is_other = is_json(call.arguments)
+        name = (
+            "free-form-arguments" if call.type == FREE_FORM else "no-object-arguments" if is_other else "no-json-arguments"
+        )
+        yield name, f"calls {call.name or 'a tool'} with arguments that are not {'an object' if is_other else 'valid JSON'}"
 
 
 def _found_in_words(call: ToolCall) -> Iterator[tuple[str, str]]:
