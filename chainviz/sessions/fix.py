@@ -19,10 +19,12 @@ from chainviz.core.operations.signed_reasoning import WARNING as SIGNED
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
 from chainviz.core.terminal import visible
-from chainviz.sessions.records import Records, relinked, value_of, whole_records, with_kept
+from chainviz.sessions.records import Records, relinked, renumbered, value_of, whole_records, with_kept
 
 SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "pi_session": "anthropic"}
 """The provider that an agent with sessions in this format talks to."""
+NUMBERED = {"codex_rollout": "ordinal"}
+"""The member in which an agent numbers the records of a session (Codex since 0.146): it goes on only where no number is missing."""
 USUAL = "openai-chat"
 APIS = {"anthropic-messages": "anthropic", "openai-completions": "openai-chat", "openai-responses": "openai-responses"}
 """What pi and OpenClaw, which talk to several providers, record with every answer as its `api`."""
@@ -79,9 +81,20 @@ def fix_session(old: bytes, name: str, format: str | None = None, provider: Prov
         content = records.content
         fixed, chains = in_turn(chains_of(file), partial(_fixed, provider or _recorded(content)))
         new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
-        links = get_format(file.chains[0].format).links
+        found = file.chains[0].format
+        links = get_format(found).links
         notices = (file.source.notice,) if file.source.notice and new != old else ()
-    return FixedSession(old, with_kept(content, new, links) if links else new, (*notices, *records.damage), tuple(fixed))
+    new, said = _numbered(content, with_kept(content, new, links) if links else new, found)
+    return FixedSession(old, new, (*notices, *records.damage, *said), tuple(fixed))
+
+
+def _numbered(before: bytes, after: bytes, format: str) -> tuple[bytes, tuple[str, ...]]:
+    """The fixed session with its records numbered as its agent wants them, and whether they were not before, in a sentence."""
+    if format not in NUMBERED or f'"{NUMBERED[format]}"'.encode() not in before:
+        return after, ()
+    line = renumbered(before, NUMBERED[format])[1]
+    damage = (f"The number of the record in line {line:,} does not follow the one before it; from there they are numbered anew.",)
+    return renumbered(after, NUMBERED[format])[0], damage if line else ()
 
 
 def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Records]:

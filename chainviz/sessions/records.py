@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainviz.core.chain.calls.arguments import escape_control_characters
-from chainviz.core.documents.json.edit import quote, replace_at
+from chainviz.core.documents.json.edit import load_object, quote
 from chainviz.core.documents.links import Links
 
 _START = re.compile(r'\{\s*"(?:type"\s*:\s*"[^"\\]*"|[^"\\]+"\s*:)')
@@ -109,7 +109,7 @@ def relinked(whole: Records, links: Links) -> Records:
     records, damage = list(whole.records), list(whole.damage)
     for place, before, latest in _without_parent([value_of(line) for _, line in records], links):
         number, line = records[place]
-        records[place] = number, _with(line, links.parent, latest)
+        records[place] = number, _with(line, links.parent, quote(latest))
         damage.append(f"Line {number:,} follows a record that the file does not hold; it follows line {records[before][0]:,} now.")
     return Records(tuple(records), tuple(damage))
 
@@ -127,6 +127,23 @@ def _without_parent(values: Sequence[dict[str, Any]], links: Links) -> Iterator[
         before, latest = place, own
 
 
+def renumbered(content: bytes, member: str) -> tuple[bytes, int]:
+    """The records with numbers that rise by one from the first that has a number, and the line of the first whose number
+    was another one; 0 where none was."""
+    lines = content.splitlines(keepends=True)
+    number, first = None, 0
+    for place, line in enumerate(lines):
+        value = value_of(line)
+        if number is None:
+            number = value[member] if type(value.get(member)) is int else None
+        elif value:
+            number += 1
+            if value.get(member) != number:
+                lines[place] = _with(line, member, str(number))
+                first = first or place + 1
+    return b"".join(lines), first
+
+
 def with_kept(old: bytes, new: bytes, links: Links) -> bytes:
     """A compaction names the record with which the kept part begins: where a fix replaced that one, it names what stands
     there now."""
@@ -138,7 +155,7 @@ def with_kept(old: bytes, new: bytes, links: Links) -> bytes:
     for place, line in enumerate(lines):
         kept = value_of(line).get(links.kept)
         if isinstance(kept, str) and kept in before and kept not in ids:
-            lines[place] = _with(line, links.kept, _in_place_of(kept, before, ids))
+            lines[place] = _with(line, links.kept, quote(_in_place_of(kept, before, ids)))
     return b"".join(lines)
 
 
@@ -153,10 +170,13 @@ def _in_place_of(gone: str, before: Sequence[Any], after: Sequence[Any]) -> str:
     return str(after[place])
 
 
-def _with(line: bytes, member: str, id: str) -> bytes:
+def _with(line: bytes, member: str, value: str) -> bytes:
+    """`value`: as JSON."""
     text = line.decode()
     body = text.rstrip("\r\n")
-    return (replace_at(body, (member,), quote(id)) + text[len(body) :]).encode()
+    record = load_object(body)
+    record.set(member, value)
+    return (str(record) + text[len(body) :]).encode()
 
 
 def value_of(line: bytes) -> dict[str, Any]:

@@ -209,9 +209,14 @@ def with_blocks(text: str, blocks_at: Pointer, places: list[int]) -> str:
 
 
 def _carry(envelope: Envelope, fragments: Iterator[Source], read: Read) -> Iterator[Piece]:
-    """Units of messages with the carried units back in their places."""
-    carried, place = envelope.carried, 0
+    """Units of messages with the carried units back in their places: those that begin the document, as the head of a session
+    does, before a new message too."""
+    carried, place, is_begun = envelope.carried, 0, False
     for fragment in fragments:
+        while not is_begun and place < len(carried) and carried[place].ordinal == place:
+            yield _carried(carried[place], read)
+            place += 1
+        is_begun = True
         while place < len(carried) and carried[place].ordinal < fragment.ordinal:
             yield _carried(carried[place], read)
             place += 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chainviz.cli import main
-from tests.cli.fix.sessions import META, item, json_lines, patched, reasoned, words
+from tests.cli.fix.sessions import META, Lines, item, json_lines, patched, reasoned, words
 
 
 def test_a_rewritten_line_of_codex_keeps_its_time(tmp_path: Path, capsys: Any) -> None:
@@ -64,3 +64,43 @@ def test_nothing_before_a_compaction_is_fixed(tmp_path: Path) -> None:
     session.write_bytes(json_lines([*lines, patched("c1")]))
     assert main(["fix", str(session)]) == 0
     assert session.read_bytes().startswith(json_lines([*lines, patched("c1")]))
+
+
+def test_the_head_of_a_session_stays_before_a_rewritten_first_message(tmp_path: Path) -> None:
+    """Codex gives the texts of a review ids that its API refuses, and opens no session that begins with another line."""
+    session = tmp_path / "session.jsonl"
+    asked, answer = words("user", "Look"), words("assistant", "Hi")
+    named = [{**each, "payload": {**each["payload"], "id": "review_rollout"}} for each in (asked, answer)]
+    session.write_bytes(json_lines([META, *named]))
+    assert main(["fix", str(session)]) == 0
+    assert [json.loads(each) for each in session.read_bytes().splitlines()] == [META, asked, answer]
+
+
+def numbered(lines: Lines, *numbers: int) -> Lines:
+    return [{**each, "ordinal": number} for each, number in zip(lines, numbers or range(len(lines)), strict=True)]
+
+
+CALLED = [META, words("user", "Look"), patched("c1"), words("user", "Again"), words("assistant", "Hi")]
+
+
+@pytest.mark.parametrize("numbers", [(0, 1, 2, 3, 4), (7, 8, 9, 10, 11), (0, 1, 2, 2, 3)])
+def test_the_records_of_a_session_stay_numbered_without_a_gap(numbers: tuple[int, ...], tmp_path: Path) -> None:
+    """Newer versions of Codex open no session with a record that has no number, and show none behind a number that repeats."""
+    session = tmp_path / "session.jsonl"
+    session.write_bytes(json_lines(numbered(CALLED, *numbers)))
+    assert main(["fix", str(session)]) == 0
+    after = [json.loads(each) for each in session.read_bytes().splitlines()]
+    assert [each["ordinal"] for each in after] == list(range(numbers[0], numbers[0] + len(CALLED) + 1))
+    assert main(["fix", "--check", str(session)]) == 0
+
+
+def test_a_number_that_repeats_or_is_missing_is_damage(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "session.jsonl"
+    said = [META, words("user", "Look"), words("assistant", "Hi"), words("user", "And?")]
+    for written in (numbered(said, 0, 1, 1, 2), [*numbered(said[:3]), said[3]]):
+        session.write_bytes(json_lines(written))
+        assert main(["fix", str(session)]) == 0
+        assert [json.loads(each) for each in session.read_bytes().splitlines()] == numbered(said)
+        assert "numbered anew" in capsys.readouterr().out
+    session.write_bytes(json_lines(said))
+    assert main(["fix", "--check", str(session)]) == 0, "older versions number nothing"
