@@ -56,7 +56,7 @@ def test_a_level_says_its_tools_and_parts_with_their_bytes(story: Chain) -> None
 @pytest.mark.parametrize("at", ["", "s1", "s2", "s1.p1", "s1.h.m1"])
 def test_the_parts_of_a_level_are_as_large_as_the_level(story: Chain, at: str) -> None:
     subject = subject_of(story)
-    level = level_of(subject.stored.outline, at, at)
+    level = level_of(subject.stored, at, at)
     found = groups_of(subject.stored, subject.outline, level)
     assert found is not None
     parts = [part for group in found for node in group.nodes for part in node.parts]
@@ -68,7 +68,7 @@ def test_the_parts_of_a_level_are_as_large_as_the_level(story: Chain, at: str) -
 
 def test_totals_of_a_chain_that_is_not_read_are_those_of_one_that_is(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = subject_of(make_chain([*STORY, *long_story(3, 4)]))
-    level = level_of(subject.stored.outline, "", "")
+    level = level_of(subject.stored, "", "")
     read = groups_of(subject.stored, subject.outline, level)
     monkeypatch.setattr(groups, "MOST_READ", 0)
     totals = groups_of(subject.stored, subject.outline, level)

@@ -36,11 +36,12 @@ class Detail:
         for group in groups:
             picks = replace(self.address, tool=group.name if group.is_tool else None, part="" if group.is_tool else group.role)
             is_picked = picks == self.address or (group.is_tool and self.address.part in (CALL, RESULT))
-            count = f" · {count_text(group.calls, 'call')}" if group.is_tool else ""
+            count = f" · {group.count}" if group.is_tool else ""
             name = marks(one_line(group.name, 60)) or "no name"
             labels = (f"{name}{count} · {self.scale.text(group.size)}", f"{name} · {self.scale.text(group.size)}", name)
             words = self.scale.words(f"{name}{count.replace(' ·', ',')}", group.size)
-            yield Block(*self.scale.place(at, group.size), self.row, group.role, labels, words, picks.url)
+            place = self.scale.place(at, group.size)
+            yield Block(*place, self.row, group.role, labels, words, picks.url, select_url=picks.url)
             drawn = list(self._nodes(group, at, min(left, MOST_OF_GROUP), is_picked))
             left -= sum(block.row == self.row + 1 for block in drawn)
             yield from drawn
@@ -52,8 +53,9 @@ class Detail:
         for node in own:
             where = self.address.of(node.path, node.path)
             words = self.scale.words(f"{_named(node.path)}", node.size)
-            url = "" if self.is_node else where.url
-            yield Block(*self.scale.place(at, node.size), self.row + 1, group.role, (node.path.number, ""), words, url)
+            url, select = ("", "") if self.is_node else (where.url, replace(where, part=RESULT).url)
+            place = self.scale.place(at, node.size)
+            yield Block(*place, self.row + 1, group.role, (node.path.number, ""), words, url, select_url=select)
             yield from self._parts(node, at, is_picked)
             at += node.size
         rest = nodes[len(own) :]

@@ -1,23 +1,28 @@
 """The bytes of a level by tool and role, down to single parts: from the shapes of its messages, never from their contents.
 
-Of a level with more messages only the whole chain's totals are known; smaller levels show the rest.
+Of a level with more messages only the sums are told; smaller levels show the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from chainviz.chains.bytes.level import Level
+from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import pieces_of, read_shapes
 from chainviz.store.content.message_shapes import StoredShape
+from chainviz.store.content.pieces import cut
 from chainviz.store.models import Outline
-from chainviz.store.outline.measures import unpack_charts
+from chainviz.store.outline.measures import Charts, unpack_charts
 from chainviz.store.outline.rows import cut_rows
 
 MOST_READ = 4_000
 """Messages whose shapes are read while a page is made."""
+MOST_SUMMED = 16_000
+"""Messages whose shapes are read for sums alone, of the level or of all that lies outside it."""
 MOST_PARTS = 20_000
 """Of those messages together; more are not told apart."""
 TEXTS = {"ai": "AI texts", "human": "Human messages", "system": "System messages", "tool": "Other texts of tools"}
@@ -56,6 +61,11 @@ class Group:
     """Empty where only totals are known."""
 
     @property
+    def count(self) -> str:
+        """How many calls, or results where there are more."""
+        return count_text(self.calls, "call") if self.calls >= self.results else count_text(self.results, "result")
+
+    @property
     def call_size(self) -> int:
         return self.size - self.result_size if self.is_tool else 0
 
@@ -63,8 +73,9 @@ class Group:
 def groups_of(chain: StoredChain, outline: Outline, level: Level) -> list[Group] | None:
     """Returns those with any parts, the largest first; None where nothing but the level's size is known."""
     found = _read(chain, level) if len(level.messages) <= MOST_READ else None
-    if found is None and level.first is None:
-        found = _totals(outline)
+    if found is None:
+        charts = _charts(chain, outline, level)
+        found = None if charts is None else _sums(charts)
     return None if found is None else sorted(found, key=lambda group: (-group.size, group.name))
 
 
@@ -111,13 +122,29 @@ def _read(chain: StoredChain, level: Level) -> list[Group] | None:
     shapes = [found.shape for found in chain.rows(level.messages.start, level.messages.stop)]
     if sum(len(shape.parts) for shape in shapes) > MOST_PARTS:
         return None
+    if level.is_inside and level.first is not None:
+        names = {part.id: part.name for shape in _call_before(chain, level) for part in shape.parts}
+        _add(groups, shapes, level.first, names)
+        return list(groups.found.values())
     for path, row in zip(_paths(chain, level), cut_rows(shapes), strict=True):
-        names: dict[str, str] = {}
         # the header's path names its message; m0 of a pair is reserved for the AI message
-        first = path.message or 0 if path.pair == 0 else int(row.pair.ai is None)
-        for number, shape in enumerate(row.messages, first):
-            groups.add(shape, Path(path.section, path.pair, number), names)
+        number = path.message or 0 if path.pair == 0 else int(row.pair.ai is None)
+        _add(groups, row.messages, Path(path.section, path.pair, number), {})
     return list(groups.found.values())
+
+
+def _add(groups: _Groups, shapes: Iterable[StoredShape], first: Path, names: dict[str, str]) -> None:
+    """Messages of one row, from the path of the first on."""
+    for number, shape in enumerate(shapes, first.message or 0):
+        groups.add(shape, Path(first.section, first.pair, number), names)
+
+
+def _call_before(chain: StoredChain, level: Level) -> list[StoredShape]:
+    """The first message of the pair whose other messages are the level: its calls name the tools of their results."""
+    if not level.is_inside or level.first is None:
+        return []
+    start = chain.span(level.first.node).start
+    return [chain.rows(start, start + 1)[0].shape] if start < level.messages.start else []
 
 
 def _paths(chain: StoredChain, level: Level) -> Iterator[Path]:
@@ -132,8 +159,31 @@ def _paths(chain: StoredChain, level: Level) -> Iterator[Path]:
             yield section.path_of(row)
 
 
-def _totals(outline: Outline) -> list[Group]:
+def _charts(chain: StoredChain, outline: Outline, level: Level) -> Charts | None:
+    """Those of the whole chain without what lies outside, where that is less to read; None where both are too much."""
+    inside, total = level.messages, chain.snapshot.messages
+    if min(len(inside), total - len(inside)) > MOST_SUMMED:
+        return None
+    call = _call_before(chain, level)
+    if len(inside) <= MOST_SUMMED:
+        charts = Charts()
+        _add_rows(charts, chain, inside, 1, call)
+        return charts
     charts = unpack_charts(outline.charts)
+    _add_rows(charts, chain, range(inside.start), -1, [])
+    _add_rows(charts, chain, range(inside.stop, total), -1, call)
+    return charts
+
+
+def _add_rows(charts: Charts, chain: StoredChain, messages: range, sign: int, call: list[StoredShape]) -> None:
+    """`call`: what the first row answers, if that lies before it; it is not counted."""
+    charts.add(call, -sign)
+    for row in cut_rows(read_shapes(cut(pieces_of(chain.snapshot), messages.start, messages.stop))):
+        charts.add((*call, *row.messages), sign)
+        call = []
+
+
+def _sums(charts: Charts) -> list[Group]:
     tools = [
         Group(name, "tool", True, call_size + result_size, calls, results, result_size)
         for name, (calls, call_size, results, result_size, _) in charts.tools.items()

@@ -11,12 +11,11 @@ from chainviz.chains.bytes.detail import Detail
 from chainviz.chains.bytes.groups import CALL, RESULT, Group, groups_of
 from chainviz.chains.bytes.level import Address, Level, level_of
 from chainviz.chains.bytes.selection import Selection, redact_page, selection_of
-from chainviz.chains.bytes.strips import Scale, row_strip, section_strip, shows_strip, strip_blocks
+from chainviz.chains.bytes.strips import Scale, section_strip, strip_blocks, strips_below, trail
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.drawings.charts import Block, bytes_svg
-from chainviz.chains.render.numbers import count_text, share_text
+from chainviz.chains.render.numbers import share_text
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.core.chain.paths import Path
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.formatting.token_estimate import token_text
 
@@ -62,12 +61,12 @@ class BytesPage:
 def bytes_page(subject: Subject, address: Address) -> BytesPage:
     """Raises PathError where the chain has no such level."""
     chain = subject.stored
-    level = level_of(chain.outline, address.at, address.to)
+    level = level_of(chain, address.at, address.to)
     groups = groups_of(chain, subject.outline, level)
     tools = _tool_bars(address, groups or [])
     return BytesPage(
         mark_safe(_chart(subject, level, address, groups or [])),  # the renderer escapes
-        _crumbs(address, level),
+        _crumbs(subject, address, level),
         address.by,
         replace(address, by="bytes").url,
         replace(address, by="tokens").url,
@@ -97,28 +96,23 @@ def _chart(subject: Subject, level: Level, address: Address, groups: Sequence[Gr
     blocks = list(strip_blocks(section_strip(subject.stored, total), all_of_it, 0, address, level))
     blocks += _second_strip(subject, level, address, shown)
     row = 1 + max(block.row for block in blocks)
-    detail = Detail(shown, row, address, level.is_node, subject.base_url)
-    if any(group.nodes for group in groups) or level.first is None:
-        blocks += detail.blocks(groups)
+    detail = Detail(shown, row, address, level.is_node or level.is_inside, subject.base_url)
+    blocks += detail.blocks(groups)
     zoom = (all_of_it.x(level.start), all_of_it.x(level.start + level.size)) if level.first is not None else None
     name = level.name or "The chain"
     return bytes_svg(blocks, zoom, f"{name} by section, tool, node and part, in {address.by}")
 
 
 def _second_strip(subject: Subject, level: Level, address: Address, shown: Scale) -> list[Block]:
-    what = shows_strip(level)
-    if not what:
-        return []
-    strips = section_strip(subject.stored, level) if what == "sections" else row_strip(subject.stored, level)
+    strips = strips_below(subject.stored, level)
     return [replace(block, is_here=False) for block in strip_blocks(strips, shown, 1, address, level)]
 
 
-def _crumbs(address: Address, level: Level) -> tuple[Crumb, ...]:
-    crumbs = [Crumb("All sections", address.of(None).url)]
-    if level.first is not None and level.first.pair is not None:
-        crumbs.append(Crumb(f"§{level.first.section}", address.of(Path(level.first.section), Path(level.first.section)).url))
-    here = f"{level.name} · {_text(address, level.size)}" if level.name else crumbs.pop().text
-    return (*crumbs, Crumb(here, ""))
+def _crumbs(subject: Subject, address: Address, level: Level) -> tuple[Crumb, ...]:
+    if not level.name:
+        return (Crumb("All sections", ""),)
+    above = (Crumb(strip.name, address.of(strip.first, strip.last).url) for strip in trail(subject.stored, level))
+    return Crumb("All sections", address.of(None).url), *above, Crumb(f"{level.name} · {_text(address, level.size)}", "")
 
 
 def _tool_bars(address: Address, groups: Sequence[Group]) -> tuple[Bar, ...]:
@@ -131,7 +125,7 @@ def _tool_bars(address: Address, groups: Sequence[Group]) -> tuple[Bar, ...]:
             "tool",
             _text(address, tool.size),
             _width(tool.size, most),
-            count_text(tool.calls, "call") if tool.calls >= tool.results else count_text(tool.results, "result"),
+            tool.count,
             replace(address, tool=tool.name, part="").url,
             address.tool == tool.name,
         )

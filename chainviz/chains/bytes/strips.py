@@ -4,22 +4,29 @@ too large to be read. Neighbours that are too narrow to be seen are joined, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
 
-from chainviz.chains.bytes.groups import MOST_READ
-from chainviz.chains.bytes.level import Address, Level, range_name
+from chainviz.chains.bytes.groups import MOST_READ, RESULT
+from chainviz.chains.bytes.level import Address, Level, level_of, range_name
 from chainviz.chains.render.drawings.charts import WIDTH, Block
 from chainviz.chains.render.numbers import share_text
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import pieces_of, total_size
+from chainviz.store.content.pieces import cut
 
 NARROWEST = 8.0
 """Of the drawing's units: a narrower block is joined with others."""
-MOST_JOINED = 8
-"""Times the narrowest: neighbours of a strip are joined up to this, which leaves room for their names."""
-LABELLED = 70.0
-"""Units that the name of several pairs takes, such as 1.768–1023: they are joined until they have them."""
+MOST_JOINED = 64.0
+"""Units up to which neighbours are joined, which leaves room for the name of several, such as §101–109."""
+NAMED = 26.0
+"""Units that the name of a section takes, such as §12."""
+LABELLED = 80.0
+"""Units that the name of several pairs takes, such as 45000–50000: they are joined until they have them."""
+STRETCHES = 64
+"""Of the messages of a pair, before small ones are joined."""
 MOST_SEEN = 24
 """Rows of a level that the chart can show apart; of more, a strip leads to those that are too narrow."""
 MOST_SECTIONS = 1_024
@@ -38,6 +45,19 @@ class Strip:
     @property
     def name(self) -> str:
         return range_name(self.first, self.last)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The longest first. None is cut: half a range would name another."""
+        first, last = self.first, self.last
+        if not first.pair or first == last:
+            return (self.name,)
+        if first.message is not None:
+            return f"Messages {first.message}–{last.message}", f"{first.message}–{last.message}"
+        return f"Pairs {first.pair}–{last.pair}", f"{first.pair}–{last.pair}"
+
+    def holds(self, other: Strip) -> bool:
+        return _low(self.first) <= _low(other.first) and _high(other.last) <= _high(self.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +81,14 @@ class Scale:
 
     def words(self, name: str, size: int) -> str:
         return f"{name}, {self.text(size)}, {share_text(size, self.whole)}"
+
+
+def _low(path: Path) -> tuple[float, ...]:
+    return path.section, path.pair or 0, path.message or 0
+
+
+def _high(path: Path) -> tuple[float, ...]:
+    return path.section, inf if path.pair is None else path.pair, inf if path.message is None else path.message
 
 
 def section_strip(chain: StoredChain, level: Level) -> list[Strip]:
@@ -97,18 +125,32 @@ def row_strip(chain: StoredChain, level: Level) -> list[Strip]:
     return _labelled(strips, level.size)
 
 
+def message_strip(chain: StoredChain, level: Level) -> list[Strip]:
+    """The messages of a pair, in stretches of as many; small ones together."""
+    messages = level.messages
+    step = -(-len(messages) // STRETCHES)
+    pieces, strips, at = pieces_of(chain.snapshot), [], level.start
+    for low in range(messages.start, messages.stop, step):
+        high = min(low + step, messages.stop)
+        size = total_size(cut(pieces, low, high))
+        strips.append(Strip(at, size, chain.outline.path_at(low), chain.outline.path_at(high - 1)))
+        at += size
+    return _labelled(strips, level.size)
+
+
 def _labelled(strips: Iterable[Strip], whole: int) -> list[Strip]:
-    """Small ones join their neighbours until there is room for the name of several."""
+    """Small ones join their neighbours until there is room for the name of several; one that is left joins its neighbour."""
     least = whole * LABELLED / WIDTH
-    return _joined(strips, lambda one, other: one.size < least and other.size < least)
+    few = _joined(strips, lambda one, other: one.size < least and other.size < least)
+    return _joined(few, lambda one, other: min(one.size, other.size) < 0.75 * least and one.size + other.size < 3 * least)
 
 
 def _few(strips: Iterable[Strip], whole: int) -> list[Strip]:
     """Narrow ones join their neighbours until there is room for a name."""
-    least = whole * NARROWEST / WIDTH
+    unit = whole / WIDTH
 
     def is_narrow(one: Strip, other: Strip) -> bool:
-        return min(one.size, other.size) < least and one.size + other.size < MOST_JOINED * least
+        return min(one.size, other.size) < NAMED * unit and one.size + other.size < MOST_JOINED * unit
 
     return _joined(strips, is_narrow)
 
@@ -129,13 +171,15 @@ def strip_blocks(strips: Sequence[Strip], scale: Scale, row: int, address: Addre
         here = level.first is not None and _covers(strip, level)
         many = f"Sections {strip.first.section} to {strip.last.section}" if strip.first != strip.last else ""
         name = many if strip.first.pair is None and many else _long_name(strip)
+        below = address.of(strip.first, strip.last)
         yield Block(
             *scale.place(strip.start, strip.size),
             row,
             "" if strip.first.pair is None else "tool",
-            (f"{strip.name} · {scale.text(strip.size)}", strip.name, ""),  # half a range would name another
+            (f"{strip.labels[0]} · {scale.text(strip.size)}", *strip.labels, ""),
             scale.words(name, strip.size),
-            address.of(strip.first, strip.last).url,
+            below.url,
+            select_url=replace(below, part=RESULT).url,
             is_here=here,
         )
 
@@ -148,13 +192,48 @@ def _covers(strip: Strip, level: Level) -> bool:
 def _long_name(strip: Strip) -> str:
     if strip.first.pair is None:
         return f"Section {strip.first.section}"
+    if strip.first.message is not None and strip.first.pair:
+        several = "" if strip.first == strip.last else f"s {strip.first.message} to {strip.last.message}"
+        return f"Message{several or f' {strip.first.message}'} of pair {strip.first.number}"
     return f"Pair {strip.name}" if strip.first == strip.last else f"Pairs {strip.name}"
 
 
+def strips_below(chain: StoredChain, level: Level) -> list[Strip]:
+    """The strip that a level is divided into; [] where its nodes are shown one by one."""
+    match shows_strip(level):
+        case "sections":
+            return section_strip(chain, level)
+        case "rows":
+            return row_strip(chain, level)
+        case "messages":
+            return message_strip(chain, level)
+    return []
+
+
+def trail(chain: StoredChain, level: Level) -> list[Strip]:
+    """The strips to choose, one after the other, from the whole chain down to the level, without the level itself."""
+    found: list[Strip] = []
+    here = level_of(chain, "", "")
+    strips = section_strip(chain, here)
+    while level.first is not None and level.last is not None:
+        own = Strip(level.start, level.size, level.first, level.last)
+        strip = next((strip for strip in strips if strip.holds(own)), None)
+        if strip is None or own.holds(strip) or strip in found:
+            break
+        found.append(strip)
+        strips = strips_below(chain, level_of(chain, str(strip.first), str(strip.last)))
+    if level.is_inside and level.first is not None and level.first.node not in {strip.first for strip in found}:
+        pair = level_of(chain, str(level.first.node), "")
+        found.append(Strip(pair.start, pair.size, level.first.node, level.first.node))
+    return found
+
+
 def shows_strip(level: Level) -> str:
-    """Which strip stands below the sections: sections or rows of a level that has more than one; "" for none."""
-    if level.first is None or level.is_node:
+    """Which strip stands below the sections: sections, rows or messages of a level that has many; "" for none."""
+    if level.first is None:
         return ""
+    if level.is_node or level.is_inside:
+        return "messages" if len(level.messages) > MOST_SEEN else ""
     if level.first.section != (level.last or level.first).section:
         return "sections"
     return "rows" if len(level.rows) > MOST_SEEN or len(level.messages) > MOST_READ else ""

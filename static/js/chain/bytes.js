@@ -24,6 +24,12 @@ async function show(chart, address, focus = "") {
   (again || fresh.querySelector(focus || "[data-up], a"))?.focus({ preventScroll: true });
 }
 
+/** A part is selected by hand; of a larger block its level opens with the results in it selected. */
+function select(chart, block) {
+  if (block.hasAttribute("data-part")) pick(chart, block);
+  else show(chart, block.dataset.select, "[data-pick-redact], [data-pick-clear]");
+}
+
 /** Selects a part, or takes it out of the selection. */
 function pick(chart, part) {
   const picked = () => [...chart.querySelectorAll("[data-part][data-picked]")];
@@ -55,9 +61,9 @@ document.addEventListener("click", (event) => {
   const chart = event.target.closest("[data-bytes]");
   const link = chart && isPlain(event) && event.target.closest("a");
   if (!link) return;
-  if (event.shiftKey && link.matches("[data-part]")) {
+  if (event.shiftKey && link.matches("[data-part], [data-select]")) {
     event.preventDefault();
-    pick(chart, link);
+    select(chart, link);
   } else if (!event.shiftKey && link.matches("[data-level]")) {
     event.preventDefault();
     show(chart, link.getAttribute("href"));
@@ -78,9 +84,9 @@ document.addEventListener("click", async (event) => {
 document.addEventListener("keydown", (event) => {
   const chart = event.target.closest?.("[data-bytes]");
   if (!chart || event.ctrlKey || event.metaKey || event.altKey) return;
-  const part = event.target.closest("[data-part]");
+  const block = event.target.closest("[data-part], [data-select]");
   const up = [...chart.querySelectorAll("[data-up]")].at(-1);
-  if (event.key === "x" && part) pick(chart, part);
+  if (event.key === "x" && block) select(chart, block);
   else if (event.key === "Backspace" && up) show(chart, up.getAttribute("href"));
   else if (event.key === "Escape" && chart.querySelector("[data-pick-clear]")) show(chart, chart.querySelector("[data-pick-clear]").getAttribute("href"));
   else return;

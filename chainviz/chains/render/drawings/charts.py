@@ -28,6 +28,8 @@ class Block:
     words: str
     """What a screen reader says."""
     url: str = ""
+    select_url: str = ""
+    """The address that selects its results, or what it counts."""
     part: str = ""
     """Path of the part that it is; "" for anything else. Such a block can be selected."""
     kind: str = ""
@@ -67,6 +69,7 @@ def _block(block: Block) -> str:
     if not block.url:
         return f'<g{look} role="img" aria-label="{words}">{box}</g>'
     part = f' data-go="{block.part}" data-part="{block.part}" data-kind="{block.kind}" data-size="{block.size}"'
-    leads = part if block.part else " data-level"
+    select = f' data-select="{safe(block.select_url)}"' if block.select_url else ""
+    leads = part if block.part else f" data-level{select}"
     here = ' aria-current="true"' if block.is_here else ""
     return f'<a href="{safe(block.url)}"{look}{leads}{here} aria-label="{words}">{box}</a>'

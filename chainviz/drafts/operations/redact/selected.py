@@ -84,6 +84,6 @@ def _between(query: QueryDict, chain: StoredChain) -> dict[str, int]:
     if not query.get("from"):
         return {}
     at = query.get("from", "")
-    first, last = chain.span(parse_path(at).node), chain.span(parse_path(query.get("to") or at).node)
+    first, last = chain.span(parse_path(at)), chain.span(parse_path(query.get("to") or at))
     return {"protect_first": min(first.start, last.start), "protect_last": len(chain) - max(first.stop, last.stop)}
 
