@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
+from chainviz.core.diff.messages import compare_texts
 from chainviz.core.diff.words import Span, mark_words
 from tests.cpu import within_cpu_seconds
 
@@ -94,3 +95,11 @@ def test_big_texts_are_quick_even_when_wholly_different() -> None:
         return diff
 
     assert "40,000" in within_cpu_seconds(1, first_rows).note
+
+
+def test_line_ends_that_both_texts_have_are_no_part_of_their_lines() -> None:
+    """As in the issues that SWE-bench hands to its agents."""
+    rows = [row for row in compare_texts("a\r\nb\r\n", "a\r\nc\r\n", json=False).rows() if isinstance(row, DiffRow)]
+    assert not any("\r" in span.text for row in rows for span in (*row.old, *row.new))
+    (changed, *_) = [row for row in compare_texts("a\r\nb", "a\nb", json=False).rows() if isinstance(row, DiffRow)]
+    assert changed.kind != "same" and any("\r" in span.text for span in changed.old)

@@ -26,7 +26,7 @@ from chainviz.chains.verdicts import verdicts_by_provider
 from chainviz.core.chain.paths import Path
 from chainviz.core.diff.chains import ChainDiff
 from chainviz.core.diff.runs.recorded_outcome import recorded_outcome
-from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_of, outcome_rows, tool_rows
+from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_of, tool_rows
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.transfer.document_context import context_of
@@ -96,7 +96,6 @@ def compare_two(request: HttpRequest, one: str, other: str) -> HttpResponse:
     most = max((max(a, b) for _, a, b in tools), default=1)
     page = {
         "sides": sides,
-        "outcomes": outcome_rows(sides[0].facts, sides[1].facts),
         "facts": list(fact_rows(sides[0].facts, sides[1].facts)),
         "tools": [(name, a, b, 100 * a // most, 100 * b // most) for name, a, b in tools[:MOST_TOOLS]],
         "tools_left": max(0, len(tools) - MOST_TOOLS),
