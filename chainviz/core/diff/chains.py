@@ -220,7 +220,7 @@ class _Comparison:
                 yield from groups_of(step, moves, reading)
         if reading.gave_up:
             self.notes.append(
-                "So much changed in one place that rows were matched there by ids and places only, not by their words."
+                "So much changed in one place that rows were matched there by calls and places only, not by their words."
             )
 
     def _same(self, step: Equal) -> Group:

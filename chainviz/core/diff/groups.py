@@ -74,17 +74,17 @@ class FirstDifference(NamedTuple):
 
 def first_difference(groups: Iterable[Group]) -> FirstDifference | None:
     """Returns None where all groups are the same."""
-    left = list(dropwhile(lambda group: group.kind == "same", groups))
-    if not left:
+    left = dropwhile(lambda group: group.kind == "same", groups)
+    here = next(left, None)
+    if here is None:
         return None
-    here = left[0]
     if here.is_departure:
         changes = enumerate((group for group in left if group.is_change), 1)
         number = next((number for number, group in changes if group.new.holds(here.other)), 1)
         return FirstDifference(here.old.first, here.other, number)
     if here.kind == "moved":
         return FirstDifference(here.other, here.new.first, 1)
-    differing = list(takewhile(lambda group: group.kind not in ("same", "moved"), left))
+    differing = [here, *takewhile(lambda group: group.kind not in ("same", "moved"), left)]
     old = next((group.old.first for group in differing if group.old.first), None)
     new = next((group.new.first for group in differing if group.new.first), None)
     return FirstDifference(old, new, 1)

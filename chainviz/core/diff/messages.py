@@ -280,14 +280,11 @@ def _fact(part: Image | Binary) -> str:
 
 
 def compare_texts(old: str, new: str, *, json: bool) -> TextDiff:
-    """Two texts in lines; with `json` both are written out first, if they are objects or lists that then differ. CR LF that
-    ends every line of both is not a part of the lines."""
+    """Two texts in lines; with `json` both are written out first, if they are objects or lists that then differ."""
     if json:
         a, b = written_out(old), written_out(new)
         if (a or not old) and (b or not new) and a != b:
             return TextDiff(a, b, pretty=True)
-    if all(text.count("\r\n") == text.count("\n") for text in (old, new)):
-        old, new = (text.replace("\r\n", "\n") for text in (old, new))
     return TextDiff(old, new)
 
 

@@ -16,6 +16,9 @@ LEAST_ALIKE = 0.2
 """Lines that share less are marked whole: confetti helps nobody."""
 
 
+CR = "\r"
+
+
 class Span(NamedTuple):
     text: str
     marked: bool
@@ -27,12 +30,15 @@ Spans = tuple[Span, ...]
 
 
 def plain(line: str, *, marked: bool = False) -> Spans:
-    """A line with nothing, or all of it, marked."""
+    """A line with nothing, or all of it, marked. The CR of a line end is none of its words."""
+    line = line.removesuffix(CR)
     return _shortened([Span(line, marked)], len(line))
 
 
 def mark_words(old: str, new: str) -> tuple[Spans, Spans]:
-    """Both lines in spans, those that differ marked."""
+    """Both lines in spans, those that differ marked; among them a CR that ends only one of the two."""
+    if old.endswith(CR) and new.endswith(CR):
+        old, new = old[:-1], new[:-1]
     head = common_head(old, new)
     tail = common_tail(old, new, min(len(old), len(new)) - head)
     head, tail = _to_word_border(old, new, head, tail)

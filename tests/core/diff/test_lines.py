@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
-from chainviz.core.diff.messages import compare_texts
 from chainviz.core.diff.words import Span, mark_words
 from tests.cpu import within_cpu_seconds
 
@@ -97,9 +96,10 @@ def test_big_texts_are_quick_even_when_wholly_different() -> None:
     assert "40,000" in within_cpu_seconds(1, first_rows).note
 
 
-def test_line_ends_that_both_texts_have_are_no_part_of_their_lines() -> None:
-    """As in the issues that SWE-bench hands to its agents."""
-    rows = [row for row in compare_texts("a\r\nb\r\n", "a\r\nc\r\n", json=False).rows() if isinstance(row, DiffRow)]
+def test_line_ends_that_both_lines_have_are_not_shown() -> None:
+    """As in the issues that SWE-bench hands to its agents, in the midst of other texts."""
+    rows = [row for row in TextDiff("Solve:\na\r\nb = 1\r\n", "Solve:\na\r\nb = 2\r\nmore\r\n").rows() if isinstance(row, DiffRow)]
+    assert {row.kind for row in rows} == {"same", "changed", "added"}
     assert not any("\r" in span.text for row in rows for span in (*row.old, *row.new))
-    (changed, *_) = [row for row in compare_texts("a\r\nb", "a\nb", json=False).rows() if isinstance(row, DiffRow)]
+    (changed, *_) = [row for row in TextDiff("a\r\nb", "a\nb").rows() if isinstance(row, DiffRow)]
     assert changed.kind != "same" and any("\r" in span.text for span in changed.old)
