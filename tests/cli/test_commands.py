@@ -350,12 +350,15 @@ def test_chains_that_become_bare_lists_on_lines_are_read_again(tmp_path: Path, c
 
 def test_diff_prints_words_or_an_object(broken: Path, clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", str(broken), str(clean)]) == 0
-    assert "~ s1.p1 changed, +9 bytes" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "~ s1.p1 changed, +9 bytes" in told
+    assert "first difference: s1.p1 of A, s1.p1 of B" in told and "A ends: " in told and "Problems" in told
     assert main(["diff", str(broken), str(clean), "--json"]) == 0
     (found,) = objects(capsys)
     assert found["counts"] == {"changed": 1}
     assert found["after"]["size"] - found["before"]["size"] == 9
     assert found["changes"][0]["new"]["first"] == "s1.p1"
+    assert found["first"] == {"old": "s1.p1", "new": "s1.p1", "change": 1} and not found["runs"]
 
 
 @pytest.mark.parametrize("name", [name for name in PREDEFINED if PREDEFINED[name]])
