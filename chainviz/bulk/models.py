@@ -10,8 +10,9 @@ from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import AsciiJSONField, Job
 
-PURGES, PURGE_JOB = "purges", "purge"
-"""Facts of a row: its recipe ends in a purge of what it masked, and the number of that purge once somebody confirmed it."""
+PURGES, PURGE_JOB, UNPURGED = "purges", "purge", "unpurged"
+"""Facts of a row: its recipe ends in a purge of what it masked, the number of that purge once somebody confirmed
+it, or that no value there could be searched for."""
 
 
 class BulkRunQuerySet(models.QuerySet["BulkRun"]):

@@ -9,7 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count
 
 from chainviz.bulk.acts.contract import Act
-from chainviz.bulk.models import PURGE_JOB, PURGES, BulkRow, BulkRun
+from chainviz.bulk.models import PURGE_JOB, PURGES, UNPURGED, BulkRow, BulkRun
 from chainviz.chains.render.numbers import count_text
 from chainviz.jobs.models import Job
 
@@ -39,6 +39,8 @@ class Purge:
     confirmed: int
     failed: int
     """Among the confirmed ones."""
+    unpurged: int
+    """Chains in which no value could be searched for, as an owner was told."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +121,13 @@ class Report:
     def purge(self) -> Purge | None:
         """None where its recipe has no such step, nothing was masked, or the run was undone."""
         rows = self.run.rows.filter(outcome=Outcome.CHANGED).only("facts")
-        asked = [row.facts.get(PURGE_JOB) for row in rows.iterator() if PURGES in row.facts]
+        asked = [row.facts for row in rows.iterator() if PURGES in row.facts]
         if not asked or self.undone_by:
             return None
-        begun = [number for number in asked if number is not None]
+        begun = [facts[PURGE_JOB] for facts in asked if PURGE_JOB in facts]
+        unpurged = sum(UNPURGED in facts for facts in asked)
         failed = Job.objects.filter(pk__in=begun, state=Job.State.FAILED).count()
-        return Purge(len(asked) - len(begun), len(begun), failed)
+        return Purge(len(asked) - len(begun) - unpurged, len(begun), failed, unpurged)
 
     @cached_property
     def secrets(self) -> int:

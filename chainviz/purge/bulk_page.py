@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
-from chainviz.bulk.models import PURGE_JOB, BulkRow, BulkRun
+from chainviz.bulk.models import PURGE_JOB, UNPURGED, BulkRow, BulkRun
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.errors import ChainError
 from chainviz.jobs.models import Job
@@ -46,13 +46,13 @@ def purge_of_run(request: HttpRequest, bulk_id: int) -> HttpResponse:
     rows = [row for row in _rows(run) if row.facts.get("masked")]
     if not rows or run.undone_by.exists():
         raise Http404("Nothing is masked by this run.")
-    waiting = [row for row in rows if not row.facts.get(PURGE_JOB)]
+    waiting = [row for row in rows if not row.facts.keys() & {PURGE_JOB, UNPURGED}]
     found = [_masked(row) for row in waiting[:AT_ONCE]]
     chosen = [each for each in found if each.values]
     error = ""
     if request.method == "POST":
-        if chosen and request.POST.get("number", "").strip() == str(len(chosen)):
-            _start(request, run, {each.row.pk for each in chosen})
+        if found and request.POST.get("number", "").strip() == str(len(chosen)):
+            _settle(request, run, found)
             BulkRun.objects.filter(pk=run.pk).update(awaits_purge=len(waiting) > len(found))
             return see_other("purge_of_run", run.pk)
         error = NOT_THE_NUMBER
@@ -61,7 +61,8 @@ def purge_of_run(request: HttpRequest, bulk_id: int) -> HttpResponse:
         "run": run,
         "back": reverse("bulk:run", args=[run.pk]) if is_own else reverse("bulk:runs"),
         "chosen": chosen,
-        "left_out": [each for each in found if not each.values],
+        "left_out": [each for each in (*found, *_settled(rows)) if not each.values],
+        "can_close": bool(found) and not chosen and run.awaits_purge,
         "values": count_text(sum(len(each.values) for each in chosen), "value"),
         "masks": masks_with([each.row.chain for each in chosen], [value for each in chosen for value in each.values]),
         "chains": count_text(len(chosen), "chain"),
@@ -85,14 +86,23 @@ def _masked(row: BulkRow) -> Masked:
     return Masked(row, tuple(filter(None, begun.values.split("\n"))), begun.note)
 
 
+def _settled(rows: list[BulkRow]) -> Iterator[Masked]:
+    return (_masked(row) for row in [row for row in rows if UNPURGED in row.facts][:AT_ONCE])
+
+
 @transaction.atomic
-def _start(request: HttpRequest, run: BulkRun, keys: set[int]) -> None:
-    """A second click finds the rows with their purges."""
-    rows = run.rows.select_for_update(of=("self",)).select_related("chain").filter(pk__in=keys).order_by("pk")
+def _settle(request: HttpRequest, run: BulkRun, found: list[Masked]) -> None:
+    """Purges what can be searched for, and notes where nothing can. A second click finds the rows with their purges."""
+    with_values = {each.row.pk: bool(each.values) for each in found}
+    rows = run.rows.select_for_update(of=("self",)).select_related("chain").filter(pk__in=with_values).order_by("pk")
     for row in rows:
-        if PURGE_JOB not in row.facts and row.after is not None:
+        if PURGE_JOB in row.facts or row.after is None:
+            continue
+        if with_values[row.pk]:
             row.facts[PURGE_JOB] = start_masked(row.chain, row.after, by=person_of(request)).pk
-            row.save(update_fields=["facts"])
+        else:
+            row.facts[UNPURGED] = True
+        row.save(update_fields=["facts"])
 
 
 def _started(rows: list[BulkRow]) -> Iterator[tuple[BulkRow, Job | None]]:

@@ -33,9 +33,10 @@ def prefilled(chain: Chain, number: int) -> Prefilled:
     fitting = [line for line in lines if len(line.strip()) >= SHORTEST]
     short = sum(bool(line.strip()) for line in lines) - len(fitting)
     left = max(0, len(fitting) - MOST_VALUES)
-    said = [f"Filled in: {count_text(len(masked), 'value')} that {'was' if len(masked) == 1 else 'were'} masked up to version {number}."]
+    were, filled = "was" if len(masked) == 1 else "were", " and filled in" if fitting else ""
+    said = [f"{count_text(len(masked), 'value')} {were} masked up to version {number}{filled}."]
     if short:
-        said.append(f"{count_text(short, 'value')} shorter than {SHORTEST} characters left out.")
+        said.append(f"{count_text(short, 'value')} shorter than {SHORTEST} characters left out: earlier versions keep what is so short.")
     if left:
         said.append(f"{left:,} more do not fit: purge again afterwards.")
     return Prefilled("\n".join(fitting[:MOST_VALUES]), " ".join(said) if masked else "No step of this version masked a value.")

@@ -68,6 +68,11 @@ class WordList(OfTeam):
         return {"name": blank(self.name), **kept}
 
     @property
+    def is_emptied(self) -> bool:
+        """Whether a purge removed all it held: nobody can save an empty list."""
+        return self.pk is not None and not (self.words.strip() or self.patterns.strip())
+
+    @property
     def value(self) -> core_lists.WordList:
         return core_lists.WordList(self.name, self.words, self.patterns)
 
@@ -91,6 +96,11 @@ class Recipe(OfTeam):
     def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
         """Its columns without purged values. An option that its operation cannot take blanked is the default again."""
         return {"name": blank(self.name), "steps": [[name, _purged(name, options, blank)] for name, options in self.steps]}
+
+    @property
+    def emptied_steps(self) -> frozenset[int]:
+        """From 1, those of which a purge removed a text: an option that is kept as "" was something else when it was saved."""
+        return frozenset(number for number, (_, options) in enumerate(self.steps, 1) if "" in options.values())
 
     @property
     def purges(self) -> bool:

@@ -142,6 +142,38 @@ def test_the_purge_of_a_recipe_waits_in_its_report_until_it_is_confirmed(client:
     assert "Purge: failed for 2 of 2 chains" in client.get(f"/bulk/{run.pk}/").content.decode()
 
 
+def short_words(client: Client) -> Recipe:
+    """A recipe that masks a name which no purge can search for."""
+    recipe = purging(client)
+    send_form(client, f"/recipes/{recipe.pk}/steps/1/", own_words="Ada", look_for="secrets")
+    recipe.refresh_from_db()
+    return recipe
+
+
+def test_a_run_without_a_value_that_can_be_searched_for_is_closed(client: Client) -> None:
+    run = run_on(client, short_words(client), [make_chain([human("Ask Ada."), ai("I will.")])])
+    address = f"/bulk/{run.pk}/purge/"
+    page = client.get(address).content.decode()
+    assert "1 value was masked up to version 2. 1 value shorter than 4 characters left out" in page
+    assert "Close without a purge" in page and "for good</button>" not in page
+    assert send_form(client, address)["Location"] == address
+    page = client.get(f"/bulk/{run.pk}/").content.decode()
+    assert WAITS not in page and "Purge: closed" in page and "1 chain keeps what was masked" in page
+    assert "Purges waiting for confirmation" not in client.get("/bulk/").content.decode()
+    page = client.get(address).content.decode()
+    assert "Not purged" in page and "Close without a purge" not in page
+    assert not Job.objects.filter(function="purge").exists()
+
+
+def test_what_cannot_be_searched_for_does_not_keep_the_other_chains_waiting(client: Client) -> None:
+    told = [human("Ask Ada."), human(f"Ask Ada for {KEYS[0]}.")]
+    run = run_on(client, short_words(client), [make_chain([each, ai("Yes.")], f"{n}.json") for n, each in enumerate(told)])
+    assert send_form(client, f"/bulk/{run.pk}/purge/", number="1").status_code == 303
+    run_waiting_jobs()
+    page = client.get(f"/bulk/{run.pk}/").content.decode()
+    assert WAITS not in page and "Purge: confirmed for 1 chain" in page and "1 chain keeps what was masked" in page
+
+
 def test_an_owner_confirms_what_the_run_of_an_editor_asks_for(settings: Any, client: Client) -> None:
     chain = make_chain([human(f"Write to {SHARED}."), ai("I will.")])
     run = run_on(client, purging(client), [chain])

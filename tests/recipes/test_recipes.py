@@ -256,6 +256,14 @@ def test_a_purge_and_a_scan_reach_word_lists_and_recipes(
     people.refresh_from_db()
     assert people.words == "Brick Layer\nlayer@example.com"
     assert not any("Anna Meier" in json.dumps(row.steps) for row in Recipe.objects.all())
+    inline = Recipe.objects.get(name="Inline")
+    assert "A purge removed words or patterns" in client.get(f"/recipes/{inline.pk}/").content.decode()
+    assert client.get("/recipes/").content.decode().count("emptied by a purge") == 1, "the list still has words"
+    send_form(client, f"/c/{chain.pk}/purge/", values="Brick Layer\nlayer@example.com\nc\\d+x", title=chain.title, act="purge")
+    people.refresh_from_db()
+    assert people.is_emptied and "Emptied by a purge" in client.get(f"/recipes/word-lists/{people.pk}/").content.decode()
+    assert "A purge emptied the word list “People”" in client.get(f"/recipes/{vendor.pk}/").content.decode()
+    assert client.get("/recipes/").content.decode().count("emptied by a purge") == 2
     assert list(fsck_recipes()) == [], "each recipe can still be run"
 
 
