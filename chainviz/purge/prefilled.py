@@ -28,7 +28,8 @@ def prefilled(chain: Chain, number: int) -> Prefilled:
     version = Version.objects.select_related("snapshot").filter(history=chain.history, number=number).first()
     if version is None:
         raise Http404
-    masked = removed_from(version.snapshot).values
+    removed = removed_from(version.snapshot)
+    masked = removed.values
     lines = dict.fromkeys(line.strip("\r") for value in masked for line in value.split("\n") if not line.startswith(ARMOUR))
     fitting = [line for line in lines if len(line.strip()) >= SHORTEST]
     short = sum(bool(line.strip()) for line in lines) - len(fitting)
@@ -39,4 +40,5 @@ def prefilled(chain: Chain, number: int) -> Prefilled:
         said.append(f"{count_text(short, 'value')} shorter than {SHORTEST} characters left out: earlier versions keep what is so short.")
     if left:
         said.append(f"{left:,} more do not fit: purge again afterwards.")
-    return Prefilled("\n".join(fitting[:MOST_VALUES]), " ".join(said) if masked else "No step of this version masked a value.")
+    none = f"What was masked up to version {number} is purged." if removed.purged else "No step of this version masked a value."
+    return Prefilled("\n".join(fitting[:MOST_VALUES]), " ".join(said) if masked else none)

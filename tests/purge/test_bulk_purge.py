@@ -62,7 +62,9 @@ def test_one_form_purges_all_chains_of_a_run(client: Client) -> None:
     assert "Hello" in left and not any(value in left for value in (*KEYS, SHARED)), "the value of both went from both"
     page = client.get(address).content.decode()
     assert page.count("2 places blank now, in every version.") == 2
-    assert "A second search still found" not in page
+    assert page.count("A second search found none.") == 2 and "Purge alone" not in page
+    again = client.get(f"/c/{chains[0].pk}/purge/?masked=2").content.decode()
+    assert "What was masked up to version 2 is purged." in again and "xxx" not in again
 
 
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.OWNER])

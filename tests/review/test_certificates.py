@@ -162,5 +162,7 @@ def test_a_purge_since_is_said(client: Client, chain: Chain) -> None:
     send_form(client, f"/c/{chain.pk}/purge/?masked=2", act="purge", title=chain.title)
     assert "no longer stored" in client.get("/certificates/1/").content.decode()
     certified(client, chain)
-    assert "Purged" in client.get("/certificates/2/").content.decode()
+    page = client.get("/certificates/2/").content.decode()
+    assert "Purged" in page and "purged since, so nothing is left to look for" in page
+    assert "still hold" not in page
     assert local_member().team_id == chain.team_id

@@ -15,7 +15,7 @@ from chainviz.bulk.models import BulkRow, BulkRun
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.operations.contract import Options
 from chainviz.recipes.models import Recipe
-from chainviz.recipes.services import value_of
+from chainviz.recipes.services import value_of, without_lists
 from chainviz.recipes.step_form import replace_field
 from chainviz.web.forms import OptionsForm
 
@@ -35,7 +35,8 @@ class RunRecipe(Act):
     Options = RecipeOptions
 
     def adapt(self, form: OptionsForm[Any], member: Membership) -> None:
-        choices = [(f"{row.pk}.{row.edition}", row.name) for row in Recipe.objects.visible_to(member)]
+        rows = Recipe.objects.visible_to(member)
+        choices = [(f"{row.pk}.{row.edition}", f"{row.name}: {' → '.join(without_lists(row).labels)}") for row in rows]
         select = forms.Select(attrs={"class": "select"})
 
         def can_run(key: str) -> None:

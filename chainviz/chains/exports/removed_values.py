@@ -24,6 +24,7 @@ from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import messages_of
 from chainviz.store.lineage import rewritten_messages, steps_of
 from chainviz.store.models import Snapshot
+from chainviz.store.purge.blanking import is_blank
 from chainviz.store.transfer.document_context import context_of
 
 
@@ -35,6 +36,8 @@ class Removed:
     """Redacted, in order."""
     values: Mapping[str, str]
     """Masked, with their placeholders."""
+    purged: int = 0
+    """Texts and values that a purge blanked since: nothing knows them any more."""
 
 
 def removed_from(snapshot: Snapshot) -> Removed:
@@ -47,7 +50,9 @@ def removed_from(snapshot: Snapshot) -> Removed:
             values |= dict(_masked(step, pairs))
         else:
             texts.update(dict.fromkeys(text for old, new in pairs for text in removed_texts(old, new)))
-    return Removed(texts, values)
+    known = {value: placeholder for value, placeholder in values.items() if not is_blank(value)}
+    kept = {text: None for text in texts if not is_blank(text)}
+    return Removed(kept, known, len(texts) - len(kept) + len(values) - len(known))
 
 
 def rewrite_of(snapshot: Snapshot) -> Rewrite | None:

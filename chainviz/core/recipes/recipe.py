@@ -21,6 +21,7 @@ from chainviz.core.operations.contract import Operation, Options
 from chainviz.core.operations.execute import get_operation, read_options
 from chainviz.core.operations.mask import MASK, MaskOptions
 from chainviz.core.operations.redact import RedactOptions
+from chainviz.core.operations.redact.policies import get_policy
 from chainviz.core.operations.redact.policies.by_hand import ByHand
 from chainviz.core.secrets.word_lists import WordList, chosen_lists, rules_of
 
@@ -67,9 +68,16 @@ class Step:
     def words(self) -> Iterator[tuple[str, str]]:
         """Title and value of each option that differs from its default."""
         for name, value in self.said.items():
-            is_strategy = isinstance(self.options, CompactOptions) and name == "strategy"
-            text = strategy_words(parse_strategy(value)) if is_strategy else _text(value)
-            yield type(self.options).model_fields[name].title or name, text
+            yield type(self.options).model_fields[name].title or name, self._said(name, value)
+
+    def _said(self, name: str, value: Any) -> str:
+        """The value as its page says it."""
+        match self.options, name:
+            case CompactOptions(), "strategy":
+                return strategy_words(parse_strategy(value))
+            case RedactOptions(), "policy":
+                return get_policy(value).label
+        return _text(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right, insort
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from chainviz.core.chain.messages import Message
@@ -23,13 +23,15 @@ LONG = 12
 class Values:
     """Values and the replacement of each, prepared once for many texts. `Masker.placeholders` is such a mapping."""
 
-    def __init__(self, placeholders: Mapping[str, str]) -> None:
+    def __init__(self, placeholders: Mapping[str, str], words: Collection[str] = ()) -> None:
+        """`words`: those that a person looks for; an underscore ends them, as it does where they are found."""
         self._instead: dict[bytes, str | None] = {}
         """By spelling; None where as many letters have to stand, since what is beside them could not be read else."""
         for value, placeholder in placeholders.items():
             for spelling in spelled(value):
                 self._instead.setdefault(_bytes(spelling.text), placeholder if spelling.readable else None)
         self._words = Words(self._instead)
+        self._own = {_bytes(spelling.text) for word in words for spelling in spelled(word)}
 
     def source_spans(self, text: str) -> list[Span]:
         """The same for a text as its source spells it: also values that JSON escapes hide."""
@@ -57,7 +59,7 @@ class Values:
             if not is_free(taken, first, last):
                 continue
             start, end = places[first], places[last]
-            if end - start >= LONG or _is_whole(text, start, end):
+            if end - start >= LONG or _is_whole(text, start, end, "" if word in self._own else "_"):
                 insort(taken, (first, last))
                 new = self._instead[word]
                 found.append((start, end, "A" * len(word) if new is None else new))
@@ -119,10 +121,11 @@ class _Places:
         return characters
 
 
-def _is_whole(text: str, start: int, end: int) -> bool:
+def _is_whole(text: str, start: int, end: int, joins: str) -> bool:
+    """`joins`: what belongs to a word beside letters and digits."""
+
+    def in_word(letter: str) -> bool:
+        return letter.isalnum() or (letter != "" and letter in joins)
+
     before, after = text[start - 1 : start], text[end : end + 1]
-    return not (_in_word(before) and _in_word(text[start])) and not (_in_word(after) and _in_word(text[end - 1]))
-
-
-def _in_word(letter: str) -> bool:
-    return letter.isalnum() or letter == "_"
+    return not (in_word(before) and in_word(text[start])) and not (in_word(after) and in_word(text[end - 1]))

@@ -90,6 +90,7 @@ class Leftovers:
         values = [value for value in self._removed.values if len(value.strip()) >= SHORTEST_VALUE]
         texts = [text for text in self._removed.texts if len(text.strip()) >= SHORTEST_TEXT]
         self.all = len(self._removed.values) + len(self._removed.texts)
+        self.purged = self._removed.purged
         self._wanted = [*values, *texts][:MOST_LOOKED_FOR]
 
     @property
@@ -136,6 +137,8 @@ def not_searched(stored: StoredChain, left: Leftovers) -> list[str]:
     rows = [f"{each}: rules read text only" for each in unsearched_parts(stored)]
     if left.unknown:
         rows.append(f"Removed values: {left.unknown}")
+    if left.purged:
+        rows.append(f"{count_text(left.purged, 'removed value')}: purged since, so nothing is left to look for")
     if left.all > left.looked_for:
         rows.append(f"{count_text(left.all - left.looked_for, 'removed value')}: too short, or too many, to be looked for in the file")
     return rows

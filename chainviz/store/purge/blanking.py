@@ -122,6 +122,12 @@ def _bytes_of(value: str) -> set[bytes]:
     return found - {b""}
 
 
+def is_blank(value: str) -> bool:
+    """Whether a value is what a purge put in the place of one."""
+    word = value.encode("utf-8", "surrogatepass")
+    return word != b"" and word in (_blank(word, False), _blank(word, True))
+
+
 def _blank(word: bytes, is_code: bool) -> bytes:
     """What may replace the word everywhere: in a JSON text, as a bare number, in an address, in base64."""
     if is_code:

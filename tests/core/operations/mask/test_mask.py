@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+import chainviz
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Message, Text
 from chainviz.core.operations.contract import Context
@@ -46,6 +48,16 @@ def test_a_value_goes_wherever_it_stands() -> None:
     assert after[2] is CHAIN[2]
     assert after[4].parts == (Text("so [ASSIGNED_SECRET_1] it is"),)
     assert masked(after) == after
+
+
+def test_a_word_goes_beside_the_messages_wherever_it_is_found(tmp_path: Path) -> None:
+    """A real export of tau2-bench names a customer in an id beside the messages."""
+    messages = [{"role": "user", "content": "I am noah_k_9"}, {"role": "assistant", "content": "Hi", "as": "noah_k_9"}]
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({"task": {"user_id": "noah_k_9", "names": ["Noah", "NOAH-2"]}, "messages": messages}))
+    written = chainviz.load(file)[0].apply("mask", own_words="Noah").chain.to_bytes()
+    assert b"noah" not in written.lower()
+    assert written.count(b"[OWN_WORDS_1]_k_9") == 3
 
 
 def test_a_word_in_upper_and_lower_case_is_one_value() -> None:
