@@ -97,7 +97,7 @@ function finish(request, row, file) {
   const address = request.getResponseHeader("HX-Redirect");
   if (address) location.assign(address);
   else if (request.status === 413) row.replaceWith(refused(file, form.dataset.tooBig));
-  else if (request.status === 507) row.replaceWith(refused(file, "The disk of the server is full. Nothing was stored; free some space and retry.", true));
+  else if (request.status === 507) row.replaceWith(refused(file, "The server’s disk is full. Nothing was stored; free some space and retry.", true));
   else if (request.status !== 200 && request.status !== 422) {
     row.replaceWith(refused(file, `chainviz could not take it (error ${request.status}). Nothing was stored.`, true));
   } else {

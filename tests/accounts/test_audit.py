@@ -288,7 +288,7 @@ def test_an_owner_reads_filters_and_exports_the_log(log: Team) -> None:
     record(log, None, "chains:export", chain=9)
     client = client_of(log.memberships.get(user__first_name="Lin"))
     page = client.get("/team/audit/?check=1").content.decode()
-    assert "The log is whole." in page
+    assert "The log is intact." in page
     assert page.count('id="row-') == 5
     assert client.get("/team/audit/?act=purge&since=2020-01-01&before=3").content.decode().count('id="row-') == 2
 

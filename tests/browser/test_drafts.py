@@ -65,12 +65,12 @@ def test_typed_text_survives_a_reload_and_goes_when_it_is_applied(page: Any, at:
     field.fill("Not lost")
     page.reload()
     expect(field).to_have_value("Not lost")
-    expect(page.get_by_text("What you typed here before is back.")).to_be_visible()
+    expect(page.get_by_text("Your unsaved text was restored.")).to_be_visible()
     field.press("Control+Enter")
     page.wait_for_url(re.compile(r"/d/\d+/$"))
     page.goto(at("edit/s1.p2?v=1"))
     expect(page.get_by_role("textbox", name="Text", exact=True).first).to_have_value("Not lost")
-    expect(page.get_by_text("What you typed here before is back.")).to_be_hidden()
+    expect(page.get_by_text("Your unsaved text was restored.")).to_be_hidden()
 
 
 def test_typed_text_can_be_forgotten(page: Any, at: Any) -> None:

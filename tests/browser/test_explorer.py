@@ -185,7 +185,7 @@ def test_every_pair_of_a_folded_run_is_gone_to(page: Any, live_server: Any) -> N
 def test_all_of_a_kind_open_together(page: Any, live_server: Any, story: Chain) -> None:
     open_chain(page, live_server, story)
     page.get_by_role("button", name="Expand / collapse").click()
-    page.get_by_role("button", name="Open all: Answers").click()
+    page.get_by_role("button", name="Expand all: Answers").click()
     page.wait_for_selector("#s1-p2 .prose")
     expect(page.locator("#s3-p1 .prose")).to_have_count(1)
     expect(page.locator("#s1-p1 .tool-call")).to_have_count(0)

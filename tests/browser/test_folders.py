@@ -133,5 +133,5 @@ def test_without_a_script_and_on_a_phone(plain_page: Any, live_server: Any, root
     expect(plain_page.locator(".chain-title")).to_have_text("task 7 0")
     (root / "project-1" / "run-7.jsonl").write_bytes(session(4, "task 7"))
     plain_page.reload()
-    plain_page.get_by_role("button", name="Read what is new in the file").click()
+    plain_page.get_by_role("button", name="Read the file again").click()
     expect(plain_page.locator(".chain-total")).to_contain_text("4 messages")

@@ -198,7 +198,7 @@ def test_two_tabs_change_different_pairs(person: Person, faults: list[str]) -> N
     expect(second.get_by_role("heading", name="Version 2 is newer than version 1")).to_be_visible()
     faults.clear()  # the browser reports the 409
     expect(second.locator("main")).to_contain_text("Second.")
-    second.get_by_role("button", name="Put my changes on version 2").click()
+    second.get_by_role("button", name="Apply my changes to version 2").click()
     expect(second.get_by_label("Note for the history")).to_have_value("from the second tab")
     second.get_by_role("button", name="Save as version 3", exact=True).click()
     second.wait_for_url("**/v/3/")
@@ -260,7 +260,7 @@ def test_the_same_way_by_keys_alone(person: Person) -> None:
     page.locator("#s4-p1 form").wait_for()
     walk_to(page, "This call has no result")
     key.type("The exchange is ordered.")
-    walk_to(page, "Answer it")
+    walk_to(page, "Add a result")
     key.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("4.1 changed.")
     walk_to(page, "Preview")

@@ -124,7 +124,7 @@ def test_the_side_follows_a_search_and_leads_to_drafts_by_keys(page: Any, live_s
         page.get_by_role("link", name="Recipes").focus()
         expect(page.get_by_role("link", name="Recipes")).to_be_in_viewport(ratio=1)
     page.get_by_role("link", name="Open drafts").press("Enter")
-    page.get_by_text("No chain fits this filter").wait_for()
+    page.get_by_text("No chain matches this filter").wait_for()
     expect(marked).to_have_text(re.compile("Open drafts"))
 
 
@@ -184,7 +184,7 @@ def test_which_chains_are_picked_by_keys(page: Any, live_server: Any) -> None:
     page.goto(live_server.url)
     choose(page, ("runs.jsonl", lines(3) + requests))
     page.wait_for_url("**/pick/**")
-    page.get_by_text("Final state of 2 earlier ones").click()
+    page.get_by_text("Final state, after 2 earlier ones").click()
     expect(page.get_by_text("v2")).to_be_visible()
     assert axe_violations(page) == []
 
@@ -221,7 +221,7 @@ def test_the_table_filters_while_typing_and_back_gives_a_whole_page(page: Any, l
     expect(page).to_have_url(re.compile("q=jacket"))
 
     page.keyboard.type("zzz")
-    page.get_by_text("No chain fits this filter").wait_for()
+    page.get_by_text("No chain matches this filter").wait_for()
     assert axe_violations(page) == []
     page.get_by_role("link", name="Clear the filter").click()
     page.locator(".chain-link", has_text="slow").wait_for()

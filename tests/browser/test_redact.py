@@ -171,9 +171,9 @@ def test_a_long_table_is_read_in_pages(page: Any, live_server: Any, chain: Chain
     expect(page.get_by_text("1 to 30 of 180")).to_be_visible()
     page.get_by_label("Decide read_file at 1.1 by hand").select_option("keep")
     expect(page.get_by_text("kept by hand")).to_be_visible()
-    page.get_by_role("button", name="Rows after").click()
+    page.get_by_role("button", name="Next rows").click()
     expect(page.get_by_text("31 to 60 of 180")).to_be_visible()
-    page.get_by_role("button", name="Rows before").click()
+    page.get_by_role("button", name="Previous rows").click()
     expect(page.get_by_text("kept by hand")).to_be_visible()
     assert page.evaluate("window.same")
 
@@ -187,7 +187,7 @@ def test_a_redacted_result_comes_back_from_its_node(page: Any, address: str, liv
     page.locator("[data-node-actions] a[aria-label='Earlier versions of this node']").click()
     expect(page.get_by_text("rows of 0").first).to_be_visible()
     assert axe_violations(page) == []
-    page.get_by_role("button", name=re.compile("Bring this back.*Result of query_database")).click()
+    page.get_by_role("button", name=re.compile("Restore this.*Result of query_database")).click()
     page.wait_for_url(re.compile(r"/d/\d+/$"))
     expect(page.get_by_text("rows of 0").first).to_be_visible()
     expect(page.get_by_text("1 node changed", exact=True)).to_be_visible()

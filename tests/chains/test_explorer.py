@@ -255,7 +255,7 @@ def test_problems_are_walked_in_both_directions(story: Chain) -> None:
 def test_find_answers_with_places(story: Chain) -> None:
     html = fragment(f"/c/{story.pk}/v/1/find?q=HAMMER")
     assert re.findall(r'data-hit data-path="([^"]+)"', html) == ["s1.p1.m1.c0", "s1.p2.m0.c0"]
-    assert "Nothing contains" in fragment(f"/c/{story.pk}/v/1/find?q=HAMMER&case=1")
+    assert "No matches for" in fragment(f"/c/{story.pk}/v/1/find?q=HAMMER&case=1")
     assert "<h1" in get(f"/c/{story.pk}/v/1/find?q=hammer")
 
 

@@ -92,7 +92,7 @@ def test_a_chain_in_another_format_stands_in_its_file_and_leaves_the_rest_alone(
         "role": "human",
         "parts": [{"type": "text", "text": "Question 1"}],
     }
-    assert "cannot stand inside another file" in page(chains[1], "to=claude_code")
+    assert "cannot be part of another file" in page(chains[1], "to=claude_code")
     page(chains[1], "scope=file&to=claude_code", 422)
 
 
@@ -128,7 +128,7 @@ def test_who_turns_a_chain_of_a_file_into_lines_learns_what_the_file_keeps() -> 
     client.post(f"{converted['Location']}save")
     chain.refresh_from_db()
     own = page(chain)
-    assert "cannot stand inside another file" in own
+    assert "cannot be part of another file" in own
     assert "scope=file" not in own
     assert "1 of them became a file of lines" in page(chains[0])
     assert json.loads(download(chains[0], "scope=file")) == RUNS
@@ -172,7 +172,7 @@ def test_the_file_holds_the_changes_of_all_answers_to_one_request() -> None:
         contents = [choice["message"]["content"] for choice in found["response"]["choices"]]
         assert contents == ["Changed 0", "Answer 1", "Changed 2"]
         assert found["messages"] == ANSWERS["messages"]
-        assert "Not in it" not in page(chain)
+        assert "Left out, because" not in page(chain)
 
 
 def test_changes_of_one_place_are_told_apart() -> None:
@@ -181,7 +181,7 @@ def test_changes_of_one_place_are_told_apart() -> None:
     edited(chains[1], "s1.h.m0", "A third question")
     found = json.loads(download(chains[0], "scope=file"))
     assert found["messages"][0]["content"] == "Another question"
-    assert "Not in it" in page(chains[0])
+    assert "Left out, because" in page(chains[0])
     assert chains[1].title in page(chains[0])
 
 

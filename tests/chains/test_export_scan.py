@@ -58,7 +58,7 @@ def test_a_long_chain_is_looked_through_by_a_job_first(client: Client, chain: Ch
     monkeypatch.setattr("chainviz.chains.secrets.export_scan.AT_ONCE", 10)
     address = f"/c/{chain.pk}/v/1/export"
     page = client.get(address).content.decode()
-    assert "Look for secrets first" in page
+    assert "Scan for secrets first" in page
     assert page.index("Export without the scan") < page.index("scope=chain")
     assert "finding" not in page
     assert client.post(address, {"act": "scan"}).status_code == 303
@@ -108,6 +108,6 @@ def test_what_is_looked_through_at_once_is_measured_as_it_is_stored(
     monkeypatch.setattr("chainviz.chains.observations.index_job.BYTES_AT_ONCE", 1_000)
     many = make_chain_of(json.dumps([human("Go on."), ai(None, *[("c", "f", {}) for _ in range(20)])]).encode(), "many.json")
     assert many.size < 1_000
-    assert "This is long, so it is looked through" in client.get(f"/c/{many.pk}/v/1/export").content.decode()
+    assert "This export is long, so it is scanned" in client.get(f"/c/{many.pk}/v/1/export").content.decode()
     client.get(f"/c/{many.pk}/v/1/observations")
     assert Job.objects.filter(function=READING).exists()

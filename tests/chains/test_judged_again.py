@@ -72,7 +72,7 @@ def test_a_pasted_error_leads_to_its_node_and_its_fix(client: Client) -> None:
     unknown = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "messages[2]: something new"}).content.decode()
     assert f'href="/c/{chain.pk}/v/1/at/s1.p1.m1#' in unknown
     nothing = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "<b>bold</b> messages.99"}).content.decode()
-    assert "No known API error has these words" in nothing and "<b>bold" not in nothing
+    assert "This is not a known API error" in nothing and "<b>bold" not in nothing
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ def test_the_filter_looks_at_title_file_and_format(three: Client) -> None:
 def test_a_filter_without_rows_names_itself_and_can_be_cleared(three: Client) -> None:
     page = three.get("/?q=nothing+like+it&problems=1").content.decode()
 
-    assert "No chain fits this filter" in page
+    assert "No chain matches this filter" in page
     assert "You asked for text “nothing like it”, only “with structure problems”" in page
     assert "Clear the filter" in page
 

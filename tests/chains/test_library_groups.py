@@ -86,7 +86,7 @@ def test_one_folder_is_a_filter(client: Client, root: Path) -> None:
         assert [(name, len(titles)) for name, (_, titles) in groups(client.get(f"/?{query}").content.decode()).items()] == [
             (f"{root}/app", 3)
         ]
-    assert "No chain fits" in client.get(f"/?folder={root}/ap").content.decode()
+    assert "No chain matches" in client.get(f"/?folder={root}/ap").content.decode()
     assert len(client.get(f"/api/v1/chains?folder={root}/app").json()["chains"]) == 3
     assert f'href="/?folder={str(root / "app").replace("/", "%2F")}"' in client.get("/").content.decode()
 
@@ -124,7 +124,7 @@ def test_only_owners_see_or_filter_by_folders(team_mode: Team, tmp_path: Path, s
     editor = client_of(make_member(team_mode, "Sam", Role.EDITOR))
     assert groups(client_of(owner).get("/").content.decode()).keys() == {"Other chains", f"{tmp_path}/app"}
     assert str(tmp_path) not in editor.get("/").content.decode()
-    assert "No chain fits" in editor.get(f"/?folder={tmp_path}/app").content.decode()
+    assert "No chain matches" in editor.get(f"/?folder={tmp_path}/app").content.decode()
 
 
 def counts(client: Client, query: str = "") -> tuple[list[str], str]:

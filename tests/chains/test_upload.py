@@ -381,7 +381,7 @@ def test_earlier_states_of_a_growing_chain_are_folded_under_the_final_one(client
 
     assert [row["final"] for row in arrival.found] == ["/2/messages", "/2/messages", "", ""]
     page = client.get(f"/pick/{arrival.pk}/").content.decode()
-    assert "Final state of 2 earlier ones" in page and "2 of the 4 chains are earlier states" in page
+    assert "Final state, after 2 earlier ones" in page and "2 of the 4 chains are earlier states" in page
     assert re.findall(r'name="pick" value="([^"]+)"[^>]* checked', page) == ["/2/messages", "/3/messages"]
     assert page.count("As versions") == 1 and re.search(r"v1</span>[^<]+line 1 .*v2</span>[^<]+line 2 ", page, re.DOTALL)
 

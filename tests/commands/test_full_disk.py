@@ -87,7 +87,7 @@ def assert_reads(person: Person, chain: str) -> None:
 def assert_keeps_what_was_typed(answer: tuple[int, str]) -> None:
     status, page = answer
     assert status == 507, page[page.find("<main") :][:3000]
-    assert "The disk of the server is full" in page
+    assert "The server’s disk is full" in page
     assert TYPED in unescape(page)
 
 

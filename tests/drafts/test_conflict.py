@@ -137,7 +137,7 @@ def test_many_nodes_are_shown_page_by_page_and_choices_travel(
     client.post(of(other, "save"))
     page = shown(client, late)
     first = field(page)
-    assert "1 of 2" in page and "More nodes" in page
+    assert "1 of 2" in page and "Next nodes" in page
     second = client.post(of(late, "conflict"), {**fields_of(page), first: "both", "from": "2"}).content.decode()
     assert "2 of 2" in second and first not in re.findall(r'name="(choose-\w+)"', second)
     answer = client.post(of(late, "rebase"), {**fields_of(second), field(second): "mine"})

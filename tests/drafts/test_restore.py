@@ -204,7 +204,7 @@ def test_the_page_of_a_node_tells_what_stood_there_and_brings_it_back(client: Cl
     assert contents(client, chain)[2] == FIRST
     left = client.get(address).content.decode()
     assert "the whole second file" in left
-    assert left.count("Bring this back") == 2, "the placeholder of version 2 is an earlier text too"
+    assert left.count("Restore this") == 2, "the placeholder of version 2 is an earlier text too"
     assert "No other version of this node" in client.get(f"/c/{chain.pk}/earlier/s1.p2").content.decode()
     assert client.get(f"/c/{chain.pk}/earlier/s9.p9").status_code == 404
 

@@ -307,7 +307,7 @@ def test_a_job_finds_the_chains_that_hold_something(client: Client, chain: Chain
     make_chain_of(json.dumps([human("Nothing here"), ai("No")]).encode(), "clean.json")
     assert "Not scanned yet" in client.get("/secrets/").content.decode()
     client.post("/secrets/", {"act": "scan"})
-    assert "Looking through the library" in client.get("/secrets/").content.decode()
+    assert "Scanning the library" in client.get("/secrets/").content.decode()
     job = Job.objects.get()
     run_job(job.pk)
     job.refresh_from_db()

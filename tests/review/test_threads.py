@@ -199,7 +199,7 @@ def test_who_may_comment_and_who_is_mentioned(room: Room) -> None:
     thread = thread_on(room.chain, "s1.p2")
     here = f"/c/{room.chain.pk}/threads/{thread.number}/"
     assert room.client(room.sam).post(here, {"act": "reply", "body": "Me too"}).status_code == 403
-    assert "Viewers read only" in page(room.client(room.sam), here)
+    assert "Viewers can only read" in page(room.client(room.sam), here)
     room.client(room.mei).post(here, {"act": "reply", "body": "Ask @ivo, not `@sam` or @nobody"})
     shown = page(room.client(room.ivo), here)
     assert '<span class="mention">@ivo</span>' in shown and "@nobody</span>" not in shown

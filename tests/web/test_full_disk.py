@@ -35,7 +35,7 @@ def test_a_full_disk_is_named_and_what_was_typed_comes_back(error: Exception) ->
     assert is_disk_full(error)
     status, page = answer_to(RequestFactory().post("/", {"content": "Typed by hand", "seen": "abc"}), error)
     assert status == 507
-    assert "The disk of the server is full" in page
+    assert "The server’s disk is full" in page
     assert "Typed by hand" in page
     assert "abc" not in page
 

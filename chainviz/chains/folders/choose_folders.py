@@ -66,7 +66,7 @@ def watched(member: Membership) -> list[Watched]:
 def watch(member: Membership, place: str) -> Watched:
     """Raises DocumentError, in a sentence, where there is no such folder."""
     if not may_choose():
-        raise DocumentError("In team mode the setting CHAINVIZ_FOLDERS of the server names the folders.")
+        raise DocumentError("In team mode, the server’s CHAINVIZ_FOLDERS setting names the folders.")
     path, pattern = _split(place)
     if not path.is_dir():
         what = "is a file, not a folder" if path.is_file() else "is not a folder on this machine"

@@ -94,7 +94,7 @@ def test_files_are_listed_by_folder_and_nothing_is_imported(client: Client, numb
     assert not Chain.objects.exists() and not Arrival.objects.exists()
     assert names_in(page(client, f"?folder={number}&in=pay")) == ["pay/odd.txt"]
     assert names_in(page(client, f"?folder={number}&q=TWO")) == ["tide/two.json"]
-    assert "No file fits" in page(client, f"?folder={number}&q=nothing")
+    assert "No file matches" in page(client, f"?folder={number}&q=nothing")
 
 
 def test_opening_a_file_imports_it_once(client: Client, number: int) -> None:
@@ -136,7 +136,7 @@ def test_a_grown_file_is_told_without_a_script_and_read_when_asked(client: Clien
     assert "it grew" in row_of(page(client), "tide/one.jsonl")
     chain = Chain.objects.get()
     text = client.get(f"/c/{chain.pk}/").content.decode()
-    assert "Read what is new in the file" in text
+    assert "Read the file again" in text
     assert Chain.objects.get().version == 1, "looking reads nothing"
     assert client.post(f"/c/{chain.pk}/follow/").headers["Location"] == f"/c/{chain.pk}/"
     assert Chain.objects.get().version == 2
