@@ -45,7 +45,8 @@ def by_hand(options: RedactOptions, query: QueryDict, chain: StoredChain, candid
     selection = Selection(candidates.history, options)
     found = zip(*candidates.asked(chain, options), strict=True)
     paths = _counted(query, chain) or tuple(path for candidate, path in found if not selection.skip(candidate))
-    return RedactOptions(policy=ByHand.name, parts=options.parts, roles=options.roles, redact_paths=paths)
+    chosen = {"policy": ByHand.name, "parts": options.parts, "roles": options.roles, "redact_paths": paths}
+    return RedactOptions.model_validate(chosen)
 
 
 def _counted(query: QueryDict, chain: StoredChain) -> tuple[str, ...]:
@@ -53,7 +54,7 @@ def _counted(query: QueryDict, chain: StoredChain) -> tuple[str, ...]:
     knows only their total."""
     if "only" not in query:
         return ()
-    level = level_of(chain.outline, query.get("from", ""), query.get("to", ""))
+    level = level_of(chain, query.get("from", ""), query.get("to", ""))
     groups = groups_of(chain, outline_of(chain.snapshot), level) or []
     nodes = (node for group in groups if group.is_tool and group.name == query["only"] for node in group.nodes)
     return tuple(str(part.path) for node in nodes for part in node.parts if part.kind == RESULT)
