@@ -93,7 +93,7 @@ def _numbered(before: bytes, after: bytes, format: str) -> tuple[bytes, tuple[st
     if format not in NUMBERED or f'"{NUMBERED[format]}"'.encode() not in before:
         return after, ()
     line = renumbered(before, NUMBERED[format])[1]
-    damage = (f"The number of the record in line {line:,} does not follow the one before it; from there they are numbered anew.",)
+    damage = (f"The number of the record in line {line:,} does not follow the one before it; from there on the records are renumbered.",)
     return renumbered(after, NUMBERED[format])[0], damage if line else ()
 
 

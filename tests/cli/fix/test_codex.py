@@ -101,6 +101,6 @@ def test_a_number_that_repeats_or_is_missing_is_damage(tmp_path: Path, capsys: A
         session.write_bytes(json_lines(written))
         assert main(["fix", str(session)]) == 0
         assert [json.loads(each) for each in session.read_bytes().splitlines()] == numbered(said)
-        assert "numbered anew" in capsys.readouterr().out
+        assert "are renumbered" in capsys.readouterr().out
     session.write_bytes(json_lines(said))
     assert main(["fix", "--check", str(session)]) == 0, "older versions number nothing"
