@@ -39,6 +39,8 @@ class Purge:
     confirmed: int
     failed: int
     """Among the confirmed ones."""
+    under_way: int
+    """Likewise."""
     unpurged: int
     """Chains in which no value could be searched for, as an owner was told."""
 
@@ -126,8 +128,9 @@ class Report:
             return None
         begun = [facts[PURGE_JOB] for facts in asked if PURGE_JOB in facts]
         unpurged = sum(UNPURGED in facts for facts in asked)
-        failed = Job.objects.filter(pk__in=begun, state=Job.State.FAILED).count()
-        return Purge(len(asked) - len(begun) - unpurged, len(begun), failed, unpurged)
+        jobs = Job.objects.filter(pk__in=begun)
+        failed, under_way = jobs.filter(state=Job.State.FAILED).count(), jobs.unfinished().count()
+        return Purge(len(asked) - len(begun) - unpurged, len(begun), failed, under_way, unpurged)
 
     @cached_property
     def secrets(self) -> int:

@@ -135,10 +135,11 @@ def test_the_purge_of_a_recipe_waits_in_its_report_until_it_is_confirmed(client:
     assert not Job.objects.filter(function="purge").exists() and KEYS[0] in first_versions(client, chains)
     assert "Purges waiting for confirmation" in client.get("/bulk/").content.decode()
     assert send_form(client, f"/bulk/{run.pk}/purge/", number="2").status_code == 303
+    assert "Purge: confirmed for 2 chains" in client.get(f"/bulk/{run.pk}/").content.decode()
     run_waiting_jobs()
     assert KEYS[0] not in first_versions(client, chains)
     page = client.get(f"/bulk/{run.pk}/").content.decode()
-    assert WAITS not in page and "Purge: confirmed for 2 chains" in page
+    assert WAITS not in page and "Purge: done in 2 chains" in page
     assert "Purges waiting for confirmation" not in client.get("/bulk/").content.decode()
     Job.objects.filter(function="purge").update(state=Job.State.FAILED)
     assert "Purge: failed for 2 of 2 chains" in client.get(f"/bulk/{run.pk}/").content.decode()
@@ -173,7 +174,7 @@ def test_what_cannot_be_searched_for_does_not_keep_the_other_chains_waiting(clie
     assert send_form(client, f"/bulk/{run.pk}/purge/", number="1").status_code == 303
     run_waiting_jobs()
     page = client.get(f"/bulk/{run.pk}/").content.decode()
-    assert WAITS not in page and "Purge: confirmed for 1 chain" in page and "1 chain keeps what was masked" in page
+    assert WAITS not in page and "Purge: done in 1 chain" in page and "1 chain keeps what was masked" in page
 
 
 def test_an_owner_confirms_what_the_run_of_an_editor_asks_for(settings: Any, client: Client) -> None:

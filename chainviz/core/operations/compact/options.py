@@ -33,21 +33,21 @@ class CompactOptions(Options):
         ge=0,
         title="Message limit",
         description=f"Keep the last messages. {_OFF}",
-        json_schema_extra={"group": "Limits"},
+        json_schema_extra={"group": "Limits", "unit": "messages"},
     )
     max_tokens: int = Field(
         0,
         ge=0,
         title="Token limit",
         description=f"Compact a state whose last call had more prompt tokens. {_OFF}",
-        json_schema_extra={"group": "Limits"},
+        json_schema_extra={"group": "Limits", "unit": "tokens"},
     )
     target_tokens: int = Field(
         0,
         ge=0,
         title="Down to",
         description="Prompt tokens to compact down to; 0 is 75% of the limit.",
-        json_schema_extra={"group": "Limits"},
+        json_schema_extra={"group": "Limits", "unit": "tokens"},
     )
     reduction: Reduction = Field(
         "to_target",
