@@ -28,7 +28,7 @@ def create_owner(email: str, name: str, password: str, team: str = "") -> Member
     address = email.strip().lower()
     validate_email(address)
     if User.objects.filter(username=address).exists():
-        raise ValidationError(f"There is an account {address} already.")
+        raise ValidationError(f"The account {address} already exists.")
     first = local_member()
     user = User() if first.user.has_usable_password() else first.user
     user.username = user.email = address

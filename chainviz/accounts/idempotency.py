@@ -55,7 +55,7 @@ def finish(row: IdempotencyKey, made: dict[str, Any]) -> None:
     if not IdempotencyKey.objects.filter(pk=row.pk, at=row.at, made__isnull=True).update(made=made):
         if transaction.get_connection().in_atomic_block:
             transaction.set_rollback(True)
-        raise Lost("The request took too long, and another one with its key began. Nothing was changed.")
+        raise Lost("The request took too long, and another one with the same key started. Nothing was changed.")
 
 
 def release(row: IdempotencyKey) -> None:

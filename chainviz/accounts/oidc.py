@@ -63,7 +63,7 @@ class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def openid_config(self) -> dict[str, Any]:
         found: dict[str, Any] = super().openid_config
         if str(found["issuer"]).rstrip("/") != settings.CHAINVIZ.oidc_issuer.rstrip("/"):
-            raise OAuth2Error("The provider calls itself by another name than CHAINVIZ_OIDC_ISSUER.")
+            raise OAuth2Error("The provider's name is not that of CHAINVIZ_OIDC_ISSUER.")
         return found
 
 
@@ -106,7 +106,7 @@ def finish(request: HttpRequest) -> Identity:
     """Returns who came back from the provider. Raises NotSignedIn."""
     state = statekit.unstash_state(request, provider_id=PROVIDER, state_id=request.GET.get("state", ""))
     if state is None:
-        raise NotSignedIn("This sign-in has expired or began in another browser. Try again.")
+        raise NotSignedIn("This sign-in has expired or was started in another browser. Try again.")
     if "error" in request.GET or "code" not in request.GET:
         raise NotSignedIn(f"{settings.CHAINVIZ.oidc_name} did not sign you in.")
     try:

@@ -406,7 +406,7 @@ def _recipe_of(source: str | Path | Mapping[str, Any]) -> Recipe:
 
 def _context(operation: str, writer: str | SummaryWriters) -> Context:
     if writer and operation != SUMMARIZE.name:
-        raise OptionsError(f"A writer is for {SUMMARIZE.name}; {operation} writes no summaries.")
+        raise OptionsError(f"Only {SUMMARIZE.name} takes a writer; {operation} writes no summaries.")
     write = SummaryWriters(writer) if isinstance(writer, str) and writer else writer or None
     # a random source of its own: every chain of a file gets the same ids
     return Context(write_summaries=write, redaction=read_redaction_switch(os.environ))

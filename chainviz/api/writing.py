@@ -75,7 +75,7 @@ def together(format: Format, documents: Sequence[bytes]) -> Iterator[bytes]:
 
 def check_room(format: Format, chains: int) -> None:
     if chains > 1 and format.lines:
-        raise OptionsError(f"{format.label} keeps one chain a file; choose one with --chain N.")
+        raise OptionsError(f"A {format.label} file can hold only one chain; choose one with --chain N.")
 
 
 def write_out(name: str, chunks: Iterator[bytes]) -> None:

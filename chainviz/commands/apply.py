@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         own = operations.add_parser(
             operation.name,
             help=operation.label,
-            description=f"{operation.label}: runs on each chain of the files, and writes the changed files with --out.",
+            description=f"{operation.label}: runs on each chain and writes the changed files with --out.",
             epilog="\n".join(described_options(operation)),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_format(own)
         add_choice(own)
         own.add_argument(
-            "--set", action="append", default=[], metavar="KEY=VALUE", help="an option; the list of them is below"
+            "--set", action="append", default=[], metavar="KEY=VALUE", help="an option; all are listed below"
         )
         own.add_argument("--writer", default="", metavar="NAME", help=_writer_help(operation.name))
         add_output(own)
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     operation = get_operation(arguments.operation)
     options = read_options(operation, option_values(operation.Options, arguments.set))
     if arguments.writer and operation.name != SUMMARIZE.name:
-        raise OptionsError(f"--writer is for {SUMMARIZE.name}; {operation.name} writes no summaries.")
+        raise OptionsError(f"--writer works only with {SUMMARIZE.name}; {operation.name} writes no summaries.")
     if isinstance(options, SummarizeOptions) and arguments.writer:
         return apply_to_files(arguments, lambda chain: _summarized(chain, options, arguments.writer))
     return apply_to_files(arguments, lambda chain: chain.run(operation.name, options))
@@ -89,7 +89,7 @@ def _summarized(chain: Chain, options: SummarizeOptions, writer: str) -> Result:
 def add_output(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     parser.add_argument(
-        "--out", metavar="FILE", help="write the changed file, several into a folder; - is standard output"
+        "--out", metavar="FILE", help="where to write the changed file, a folder for several; - is standard output"
     )
     parser.add_argument("--to", metavar="FORMAT", help="write the changed chains in this format instead of their own")
 
@@ -107,7 +107,7 @@ def apply_to_files(arguments: argparse.Namespace, change: Callable[[Chain], Resu
         if target and not refused:
             _write([result.chain for _, result in _done(results)], chains, arguments.to, target)
         for result in refused:
-            unwritten = f" {target} is not written." if target and target != "-" else ""
+            unwritten = f" {target} was not written." if target and target != "-" else ""
             complain(f"{result.chain.title}: {result.why}{unwritten}")
         if target != "-":
             tell(line for result in results for line in _told(result, as_json=arguments.json))
@@ -180,4 +180,4 @@ def _copies_left(chains: Sequence[Chain], rewrite: Rewrite) -> Iterator[str]:
         messages = now.get(id(loaded), loaded.messages)
         is_beside = id(loaded) not in now and loaded.envelope.region in rewritten
         if not is_beside and any(rewrite(each.text) != each.text for message in messages for each in message.source):
-            yield f"{file.title(loaded)} still holds some of the removed content in messages of its own."
+            yield f"{file.title(loaded)} still contains some of the removed content in its own messages."

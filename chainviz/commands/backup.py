@@ -11,7 +11,7 @@ from chainviz.commands.server.startup import prepare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a new file; it holds all content and the secret key")
+    parser.add_argument("file", type=Path, help="a new file; it will contain all content and the secret key")
 
 
 def run(arguments: argparse.Namespace) -> int:

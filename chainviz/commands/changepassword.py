@@ -26,5 +26,5 @@ def run(arguments: argparse.Namespace) -> int:
     except ValidationError as error:
         complain(" ".join(error.messages))
         return 2
-    tell([f"The password of {user.username} is changed."])
+    tell([f"The password of {user.username} was changed."])
     return 0

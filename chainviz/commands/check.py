@@ -38,13 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--provider",
         type=lambda name: name.replace("-", "_"),
         choices=names,
-        help="also the rules of this provider's API",
+        help="also check the rules of this provider's API",
     )
     parser.add_argument(
         "--fail-on",
         choices=list(FAILING),
         default="warning",
-        help="exit code 1 from this severity on; unchecked also where a provider could not be fully checked (default: warning)",
+        help="lowest severity that makes the exit code 1; unchecked also fails chains that could not be fully checked (default: warning)",
     )
     parser.add_argument(
         "--error",
@@ -57,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="instead of files, take numbers or addresses of stored chains; exit code 1 where a rule of the team is not met",
     )
     printed = parser.add_mutually_exclusive_group()
-    printed.add_argument("--json", action="store_true", help="print JSON Lines, one object a chain")
-    printed.add_argument("--report", choices=list(REPORTS), help="print one report of all files for CI")
+    printed.add_argument("--json", action="store_true", help="print JSON Lines, one object per chain")
+    printed.add_argument("--report", choices=list(REPORTS), help="print one report for all files, for CI")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -32,11 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = [SAME, *(format.name for format in WRITTEN)]
     parser.add_argument(
         "--to", required=True, metavar="FORMAT", choices=names,
-        help=f"one of {', '.join(names)}; same writes the file as it is",
+        help=f"one of {', '.join(names)}; same writes the file unchanged",
     )  # fmt: skip
     parser.add_argument(
         "--provider", default="", metavar="NAME",
-        help="switch to a provider: call ids follow its template, reasoning of another provider is dropped",
+        help="switch to a provider: call ids follow its template, other providers' reasoning is dropped",
     )  # fmt: skip
     parser.add_argument("--out", required=True, metavar="FILE", help="where to write, a folder for several files; - is standard output")
     add_json(parser)

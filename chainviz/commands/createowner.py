@@ -16,7 +16,7 @@ from chainviz.commands.server.startup import prepare
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("email", help="e-mail address to sign in with")
     parser.add_argument("--name", default="", help="name that others see")
-    parser.add_argument("--team", default="", help="name of the team; one that does not exist is made")
+    parser.add_argument("--team", default="", help="name of the team, which is created if it does not exist")
 
 
 def run(arguments: argparse.Namespace) -> int:

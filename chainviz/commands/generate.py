@@ -16,10 +16,10 @@ from chainviz.core.load import document_in
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", choices=list(PREDEFINED), metavar="NAME", help=f"one of {', '.join(PREDEFINED)}")
     parser.add_argument("--messages", type=int, metavar="N", help="a valid chain of N messages with real sizes")
-    parser.add_argument("--sections", type=int, default=2, metavar="N", help="else: sections (default 2)")
-    parser.add_argument("--tool-calls", type=int, default=2, metavar="N", help="tool calls a section (default 2)")
+    parser.add_argument("--sections", type=int, default=2, metavar="N", help="otherwise: sections (default 2)")
+    parser.add_argument("--tool-calls", type=int, default=2, metavar="N", help="tool calls per section (default 2)")
     parser.add_argument("--missing", type=int, default=0, metavar="N", help="results left out at the end (default 0)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another seed, another chain (default 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the chain (default 0)")
     parser.add_argument("--to", default="neutral", choices=[format.name for format in WRITTEN], metavar="FORMAT")
     parser.add_argument("--out", default="-", metavar="FILE", help="where to write; - is standard output")
 

@@ -22,13 +22,13 @@ SHOWN = 70
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
-    parser.add_argument("--tools", default="", metavar="A,B", help="tools that a chain does not call but has results of")
+    parser.add_argument("--tools", default="", metavar="A,B", help="tools that have results in the chain but no calls")
     texts = parser.add_argument_group("the results as the text that a model reads")
     formats = [each.name for each in TEXT_FORMATS]
     texts.add_argument("--as", dest="text_format", choices=formats, help="one text for each AI message with calls")
     texts.add_argument("--syntax", choices=["json", "yaml"], default="json", help="how a result is written (default json)")
     texts.add_argument("--wrapper", choices=["auto", "none", "section"], default="auto", help="auto wraps XML (default)")
-    texts.add_argument("--empty-when-all-failed", action="store_true", help="no text where every call failed")
+    texts.add_argument("--empty-when-all-failed", action="store_true", help="write no text if every call failed")
     texts.add_argument("--go-compatible", action="store_true", help="JSON with the escapes of Go's encoder")
     add_format(parser)
     add_choice(parser)

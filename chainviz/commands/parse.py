@@ -22,12 +22,12 @@ USUAL = ParseOptions()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", metavar="TEXT", help="the answer itself, or the file that holds it; - reads standard input")
+    parser.add_argument("text", metavar="TEXT", help="the answer, or a file that contains it; - reads standard input")
     formats = [each.name for each in TEXT_FORMATS]
-    parser.add_argument("--format", default="", choices=formats, help="else the one that finds more sections")
+    parser.add_argument("--format", default="", choices=formats, help="default: the one that finds more sections")
     usual = ",".join(section.name for section in USUAL.sections)
     parser.add_argument("--sections", default=usual, metavar="A,B", help=f"the sections to find (default {usual}); empty: all")
-    parser.add_argument("--strict", action="store_true", help="refuse a section that holds the tag of another one")
+    parser.add_argument("--strict", action="store_true", help="refuse a section that contains another section's tag")
     parser.add_argument(
         "--calls-in", default=USUAL.calls_in, metavar="SECTION", help=f"the section with calls (default {USUAL.calls_in})"
     )

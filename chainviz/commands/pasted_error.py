@@ -45,7 +45,7 @@ def located_object(chain: Chain, found: LocatedError) -> dict[str, object]:
 
 def located_lines(chain: Chain, found: LocatedError) -> Iterator[str]:
     if not found.problems:
-        known = "has no such problem" if found.provider else "has no error that is known by these words"
+        known = "has no such problem" if found.provider else "has no known error with this message"
         if found.fixes:
             known = "does not show the cause"
         named = f"; the message names {found.path}" if found.path is not None else ""

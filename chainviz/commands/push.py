@@ -78,7 +78,7 @@ class Server:
         if urlsplit(address).scheme not in ("http", "https"):
             raise OptionsError("--to needs the address of a server, such as https://chainviz.example.org.")
         if not token:
-            raise OptionsError(f"Set {TOKEN} to a token; the page “API tokens” of the server makes one.")
+            raise OptionsError(f"Set {TOKEN} to a token; create one on the server's “API tokens” page.")
         self._address = address.rstrip("/")
         self._token = token
         self._opener = build_opener(NoRedirect)
@@ -106,7 +106,7 @@ class Server:
         try:
             return self._ask_once(request)
         except NoAnswer as error:
-            raise DocumentError(f"{self._address} does not answer as chainviz does: {error}.") from None
+            raise DocumentError(f"{self._address} does not answer like chainviz: {error}.") from None
 
     def _ask_once(self, request: Request) -> dict[str, Any]:
         """Raises NoAnswer where the request may be sent again."""
@@ -124,8 +124,8 @@ class Server:
         else:
             if isinstance(found, dict) and "state" in found:
                 return found
-            reason = "its answer is of another kind"
-        raise DocumentError(f"{self._address} does not answer as chainviz does: {reason}.")
+            reason = "its answer has another form"
+        raise DocumentError(f"{self._address} does not answer like chainviz: {reason}.")
 
 
 def _sentence(error: HTTPError) -> str:

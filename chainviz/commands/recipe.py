@@ -15,7 +15,7 @@ from chainviz.core.recipes import read_recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("recipe", metavar="RECIPE", help="a recipe as JSON or TOML, such as the one a recipe's page downloads")
+    parser.add_argument("recipe", metavar="RECIPE", help="a recipe as JSON or TOML, such as one downloaded from its page")
     add_files(parser)
     add_format(parser)
     add_choice(parser)

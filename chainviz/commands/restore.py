@@ -10,7 +10,7 @@ from chainviz.commands.server.startup import prepare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="what `chainviz backup` wrote")
+    parser.add_argument("file", type=Path, help="a file that `chainviz backup` wrote")
 
 
 def run(arguments: argparse.Namespace) -> int:

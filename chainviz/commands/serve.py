@@ -19,7 +19,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.settings import CHAINVIZ
 
-FILES = "a transcript to put into the library, or a folder or pattern whose files are listed"
+FILES = "a transcript to import, or a folder or pattern whose files to list"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not prepare():
         return 2
     if CHAINVIZ.mode == "team" and not has_account():
-        tell(["Nobody can sign in yet. Make the first account with: chainviz createowner EMAIL"])
+        tell(["Nobody can sign in yet. Create the first account with: chainviz createowner EMAIL"])
     clear_staged_files()
     take_in(arguments.files, format, url_of(arguments.host, arguments.port))
     note_server(arguments.host, arguments.port, url_of(arguments.host, arguments.port))

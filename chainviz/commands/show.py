@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_choice(parser)
     add_json(parser)
     parser.add_argument(
-        "--tokens", action="store_true", help="also tokens: recorded ones with their cost, and estimates of each node"
+        "--tokens", action="store_true", help="also print tokens: recorded ones with their cost, and an estimate for each node"
     )
 
 

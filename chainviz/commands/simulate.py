@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strategy", action="append", default=[], metavar="NAME=JSON", help="a strategy; NAME=@FILE reads it from a file; may be repeated"
     )
-    parser.add_argument("--turn", type=int, metavar="N", help="the turn that is looked at; default the last one")
+    parser.add_argument("--turn", type=int, metavar="N", help="the turn to look at (default: the last one)")
     add_format(parser)
     add_choice(parser)
     add_json(parser)
@@ -41,7 +41,7 @@ def _named(given: str) -> tuple[str, str]:
     if not sign or not name.strip() or "{" in name:
         raise OptionsError(f"--strategy needs NAME=JSON or NAME=@FILE, not “{given[:40]}”.")
     if name in (PLAIN, *ESTIMATES):
-        raise OptionsError(f"“{name}” is the name of a line that is always there; choose another one.")
+        raise OptionsError(f"“{name}” is the name of a built-in line; choose another one.")
     return name, value_of(name, value)
 
 

@@ -31,9 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provider", default="", choices=list(DIALECTS), help="the provider that must be able to continue the state"
     )
-    parser.add_argument("--salvage", action="store_true", help="say which messages of a broken state can be read")
+    parser.add_argument("--salvage", action="store_true", help="list the readable messages of a broken state")
     parser.add_argument(
-        "--leading", action="append", metavar="TEXT", help="a system message of the next call; else those of the chain"
+        "--leading", action="append", metavar="TEXT", help="a system message of the next call (default: those of the chain)"
     )
     parser.add_argument("--user", default="", metavar="TEXT", help="the user message of the next call")
     parser.add_argument(

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from chainviz.jobs.lease import storable
 
     if settings.CHAINVIZ.mode == "team" and not arguments.account:
-        complain("in team mode a token belongs to a member: name one with --account.")
+        complain("in team mode, a token belongs to a member: name one with --account.")
         return 2
     try:
         tell([make_token(storable(arguments.name[:60]), arguments.scopes, arguments.days, storable(arguments.account))])

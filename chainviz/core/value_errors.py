@@ -42,7 +42,7 @@ def option_error(error: ErrorDetails) -> str:
     """Returns one sentence with the option's name."""
     place = ".".join(map(str, error["loc"]))
     what = value_error(error)
-    return f"The option {place} is wrong: {what}." if place else f"{what}."
+    return f"The option {place} is invalid: {what}." if place else f"{what}."
 
 
 def value_error(error: ErrorDetails | Mapping[str, Any]) -> str:

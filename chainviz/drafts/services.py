@@ -94,7 +94,7 @@ def edit(target: Target, page: Shown, form: QueryDict) -> Draft:
     act = act_in(form)
     edits = edits_in(form, target.stored, page)
     if not edits and act is None:
-        raise Refused("Nothing is different yet: change a text, or press one of the buttons.")
+        raise Refused("Nothing has changed yet: change a text, or press one of the buttons.")
     kept, draft, _ = held(target)
     for options in edits:
         _edit(kept, options)
@@ -137,7 +137,7 @@ def held(target: Target) -> Held:
     kept = StoreDraft.objects.select_for_update().get(pk=draft.key)
     replaced = [] if target.position is None else store.go_back(kept, target.position)
     if (store.current(kept).pk, held_edition(kept.history_id)) != (target.stored.snapshot.pk, target.edition):
-        raise MovedOn("The draft changed since this form was made, perhaps in another window; look at it again.")
+        raise MovedOn("The draft changed after this form was opened, perhaps in another window. Check it again.")
     return Held(kept, draft, replaced)
 
 
@@ -151,7 +151,7 @@ def _begin(target: Target) -> Draft:
                 chain=target.chain, author=target.person, key=kept.pk, base=target.version.number
             )
     except IntegrityError as error:
-        raise MovedOn("You began to change this version in another window just now; look at that draft.") from error
+        raise MovedOn("You just started a draft of this version in another window. Open that draft.") from error
 
 
 def undo(draft: Draft) -> bool:
@@ -203,7 +203,7 @@ def bring_back(draft: Draft) -> None:
             draft.save(update_fields=["discarded_at"])
             audit.draft_became(draft.pk)
     except IntegrityError as error:
-        raise Refused("You have begun another draft of this version; discard that one first.") from error
+        raise Refused("You have another draft of this version; discard that one first.") from error
 
 
 @transaction.atomic
@@ -220,7 +220,7 @@ def rebase(draft: Draft, choices: Choices | None = None) -> None:
             draft.save(update_fields=["base"])
     except IntegrityError as error:
         raise Refused(
-            f"You have begun another draft of version {head.number}; save or discard that one first."
+            f"You have another draft of version {head.number}; save or discard that one first."
         ) from error
 
 

@@ -162,10 +162,10 @@ def target_of_job(job: Job) -> Target:
     else:
         chain = Chain.objects.filter(pk=args["chain"]).first()
         if chain is None or job.owner is None:
-            raise Refused("The chain was deleted for good meanwhile.")
+            raise Refused("The chain was deleted permanently meanwhile.")
         target = target_of_version(chain, args["version"], job.owner)
     if target.content != args["seen"]:
-        raise MovedOn("The content changed since this was asked for; look at it again.")
+        raise MovedOn("The content changed after this was requested. Check it again.")
     return target
 
 

@@ -64,7 +64,7 @@ BYTES = {
 @router.get("/chains", response={200: ChainList, REFUSALS: Error})
 @requires("read")
 def chains(request: HttpRequest, asked: Query[ChainQuery]) -> ChainList:
-    """The chains of the library that fit the filter, the newest first."""
+    """The chains in the library that match the filter, newest first."""
     wanted = read_filter(asked.model_dump(exclude={"before", "limit"}))
     if said := notices(wanted):
         raise Refused(" ".join(said))
@@ -97,7 +97,7 @@ def chain(request: HttpRequest, chain_id: int) -> ChainShape:
 @router.get("/chains/{int:chain_id}/versions", response={200: VersionList, REFUSALS: Error})
 @requires("read")
 def versions(request: HttpRequest, chain_id: int, asked: Query[PageQuery]) -> VersionList:
-    """The versions of a chain, the newest first."""
+    """The versions of a chain, newest first."""
     found = chain_for(request, chain_id)
     rows = Version.objects.filter(history=found.history).select_related("snapshot").order_by("-number")
     page, following = _page(rows if asked.before is None else rows.filter(number__lt=asked.before), asked.limit)
@@ -139,7 +139,7 @@ def _row(request: HttpRequest, subject: Subject, row: WindowRow) -> RowShape:
 @router.get(f"{VERSION}/problems", response={200: Problems, REFUSALS: Error})
 @requires("read")
 def chain_problems(request: HttpRequest, chain_id: int, number: int, asked: Query[ProblemQuery]) -> Problems:
-    """What is wrong in a version: its structure, or what a provider's API would say."""
+    """The problems of a version: structure problems, or what a provider's API would reject."""
     name = get_provider(asked.provider.replace("-", "_")).name if asked.provider else ""
     subject = version_subject(request, chain_id, _number(number))
     page = problems(subject.stored, asked.path, asked.limit, Wanted(name))
@@ -155,7 +155,7 @@ def chain_problems(request: HttpRequest, chain_id: int, number: int, asked: Quer
 @router.get("/chains/{int:chain_id}/diff/{int:before}..{int:after}", response={200: Comparison, REFUSALS: Error})
 @requires("compare")
 def diff(request: HttpRequest, chain_id: int, before: int, after: int, asked: Query[OffsetQuery]) -> Comparison:
-    """What changed between two versions, as `chainviz diff --json` says it."""
+    """The changes between two versions, as `chainviz diff --json` prints them."""
     old, new = (version_subject(request, chain_id, _number(number)).stored for number in (before, after))
     found = diff_object(compare(old, new))
     rest = found["changes"][asked.offset :]

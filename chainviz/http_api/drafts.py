@@ -83,8 +83,8 @@ def run_operation(
 ) -> Status[VersionShape] | Status[DraftShape] | Status[JobShape]:
     """Runs an operation.
 
-    Answers 201 with the draft that holds its step, 200 with the version if `save` is set, and 202 with a job where the chain
-    is long: ask for the job until it is done, then save its draft.
+    Answers 201 with the draft that has the new step, 200 with the version if `save` is set, and 202 with a job if the chain
+    is long: poll the job until it is done, then save its draft.
     """
     operation = operation_named(name)
     if operation is None:
@@ -123,7 +123,7 @@ def _target(request: HttpRequest, chain_id: int, call: OperationCall) -> Target:
     begun = services.open_draft(chain, person, number)
     if begun is not None and steps_of(begun).all:
         raise NotPossible(
-            f"You have begun draft {begun.pk} of version {number}: name it as `draft`, save or discard it."
+            f"You already have draft {begun.pk} of version {number}: pass it as `draft`, or save or discard it."
         )
     return target_of_version(chain, number, person)
 
@@ -149,7 +149,7 @@ def draft(request: HttpRequest, chain_id: int, draft_id: int) -> DraftShape:
 @decorate_view(recorded_together)
 @requires("save")
 def save_draft(request: HttpRequest, chain_id: int, draft_id: int, call: SaveCall) -> VersionShape:
-    """Saves a draft as the next version; 409 where somebody saved one meanwhile: rebase the draft, then save it."""
+    """Saves a draft as the next version; 409 if somebody saved one meanwhile: rebase the draft, then save it."""
     return _saved(request, open_draft_for(request, chain_id, draft_id), call.note)
 
 
@@ -177,7 +177,7 @@ def draft_conflicts(request: HttpRequest, chain_id: int, draft_id: int) -> Confl
 @decorate_view(recorded_together)
 @requires("draft")
 def rebase_draft(request: HttpRequest, chain_id: int, draft_id: int, call: RebaseCall) -> DraftShape:
-    """Repeats the changes of a draft on the newest version; 409, and nothing is changed, where a conflict has no choice."""
+    """Applies a draft's changes to the newest version. Answers 409, without any change, if a conflict has no choice."""
     found = open_draft_for(request, chain_id, draft_id)
     services.rebase(found, call.choices)
     note(request, version=found.base, chosen=dict(Counter(call.choices.values())))
@@ -188,7 +188,7 @@ def rebase_draft(request: HttpRequest, chain_id: int, draft_id: int, call: Rebas
 @decorate_view(recorded_together)
 @requires("draft")
 def undo_step(request: HttpRequest, chain_id: int, draft_id: int) -> DraftShape:
-    """Takes the last step of a draft back."""
+    """Undoes the last step of a draft."""
     found = open_draft_for(request, chain_id, draft_id)
     services.undo(found)
     return draft_shape(request, found, steps_of(found))
@@ -198,7 +198,7 @@ def undo_step(request: HttpRequest, chain_id: int, draft_id: int) -> DraftShape:
 @decorate_view(recorded_together)
 @requires("draft")
 def discard_draft(request: HttpRequest, chain_id: int, draft_id: int) -> DraftShape:
-    """Discards a draft. It can be restored on its page until another one begins."""
+    """Discards a draft. It can be restored on its page until another draft is started."""
     found = open_draft_for(request, chain_id, draft_id)
     services.discard(found)
     return draft_shape(request, found, steps_of(found))
@@ -207,6 +207,6 @@ def discard_draft(request: HttpRequest, chain_id: int, draft_id: int) -> DraftSh
 @router.get("/jobs/{int:job_id}", response={200: JobShape, REFUSALS: Error})
 @requires("draft")
 def job(request: HttpRequest, job_id: int) -> JobShape:
-    """How far an operation on a long chain is."""
+    """The progress of an operation on a long chain."""
     found = Job.objects.visible_to(person_of(request)).filter(function=FUNCTION)
     return job_shape(request, get_object_or_404(found, pk=job_id))

@@ -39,7 +39,7 @@ VALUES = {"pass": "1", "fail": "0"}
 @router.get("/chains/{int:chain_id}/labels", response={200: LabelList, REFUSALS: Error})
 @requires("read")
 def labels(request: HttpRequest, chain_id: int, asked: Query[RowsQuery]) -> LabelList:
-    """The labels of a chain and its nodes, with the place where each stands in the newest version."""
+    """The labels of a chain and its nodes, with their places in the newest version."""
     subject = version_subject(request, chain_id)
     found = list(Label.objects.filter(chain=subject.chain, pk__gt=asked.after).order_by("pk")[: asked.limit + 1])
     places = label_places(subject.chain, subject.stored)
@@ -74,7 +74,7 @@ def set_label(request: HttpRequest, chain_id: int, number: int, call: LabelCall)
 @decorate_view(recorded_together)
 @requires("label")
 def remove_label(request: HttpRequest, chain_id: int, label_id: int) -> LabelShape:
-    """Removes your label; editors remove those of others too."""
+    """Removes your label. Editors can also remove other people's."""
     label = get_object_or_404(Label, chain=chain_for(request, chain_id), pk=label_id)
     removed = _shape(LabelRow(label, "removed", ""))
     services.take_away(label, by=member_of(request))
@@ -85,14 +85,14 @@ def remove_label(request: HttpRequest, chain_id: int, label_id: int) -> LabelSha
 @router.get("/labels/export", response={REFUSALS: Error}, openapi_extra=FILE)
 @requires("export")
 def export_labels(request: HttpRequest, asked: Query[FileQuery]) -> StreamingHttpResponse:
-    """The labels of the library, or of one chain, a row each."""
+    """The labels of the library or of one chain, one per row."""
     return exported(request, "labels", asked.format)
 
 
 @router.get("/comments/export", response={REFUSALS: Error}, openapi_extra=FILE)
 @requires("export")
 def export_comments(request: HttpRequest, asked: Query[FileQuery]) -> StreamingHttpResponse:
-    """The comments of the library, or of one chain, a row each."""
+    """The comments of the library or of one chain, one per row."""
     return exported(request, "comments", asked.format)
 
 

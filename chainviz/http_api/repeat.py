@@ -28,12 +28,12 @@ PARAMETER = {
     "in": "header",
     "required": False,
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST, "pattern": "^[!-~]+$"},
-    "description": "A word of your own, such as a UUID. Within 24 hours the same request with the same key is done once only.",
+    "description": "A key of your choice, such as a UUID. Within 24 hours, a request repeated with the same key runs only once.",
 }
 ANSWER_HEADER = {
     REPLAYED: {
         "schema": {"type": "string", "enum": ["true"]},
-        "description": "There where the request was done before; the answer shows what it made as it is now.",
+        "description": "Sent if the request already ran; the response shows the current state of what it created.",
     }
 }
 
@@ -72,7 +72,7 @@ def _once(again: Again, run: Run) -> Run:
         if is_first:
             return _first(row, run, request, path)
         if row.request_digest != sent:
-            return json_error(422, f"This {HEADER} was sent with another request; take a new one.", HEADER)
+            return json_error(422, f"This {HEADER} was sent with another request; use a new one.", HEADER)
         if row.made is None:
             return _under_way()
         return _replayed(request, again(request, row.made, **path))
@@ -99,7 +99,7 @@ def _first(row: IdempotencyKey, run: Run, request: HttpRequest, path: Mapping[st
 
 def _under_way() -> HttpResponse:
     response = json_error(
-        409, f"The first request with this {HEADER} is under way; send it again a little later.", HEADER
+        409, f"The first request with this {HEADER} is still running; try again later.", HEADER
     )
     response["Retry-After"] = "1"
     return response

@@ -31,23 +31,23 @@ REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 413, 422})
 
 class Error(Schema):
     error: str = Field(description="What is wrong, in one sentence.")
-    where: str = Field("", description="The place in the file or in the request, if there is one.")
+    where: str = Field("", description="The place in the file or the request, if known.")
 
 
 class UploadQuery(Schema):
     name: str = Field("upload.json", min_length=1, max_length=255, description="Name of the file.")
-    format: str = Field("", max_length=40, description="Name of its format, with choices such as `react_log:text`; by default detected.")
+    format: str = Field("", max_length=40, description="Name of its format, with choices such as `react_log:text`; detected by default.")
 
 
 class PageQuery(Schema):
-    before: int | None = Field(None, ge=1, le=LARGEST, description="The `next` of the page before.")
+    before: int | None = Field(None, ge=1, le=LARGEST, description="`next` of the previous page.")
     limit: int = Field(50, ge=1, le=MOST)
 
 
 class ChainQuery(PageQuery):
     """The filter of the library's page, by the same names."""
 
-    q: str = Field("", max_length=200, description="Words in title or text; “phrases” in quotation marks, -word leaves out.")
+    q: str = Field("", max_length=200, description="Words in title or text; “phrases” in quotation marks, -word to exclude a word.")
     tool: str = Field("", max_length=200)
     model: str = Field("", max_length=200)
     problem: str = Field("", max_length=200, description="A rule that the chain breaks, such as `orphan-result` or `anthropic:first-role`.")
@@ -61,17 +61,17 @@ class ChainQuery(PageQuery):
     smaller: str = Field("", max_length=40)
     since: str = Field("", max_length=40, description="Changed since this day, such as 2026-10-01.")
     until: str = Field("", max_length=40)
-    folder: str = Field("", max_length=200, description="Of the server's machine, such as `~/runs/app`: chains of files in it.")
+    folder: str = Field("", max_length=200, description="Folder on the server, such as `~/runs/app`: chains of the files in it.")
 
 
 class HitShape(Schema):
     path: str = Field(description="Of the part, in the newest version.")
-    text: str = Field(description="What stands around the match; empty in messages of more than 1 MB.")
+    text: str = Field(description="Text around the match; empty in messages of more than 1 MB.")
     url: str
 
 
 class PlaceQuery(Schema):
-    start: str = Field("", alias="from", max_length=100, description="The `next` of the page before, or any path.")
+    start: str = Field("", alias="from", max_length=100, description="`next` of the previous page, or any path.")
     limit: int = Field(MOST, ge=1, le=MOST)
 
     @property
@@ -84,7 +84,7 @@ class ProblemQuery(PlaceQuery):
 
 
 class OffsetQuery(Schema):
-    offset: int = Field(0, ge=0, le=LARGEST, description="The `next` of the page before.")
+    offset: int = Field(0, ge=0, le=LARGEST, description="`next` of the previous page.")
 
 
 class ExportQuery(Schema):
@@ -108,7 +108,7 @@ class ChainShape(Schema):
     url: str = Field(description="The page of the chain.")
     file_name: str
     format: str
-    model: str = Field(description="The model that was called most; empty where none is recorded.")
+    model: str = Field(description="The most-called model; empty if none is recorded.")
     version: int = Field(description="The number of the newest version.")
     messages: int
     sections: int
@@ -116,29 +116,29 @@ class ChainShape(Schema):
     size: int = Field(description="Content bytes.")
     errors: int = Field(description="Structure problems that are errors. Verdicts count what providers reject.")
     warnings: int = Field(description="Structure problems that are warnings.")
-    tools: dict[str, int] = Field(description="How often each tool was called, of the 200 called most.")
+    tools: dict[str, int] = Field(description="How often each tool was called, for the 200 most-called tools.")
     tool_errors: int = Field(description="Tool results that are marked as errors.")
-    tokens: int | None = Field(description="Recorded tokens; null where none are recorded.")
+    tokens: int | None = Field(description="Recorded tokens; null if none are recorded.")
     usage: list[UsageShape] = Field(description="Recorded tokens of each model.")
-    cost: float | None = Field(description="Dollars at list prices; null where no tokens are recorded, or a model has no price.")
-    began_at: datetime | None = Field(description="Time of its first message; null where no time is recorded.")
-    seconds: float | None = Field(description="From its first message to its last one; null where no time is recorded.")
+    cost: float | None = Field(description="Dollars at list prices; null if no tokens are recorded or a model has no price.")
+    began_at: datetime | None = Field(description="Time of its first message; null if no time is recorded.")
+    seconds: float | None = Field(description="From its first to its last message; null if no time is recorded.")
     created_at: datetime
     changed_at: datetime
 
 
 class FoundShape(ChainShape):
-    hits: list[HitShape] = Field(description="Of a search: the first matches in its text.")
+    hits: list[HitShape] = Field(description="For a search: the first matches in its text.")
 
 
 class ChainList(Schema):
     chains: list[FoundShape]
-    not_indexed: int = Field(0, description="Of a search: chains whose text is not searched yet.")
+    not_indexed: int = Field(0, description="For a search: how many chains are not indexed yet.")
     next: int | None = Field(description="`before` of the next page; null on the last one.")
 
 
 class UploadShape(Schema):
-    id: int | None = Field(description="Of an upload that is still imported: ask for it again.")
+    id: int | None = Field(description="For an upload that is still being imported: poll this address.")
     state: str = Field(description="importing, done, failed, or known: the same bytes were uploaded before.")
     chains: list[ChainShape]
     percent: int = 100
@@ -186,11 +186,11 @@ class ProblemShape(Schema):
     part: int | None
     text: str
     fixes: list[str]
-    without_fix: str = Field(description="Why no repair exists; empty where one does.")
+    without_fix: str = Field(description="Why there is no automatic fix; empty if there is one.")
 
 
 class Problems(Schema):
-    verdict: str = Field(description="Of the provider: accepted, rejected or unchecked; empty without one.")
+    verdict: str = Field(description="The provider's verdict: accepted, rejected or unchecked; empty without a provider.")
     total: int = Field(description="Structure problems; with a provider, what that provider finds.")
     problems: list[ProblemShape]
     next: str | None = Field(description="`from` of the next page; null on the last one.")
@@ -229,7 +229,7 @@ class StepShape(Schema):
     size: int
     messages: int
     warnings: list[str]
-    report: list[dict[str, Any]] = Field(description=f"Its decisions, the first {MOST} of them, as `chainviz apply --json` says them.")
+    report: list[dict[str, Any]] = Field(description=f"Its decisions, the first {MOST} of them, as `chainviz apply --json` prints them.")
     decisions: int = Field(description="How many there are.")
 
 
@@ -247,7 +247,7 @@ class DraftList(Schema):
 
 
 class ConflictShape(Schema):
-    key: str = Field(description="Names it in `choices` of a rebase.")
+    key: str = Field(description="Its key in the `choices` of a rebase.")
     path: str = Field(description="Of the node in the version that the draft starts from; empty for the file around the messages.")
     choices: list[Choice]
 
@@ -259,17 +259,17 @@ class ConflictList(Schema):
 
 
 class RebaseCall(Schema):
-    choices: dict[str, Choice] = Field({}, description="By key of a conflict: whose change stays.")
+    choices: dict[str, Choice] = Field({}, description="By conflict key: whose change to keep.")
 
 
 class RowsQuery(Schema):
-    after: int = Field(0, ge=0, le=LARGEST, description="The `next` of the page before.")
+    after: int = Field(0, ge=0, le=LARGEST, description="`next` of the previous page.")
     limit: int = Field(50, ge=1, le=MOST)
 
 
 class FileQuery(Schema):
     format: Literal["csv", "jsonl"] = "jsonl"
-    chain: int | None = Field(None, ge=1, le=LARGEST, description="Only this one; by default the whole library.")
+    chain: int | None = Field(None, ge=1, le=LARGEST, description="Only this chain; by default the whole library.")
 
 
 class CommentCall(Schema):
@@ -279,7 +279,7 @@ class CommentCall(Schema):
 class NewThreadCall(CommentCall):
     path: str = Field("", max_length=100, description="Of a node or part; empty for the whole chain.")
     quote: str = Field("", max_length=5_000, description="Words in it that the comment is about.")
-    nth: int = Field(0, ge=0, le=LARGEST, description="Which of the places with these words, counted from 0.")
+    nth: int = Field(0, ge=0, le=LARGEST, description="Which occurrence of these words, counted from 0.")
 
 
 class ResolveCall(Schema):
@@ -289,7 +289,7 @@ class ResolveCall(Schema):
 class CommentShape(Schema):
     id: int
     author: str
-    text: str = Field(description="Empty where it was deleted.")
+    text: str = Field(description="Empty if it was deleted.")
     created_at: datetime
     edited_at: datetime | None
     deleted_at: datetime | None
@@ -299,7 +299,7 @@ class ThreadShape(Schema):
     number: int
     version: int = Field(description="That it was started on.")
     kind: str = Field(description="chain, node, part or text.")
-    path: str = Field(description="In the newest version; empty where its node is gone, and for the whole chain.")
+    path: str = Field(description="In the newest version; empty if its node is gone, and for the whole chain.")
     state: str = Field(description="carried, outdated, removed or folded into a summary.")
     quote: str
     resolved: bool
@@ -325,7 +325,7 @@ class LabelShape(Schema):
     value: int | None = Field(description="Of a rating, 1 to 5; of an outcome, 1 for pass and 0 for fail.")
     version: int = Field(description="That it was set on.")
     set_on: str = Field(description="Path of its node in that version; empty for the whole chain.")
-    path: str = Field(description="In the newest version; empty where its node is gone, and for the whole chain.")
+    path: str = Field(description="In the newest version; empty if its node is gone, and for the whole chain.")
     state: str = Field(description="carried, outdated, removed or folded into a summary.")
     person: str
     at: datetime
@@ -341,8 +341,8 @@ class JobShape(Schema):
     state: str = Field(description="queued, running, done, failed, cancelled or interrupted.")
     progress: float
     message: str
-    draft: int | None = Field(description="The draft that it made.")
-    url: str = Field(description="Ask here again.")
+    draft: int | None = Field(description="The draft that it created.")
+    url: str = Field(description="Poll this address.")
 
 
 def chain_shape(request: HttpRequest, chain: Chain) -> ChainShape:

@@ -46,7 +46,7 @@ COMMENT = "/chains/{int:chain_id}/comments/{int:comment_id}"
 @router.get("/chains/{int:chain_id}/threads", response={200: ThreadList, REFUSALS: Error})
 @requires("read")
 def threads(request: HttpRequest, chain_id: int, asked: Query[RowsQuery]) -> ThreadList:
-    """The threads of a chain, with the place where each stands in the newest version."""
+    """The threads of a chain, with their places in the newest version."""
     subject = version_subject(request, chain_id)
     visible = Thread.objects.filter(chain=subject.chain, number__gt=asked.after).visible_to(person_of(request))
     found = list(visible.order_by("number")[: asked.limit + 1])
@@ -59,7 +59,7 @@ def threads(request: HttpRequest, chain_id: int, asked: Query[RowsQuery]) -> Thr
 @router.get(THREAD, response={200: ThreadShape, REFUSALS: Error})
 @requires("read")
 def thread(request: HttpRequest, chain_id: int, number: int) -> ThreadShape:
-    """One thread, with the place where it stands in the newest version."""
+    """One thread, with its place in the newest version."""
     return _shape(request, chain_id, _thread(request, chain_id, number))
 
 
@@ -72,7 +72,7 @@ def _written_before(request: HttpRequest, ids: dict[str, int], chain_id: int, **
 @decorate_view(recorded_together)
 @requires("comment")
 def new_thread(request: HttpRequest, chain_id: int, number: int, call: NewThreadCall) -> Status[ThreadShape]:
-    """Begins a thread on the whole chain, a node, a part, or words in it."""
+    """Starts a thread on the whole chain, a node, a part, or words in it."""
     subject = version_subject(request, chain_id, number or LARGEST)
     anchor = about(subject.stored, number, parse_path(call.path) if call.path else None, call.quote, call.nth)
     comment = writing.begin(subject.chain, person_of(request), anchor, call.text)
@@ -86,7 +86,7 @@ def new_thread(request: HttpRequest, chain_id: int, number: int, call: NewThread
 @decorate_view(recorded_together)
 @requires("comment")
 def reply_to_thread(request: HttpRequest, chain_id: int, number: int, call: CommentCall) -> Status[ThreadShape]:
-    """Answers a thread; 409 where it is resolved."""
+    """Replies in a thread; 409 if it is resolved."""
     thread = _thread(request, chain_id, number)
     if thread.is_resolved:
         raise NotPossible(f"Thread {number} is resolved; reopen it first.")
@@ -99,7 +99,7 @@ def reply_to_thread(request: HttpRequest, chain_id: int, number: int, call: Comm
 @decorate_view(recorded_together)
 @requires("comment")
 def resolve_thread(request: HttpRequest, chain_id: int, number: int, call: ResolveCall) -> ThreadShape:
-    """Resolves a thread, or opens it again."""
+    """Resolves or reopens a thread."""
     thread = _thread(request, chain_id, number)
     writing.set_resolved(thread, person_of(request), call.resolved)
     note(request, resolved=call.resolved)
@@ -110,7 +110,7 @@ def resolve_thread(request: HttpRequest, chain_id: int, number: int, call: Resol
 @decorate_view(recorded_together)
 @requires("comment")
 def edit_comment(request: HttpRequest, chain_id: int, comment_id: int, call: CommentCall) -> CommentShape:
-    """Changes the text of a comment of yours."""
+    """Edits one of your comments."""
     comment = _own(request, chain_id, comment_id)
     writing.edit(comment, call.text)
     note(request, thread=comment.thread.number)
@@ -121,7 +121,7 @@ def edit_comment(request: HttpRequest, chain_id: int, comment_id: int, call: Com
 @decorate_view(recorded_together)
 @requires("comment")
 def delete_comment(request: HttpRequest, chain_id: int, comment_id: int) -> CommentShape:
-    """Deletes a comment of yours. Its place in the thread stays."""
+    """Deletes one of your comments. Its place in the thread stays."""
     comment = _own(request, chain_id, comment_id)
     number, deleted = comment.thread.number, _comment(comment)
     writing.delete(comment)

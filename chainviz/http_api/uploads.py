@@ -75,9 +75,9 @@ def _uploaded_before(request: HttpRequest, ids: dict[str, Any]) -> Status[Upload
 @repeatable(_uploaded_before)
 @requires("upload")
 def upload(request: HttpRequest, asked: Query[UploadQuery]) -> Status[UploadShape] | HttpResponse:
-    """Takes every chain of a file in.
+    """Imports every chain of a file.
 
-    Answers 201 with the new chains, 200 where the same bytes were uploaded before, and 202 for a large file: then ask for the
+    Answers 201 with the new chains, 200 if the same bytes were uploaded before, and 202 for a large file: poll the
     upload until it is done.
     """
     format = get_format(asked.format).name if asked.format else ""
@@ -103,9 +103,9 @@ def upload(request: HttpRequest, asked: Query[UploadQuery]) -> Status[UploadShap
 @router.get("/uploads/{int:arrival_id}", response={200: UploadShape, REFUSALS: Error})
 @requires("upload")
 def upload_state(request: HttpRequest, arrival_id: int) -> UploadShape:
-    """How far the import of a large file is, then the chains that it added.
+    """The progress of a large file's import, then the chains that it added.
 
-    Sending the same bytes again names all chains of the file.
+    Uploading the same bytes again returns all chains of the file.
     """
     arrival = arrival_for(request, arrival_id)
     keys = arrival.added if arrival.chain_id is None else [arrival.chain_id]

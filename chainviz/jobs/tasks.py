@@ -106,7 +106,7 @@ def _call(job: Job) -> None:
 def _failure(error: Exception) -> str:
     if is_disk_full(error):
         return f"{FULL} Nothing was changed; free some space and start it again."
-    return f"This is a fault of chainviz, not of your chain ({type(error).__name__}); the log of the server says more."
+    return f"This is a bug in chainviz, not in your chain ({type(error).__name__}); the server's log says more."
 
 
 def _function_of(job: Job) -> Callable[..., Any]:

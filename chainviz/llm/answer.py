@@ -42,11 +42,11 @@ class _Event(_Lenient):
 
 
 UNFINISHED = {
-    "length": "The model reached its own length limit in the middle of the summary; allow it longer answers.",
+    "length": "The model reached its length limit in the middle of the summary; allow longer answers.",
     "content_filter": "The server's content filter stopped the summary.",
     "tool_calls": "The model called a tool instead of writing a summary.",
     "function_call": "The model called a tool instead of writing a summary.",
-    None: "The answer ended before the model had finished; the connection may have been cut.",
+    None: "The answer ended before the model finished; the connection may have been interrupted.",
 }
 
 
@@ -115,7 +115,7 @@ class Answer:
     def _add(self, content: str) -> None:
         self.size += len(content.encode("utf-8", "surrogatepass"))
         if self.size > self._max_bytes:
-            raise WriterError(f"The answer grew beyond {self._max_bytes:,} bytes; no summary is that long.")
+            raise WriterError(f"The answer is longer than {self._max_bytes:,} bytes; no summary is that long.")
         self._pieces.append(content)
 
 

@@ -76,18 +76,18 @@ class Endpoint:
         if self.refusal:
             return self.refusal
         if not self.base_url:
-            return "No model is set up: CHAINVIZ_LLM_BASE_URL is empty. It takes an address such as http://127.0.0.1:11434/v1."
+            return "No model is set up: CHAINVIZ_LLM_BASE_URL is empty. Set it to an address such as http://127.0.0.1:11434/v1."
         if not _is_address(self.base_url):
-            return "CHAINVIZ_LLM_BASE_URL is not an address such as http://127.0.0.1:11434/v1; correct it and start again."
+            return "CHAINVIZ_LLM_BASE_URL is not an address such as http://127.0.0.1:11434/v1; correct it and restart."
         if "@" in urlsplit(self.base_url).netloc:
-            return "CHAINVIZ_LLM_BASE_URL holds a password; put it into CHAINVIZ_LLM_API_KEY instead."
+            return "CHAINVIZ_LLM_BASE_URL contains a password; put it in CHAINVIZ_LLM_API_KEY instead."
         if not self.model:
             return (
-                "No model is chosen: CHAINVIZ_LLM_MODEL is empty. It takes the name of a model that the server offers."
+                "No model is chosen: CHAINVIZ_LLM_MODEL is empty. Set it to a model that the server offers."
             )
         if not (self.api_key.isascii() and self.api_key.isprintable()) or " " in self.api_key:
             # An HTTP library would refuse it too, in an error that quotes the key.
-            return "CHAINVIZ_LLM_API_KEY holds a character that no key can have, such as a space or a line break."
+            return "CHAINVIZ_LLM_API_KEY contains a character that is not allowed in a key, such as a space or a line break."
         return ""
 
 

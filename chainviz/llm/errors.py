@@ -42,7 +42,7 @@ def refusal(endpoint: Endpoint, status: int, words: object, attempts: int = 1) -
     if 300 <= status < 400:
         text = f"{endpoint.host} answered with a redirect ({status}), which is not followed. Set CHAINVIZ_LLM_BASE_URL to the final address"
         return WriterError(f"{text}.", retryable=False)
-    says = {429: "has no room for this request now", 401: "refused the key", 403: "refused the key"}
+    says = {429: "cannot take this request now", 401: "refused the key", 403: "refused the key"}
     verb = says.get(status, "failed" if status >= 500 else "refused the request")
     times = f" It was asked {attempts} times." if attempts > 1 else ""
     remedy = f" {REMEDIES[status]}." if status in REMEDIES else ""
@@ -52,7 +52,7 @@ def refusal(endpoint: Endpoint, status: int, words: object, attempts: int = 1) -
 
 
 def asked_to_wait(endpoint: Endpoint, status: int, pause: float, left: float) -> WriterError:
-    asked = f"{endpoint.host} has no room now ({status}) and asks to wait {pause:,.0f} s"
+    asked = f"{endpoint.host} cannot take requests now ({status}) and asks to wait {pause:,.0f} s"
     return WriterError(f"{asked}, longer than the {max(left, 0):,.0f} s that are left. Try again later.")
 
 
@@ -63,7 +63,7 @@ def no_connection(endpoint: Endpoint, error: BaseException) -> WriterError:
             return cause
         if isinstance(cause, socket.gaierror):
             return WriterError(
-                f"The name of {endpoint.host} is not known here. Check CHAINVIZ_LLM_BASE_URL and the network."
+                f"The host {endpoint.host} was not found. Check CHAINVIZ_LLM_BASE_URL and the network."
             )
         if isinstance(cause, ConnectionRefusedError):
             return WriterError(
@@ -71,12 +71,12 @@ def no_connection(endpoint: Endpoint, error: BaseException) -> WriterError:
             )
         if isinstance(cause, ssl.SSLCertVerificationError):
             return WriterError(
-                f"The certificate of {endpoint.host} is not trusted here{quoted(endpoint, cause.verify_message)}.",
+                f"The certificate of {endpoint.host} is not trusted{quoted(endpoint, cause.verify_message)}.",
                 retryable=False,
             )
         if isinstance(cause, ssl.SSLError):
             return WriterError(
-                f"{endpoint.host} speaks no TLS that we understand; should the address begin with http:// instead?",
+                f"{endpoint.host} uses no supported TLS; should the address begin with http:// instead?",
                 retryable=False,
             )
     return WriterError(f"The connection to {endpoint.host} broke before the answer was complete.")

@@ -27,7 +27,7 @@ class Counted(httpx2.AsyncByteStream):
             count += len(piece)
             if count > self._most:
                 raise WriterError(
-                    f"{self._endpoint.host} sent more than {self._most:,} bytes; no summary takes so many."
+                    f"{self._endpoint.host} sent more than {self._most:,} bytes; no summary is that long."
                 )
             yield piece
 
@@ -47,7 +47,7 @@ def open_client(endpoint: Endpoint, limits: Limits) -> httpx2.AsyncClient:
 
     async def limit(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-            raise WriterError(f"{endpoint.host} sent a compressed answer although none was wanted.", retryable=False)
+            raise WriterError(f"{endpoint.host} sent a compressed answer without being asked for one.", retryable=False)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = Counted(response.stream, endpoint, limits.wire_bytes)
 

@@ -130,7 +130,7 @@ class _Asking:
                 await self._read_patiently(client)
         except openai.APITimeoutError:
             seconds = self._limits.connect_seconds
-            raise WriterError(f"{self._endpoint.host} took no connection within {seconds:,.0f} s.") from None
+            raise WriterError(f"{self._endpoint.host} did not accept a connection within {seconds:,.0f} s.") from None
         except (openai.APIConnectionError, httpx2.HTTPError, OSError) as error:
             raise errors.no_connection(self._endpoint, error) from None
         except openai.APIError as error:

@@ -115,7 +115,7 @@ def _write(
     except Exception as error:  # one piece's fault must not cost the others their texts
         log.exception("the writer %s failed", writer.name)
         cause = (
-            f"This is a fault of chainviz, not of your chain ({type(error).__name__}); the log of the server says more."
+            f"This is a bug in chainviz, not in your chain ({type(error).__name__}); the server's log says more."
         )
         return Written(request, "failed", cause=cause)
 

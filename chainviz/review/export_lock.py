@@ -23,10 +23,10 @@ def locked_reason(chain: Chain, version: int | None) -> str:
     if settings.CHAINVIZ.mode != "team" or not rules_of(chain.team_id).locks_export:
         return ""
     if version is None:
-        return "Only a version that is signed off leaves the team; this is not exactly one."
+        return "Only a signed-off version can be exported; this is not exactly one."
     if is_signed_off(chain, version):
         return ""
-    return f"Version {version} is not signed off. Only a version that is signed off leaves the team."
+    return f"Version {version} is not signed off. Only a signed-off version can be exported."
 
 
 def is_signed_off(chain: Chain, version: int) -> bool:

@@ -13,7 +13,7 @@ class Conflict(Refused):
     def __init__(self, base: Version, head: Version) -> None:
         super().__init__(
             f"Version {head.number} was saved while you worked on version {base.number}; "
-            "take it in by rebasing your draft, or save yours as a copy."
+            "rebase your draft, or save yours as a copy."
         )
         self.base = base
         self.head = head
@@ -26,7 +26,7 @@ class Overlap(Refused):
         shown = ", ".join(map(str, paths[:5])) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
         shown = shown or "the document around the messages"
         super().__init__(
-            f"Both your draft and the newer version changed {shown}; choose which change stays, or save yours as a copy."
+            f"Both your draft and the newer version changed {shown}; choose which change to keep, or save yours as a copy."
         )
         self.paths = paths
         """In the draft's base."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 
-FULL = "The server’s disk is full."
+FULL = "The server's disk is full."
 _OF_FILES = {errno.ENOSPC, errno.EDQUOT}
 _OF_SQLITE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
 """The second: no room for the index that readers of SQLite share."""

@@ -26,7 +26,7 @@ from chainviz.store.models import Snapshot, Version
 
 COPY = "copy"
 """The operation of a snapshot that was copied from another chain."""
-GONE = "The chain this one was copied from was deleted, with what was removed there. Export this chain alone."
+GONE = "The chain that this one was copied from was deleted, and its list of removed content with it. Export this chain alone."
 MOST_STEPS = 60
 """How far back a message is followed."""
 FEW = 8

@@ -119,7 +119,7 @@ def _read_facts(lines: IO[str]) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):
         is_ours = False
     if not is_ours:
-        raise Refused("The file is not a backup of chainviz.")
+        raise Refused("This file is not a chainviz backup.")
     if facts["migrations"] != _migrations():
         raise Refused(
             f"The backup was made by version {facts['chainviz']}, whose tables differ from those of {version('chainviz')}. "
@@ -146,7 +146,7 @@ def _demand_empty() -> None:
     for model in kept_models():
         if model._base_manager.exists():
             raise Refused(
-                "A backup is restored into an empty installation only, and this one has content. "
+                "A backup can be restored only into an empty installation, and this one has content. "
                 "Choose another CHAINVIZ_DATA or CHAINVIZ_DATABASE_URL."
             )
 

@@ -80,7 +80,7 @@ def sentence(error: Any) -> str:
     """What pydantic found, in words for a person."""
     limits = error.get("ctx") or {}
     known = {
-        "missing": "This is needed.",
+        "missing": "This is required.",
         "greater_than_equal": f"This must be {limits.get('ge')} or more.",
         "greater_than": f"This must be more than {limits.get('gt')}.",
         "less_than_equal": f"This must be {limits.get('le')} or less.",

@@ -12,7 +12,7 @@ function tell() {
   if (!text || !button) return;
   text.textContent =
     picked.length === 2 ? `Ticked: version ${older} and version ${newer}` : picked.length ? `Ticked: version ${older}. Tick one more to compare.` : "Tick two versions to compare them.";
-  button.textContent = picked.length === 2 ? `Compare ${older} with ${newer}` : "Compare the ticked";
+  button.textContent = picked.length === 2 ? `Compare ${older} with ${newer}` : "Compare ticked versions";
   button.parentElement.setAttribute("aria-disabled", picked.length !== 2);
 }
 

@@ -220,7 +220,7 @@ def test_a_changed_column_is_found(log: Team, column: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "fault"), [(2, "row 2 is missing."), (4, "it ends at row 3, and the last one written is row 4.")]
+    ("number", "fault"), [(2, "row 2 is missing."), (4, "it ends at row 3, but the last row written is 4.")]
 )
 def test_a_deleted_row_is_found(log: Team, number: int, fault: str) -> None:
     tamper(lambda: log.audit_rows.filter(number=number).delete())
@@ -233,12 +233,12 @@ FALSIFICATIONS = {
     "flips a byte": (["UPDATE accounts_auditrow SET details = '{\"places\": 8}' WHERE number = 2"], "row 2 was changed."),
     "names somebody else": (["UPDATE accounts_auditrow SET who_name = 'Eve <e@x>', who_id = NULL WHERE number = 3"], "row 3 was changed."),
     "deletes the first": (["DELETE FROM accounts_auditrow WHERE number = 1"], "row 1 is missing."),
-    "deletes the last": (["DELETE FROM accounts_auditrow WHERE number = 4"], "it ends at row 3, and the last one written is row 4."),
+    "deletes the last": (["DELETE FROM accounts_auditrow WHERE number = 4"], "it ends at row 3, but the last row written is 4."),
     "deletes one and closes the gap": (
         ["DELETE FROM accounts_auditrow WHERE number = 2", "UPDATE accounts_auditrow SET number = number + 10 WHERE number > 2",
          "UPDATE accounts_auditrow SET number = number - 11 WHERE number > 10"], "row 2 was changed.",
     ),
-    "deletes all": (["DELETE FROM accounts_auditrow"], "it ends at row 0, and the last one written is row 4."),
+    "deletes all": (["DELETE FROM accounts_auditrow"], "it ends at row 0, but the last row written is 4."),
     "swaps two": (
         [f"UPDATE accounts_auditrow SET number = {to} WHERE number = {number}" for number, to in ((2, 9), (3, 2), (9, 3))],
         "row 2 was changed.",
@@ -246,7 +246,7 @@ FALSIFICATIONS = {
     "appends a copy": ([COPY.format(5, 4)], "row 5 was changed."),
     "moves the end": (
         ["DELETE FROM accounts_auditrow WHERE number = 4", "UPDATE accounts_team SET audit_number = 3"],
-        "it ends at row 3, with another digest than the last one written.",
+        "it ends at row 3, whose digest is not that of the last row written.",
     ),
 }  # fmt: skip
 

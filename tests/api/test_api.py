@@ -90,7 +90,7 @@ def test_what_cannot_be_is_one_sentence(file: Path) -> None:
         chain.apply("paint")
     with pytest.raises(OptionsError, match="There is no option “colour”"):
         chain.apply("repair", colour="red")
-    with pytest.raises(OptionsError, match="min_bytes is wrong: it needs a whole number, not “some”"):
+    with pytest.raises(OptionsError, match="min_bytes is invalid: it needs a whole number, not “some”"):
         chain.apply("redact", min_bytes="some")
     with pytest.raises(OptionsError, match="no provider “nobody”"):
         chain.problems(provider="nobody")
@@ -116,7 +116,7 @@ def test_what_cannot_be_is_one_sentence(file: Path) -> None:
         ({"messages": MESSAGES}, "not dict"),
         ([{"role": "user", "content": b"x"}], "Object of type bytes is not JSON serializable"),
         ([], "The list of messages is empty"),
-        (["hello"], "there is no list of messages in it"),
+        (["hello"], "contains no list of messages"),
         (b"", "The file is empty"),
     ],
 )

@@ -136,7 +136,7 @@ def test_a_run_of_closed_pairs_is_one_row_until_somebody_goes_into_it(page: Any,
     for key in ("e", "c", "y"):
         page.evaluate("document.querySelector('[data-status]').replaceChildren()")
         page.keyboard.press(key)
-        expect(page.locator("[data-status]")).to_contain_text("This row holds several pairs.")
+        expect(page.locator("[data-status]")).to_contain_text("This row contains several pairs.")
     expect(page.locator(".row-form, [data-composer-place] form")).to_have_count(0)
     page.keyboard.press("l")
     expect(page.locator("#s1-p2")).to_have_count(1)

@@ -121,7 +121,7 @@ def test_from_a_transcript_to_a_mended_chain(person: Person) -> None:
     page.get_by_role("link", name="1 structure problem").first.click()
     if not person.scripts:
         person.follow("s4.p1")
-    expect(page.locator("#s4-p1")).to_contain_text("This call was never answered")
+    expect(page.locator("#s4-p1")).to_contain_text("This call has no result")
 
     person.follow("Repair")
     expect(page.get_by_role("checkbox", name="Answer the call")).to_be_checked()
@@ -254,7 +254,7 @@ def test_the_same_way_by_keys_alone(person: Person) -> None:
     key.press("Escape")  # leaves it
     key.press("]")
     expect(current(page)).to_have_attribute("data-path", "s4.p1")
-    expect(page.locator("#s4-p1")).to_contain_text("This call was never answered")
+    expect(page.locator("#s4-p1")).to_contain_text("This call has no result")
 
     key.press("e")
     page.locator("#s4-p1 form").wait_for()

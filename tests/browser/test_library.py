@@ -134,7 +134,7 @@ def test_the_tray_counts_merges_retries_and_is_dismissed(library: Any, faults: l
     monkeypatch.setattr(arrivals, "offers_of", Mock(side_effect=ZeroDivisionError))
     choose(library, ("fault.json", chat(say="Fault")))
     line = library.locator("li.tray-line")
-    expect(line.filter(has_text="fault.json")).to_contain_text("a fault of chainviz")
+    expect(line.filter(has_text="fault.json")).to_contain_text("a bug in chainviz")
     expect(library.locator("[data-status]")).to_contain_text("fault.json: ")
     monkeypatch.setattr(arrivals, "offers_of", real)
 

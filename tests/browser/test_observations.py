@@ -140,7 +140,7 @@ def test_everything_works_without_scripts(plain_page: Any, home: str, live_serve
     page.goto(f"{home}do/observations/?v=1")
     page.get_by_role("radio", name=re.compile("^Markdown")).check()
     page.get_by_role("button", name="Preview the draft").click()
-    expect(page.get_by_text("Something would be lost.")).to_be_visible()
+    expect(page.get_by_text("This conversion has losses.")).to_be_visible()
     page.get_by_label("Convert anyway").check()
     page.get_by_role("button", name="Preview the draft").click()
     page.wait_for_url(re.compile(r"/d/\d+/$"))

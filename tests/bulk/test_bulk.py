@@ -70,7 +70,7 @@ def test_one_saved_strategy_compacts_many_chains_with_one_report(client: Client)
     save_preset(local_owner(), "compact", "Last four", options)
     run = begun(client, "compact", chains)
     answer = send_form(client, f"/bulk/{run.pk}/", do="start")
-    assert answer.status_code == 422 and "Nothing says when to compact" in answer.content.decode()
+    assert answer.status_code == 422 and "Choose when to compact" in answer.content.decode()
     assert "Last four" in answer.content.decode() and not BulkRun.objects.get(pk=run.pk).job_id
     assert options.compactor is not None
     found = done(client, run, strategy=print_strategy(options.compactor))

@@ -42,7 +42,7 @@ REFUSED = {
     "trailing comma": Refusal(b"[" + USER + b",]", "", 1, 39, 1),
     "truncated in a message": Refusal(LIST[:-12], "cut off", 3, 0, 1),
     "truncated after a comma": Refusal(LIST[:43], "cut off", 3, 0, 1),
-    "text behind the list": Refusal(LIST + b"more", "something follows", 5, 1),
+    "text behind the list": Refusal(LIST + b"more", "text after the end", 5, 1),
     "nested 100,000 deep": Refusal(b"[" * 100_000, "nested more than", 1, 257),
     "nested 30,000 deep in a message": Refusal(
         b'[{"role": "user", "content": ' + b'{"a":' * 30_000 + b"1" + b"}" * 30_000 + b"}]", "nested more than", 1

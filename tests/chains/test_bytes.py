@@ -211,7 +211,7 @@ def test_a_selection_that_does_not_fit_is_said(query: str) -> None:
     chain = make_chain(MESSAGES)
     answer = Client().get(f"/c/{chain.pk}/do/redact/?v=1&{query}")
     assert answer.status_code == 200
-    assert "This selection does not fit" in answer.content.decode()
+    assert "This selection no longer fits" in answer.content.decode()
 
 
 def test_a_selection_follows_to_the_draft_that_was_begun() -> None:

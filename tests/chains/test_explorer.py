@@ -55,7 +55,7 @@ def test_a_chain_opens_with_all_its_rows_and_numbers(story: Chain) -> None:
     assert "Which drill fits" in html
     assert "find_tool, price" in html
     assert "brick · I look it up." in html
-    assert "call not answered" in html
+    assert "call without a result" in html
     assert "1 problem" in html
 
 
@@ -143,13 +143,13 @@ def test_an_opened_pair_has_each_result_beside_its_call(story: Chain) -> None:
 
 
 def test_a_missing_result_says_so(story: Chain) -> None:
-    assert "This call was never answered" in fragment(f"/c/{story.pk}/v/1/node/s2.p1")
+    assert "This call has no result" in fragment(f"/c/{story.pk}/v/1/node/s2.p1")
 
 
 def test_a_result_without_call_says_so() -> None:
     chain = make_chain([human("a"), ai("b", ("c1", "f", {})), result("c1", "right"), result("zz", "stray")])
     html = fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
-    assert "Nothing in this pair asked for this result" in html
+    assert "This pair has no call for this result" in html
     assert "stray" in html
     assert html.count("right") == 1
 
@@ -331,7 +331,7 @@ def test_parts_that_people_know_are_named() -> None:
     shown = fragment(f"/c/{chain.pk}/v/1/node/s1.h.m0")
     assert "Audio wav" in shown and "File plan &lt;b&gt;.pdf" in shown
     assert shown.count("a part chainviz does not know") == 1
-    assert "This message says nothing" in fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
+    assert "This message has no content" in fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
 
 
 def more_links(html: str) -> list[str]:
@@ -399,7 +399,7 @@ def test_a_path_that_is_none_offers_the_chain(story: Chain) -> None:
 def test_a_call_with_which_a_run_ends_is_no_fault() -> None:
     chain = make_chain([human("Go"), ai(None, ("c", "submit", {})), {"role": "exit", "content": "done"}])
     shown = fragment(f"/c/{chain.pk}/v/1/node/s1.p1")
-    assert "The run ended with this call" in shown and "never answered" not in shown
+    assert "The run ended with this call" in shown and "This call has no result" not in shown
 
 
 def opened(html: str) -> list[str]:

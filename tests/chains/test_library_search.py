@@ -182,7 +182,7 @@ def test_what_is_not_understood_is_said(library: Client) -> None:
     assert "“??” has no letters or digits" in text
     assert "“huge” is not a size; write 500 kB or 2 MB." in text
     assert "“soon” is not a date; write it as 2026-10-01." in text
-    assert "too short a beginning" in page(library, "q=de*")
+    assert "is too short: write at least" in page(library, "q=de*")
     assert not read_search_text("- -- \"\" tool: ''").filters
 
 

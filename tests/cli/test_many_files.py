@@ -63,7 +63,7 @@ def test_a_refused_chain_says_what_was_not_written(folder: Path, tmp_path: Path,
     out = tmp_path / "out"
     words = ["--set", "action=delete", "--set", "path=s2.h.m0", "--out", str(out)]
     assert main(["apply", "edit", str(folder / "a.json"), str(good), *words]) == 1
-    assert f"{out / 'a.json'} is not written." in capsys.readouterr().err
+    assert f"{out / 'a.json'} was not written." in capsys.readouterr().err
     assert [path.name for path in out.iterdir()] == ["good.json"]
 
 

@@ -109,7 +109,7 @@ def test_the_step_names_the_format_it_moves_into(chain: Chain, client: Client) -
 def test_what_a_conversion_leaves_out_is_shown_before_and_after_it_is_saved(chain: Chain, client: Client) -> None:
     target = converted(begin(chain), "react_log")
     assert target.draft is not None
-    lost = "call ids become numbers, and results have no mark for errors"
+    lost = "call ids become numbers, and results are not marked as errors"
     assert lost in client.get(f"/c/{chain.pk}/d/{target.draft.pk}/").content.decode()
     save(target.draft, note="", by=local_owner())
     page = client.get(f"/c/{chain.pk}/versions/2/report/").content.decode()

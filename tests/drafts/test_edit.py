@@ -52,7 +52,7 @@ def test_looking_at_a_form_begins_no_draft(client: Client, chain: Chain) -> None
 def test_a_form_that_was_not_touched_changes_nothing(client: Client, chain: Chain) -> None:
     answer = send_form(client, f"/c/{chain.pk}/edit/s1.p1?v=1")
     assert answer.status_code == 422
-    assert "Nothing is different yet" in answer.content.decode()
+    assert "Nothing has changed yet" in answer.content.decode()
     assert not Draft.objects.exists()
 
 

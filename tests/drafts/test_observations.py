@@ -101,7 +101,7 @@ def test_losses_need_a_tick_and_the_choices_stay(chain: Chain) -> None:
     refused = send(chain, act="apply", to="markdown", wrapper="section")
     html = unescape(refused.content.decode())
     assert refused.status_code == 422
-    assert "Something would be lost. Tick “Convert anyway”" in html
+    assert "This conversion has losses. Tick “Convert anyway”" in html
     assert "would be cut short" in html
     assert re.search(r'value="markdown" checked', html)
     assert re.search(r'value="section" selected', html)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 CHUNKS = [{"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant", "content": word}}]}
           for word in ("Hel", "lo")]  # fmt: skip
-WHY = "is read only: convert the chain to another format, and change that."
+WHY = "is read-only: convert the chain to another format, then change that."
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ def test_what_was_redacted_is_marked_whatever_the_placeholder_says(client: Clien
     assert "gave 600 bytes" in client.get(draft["Location"]).content.decode()
     again = look(client, f"{address}?draft={Draft.objects.get().pk}")
     assert decisions(again) == ["keep"] * 3
-    assert again.count('class="why">it is redacted already') == 2
+    assert again.count('class="why">it is already redacted') == 2
     client.post(f"{draft['Location']}save", {"note": ""})
     assert decisions(look(client, address)) == ["keep"] * 3
     # restored, it may be redacted again
@@ -313,7 +313,7 @@ def test_the_switch_keeps_everything(
     monkeypatch.setenv("STREAM_REDACTION_ENABLED", value)
     page = look(client, address)
     assert decisions(page) == ["keep"] * 3
-    assert "switches redaction off" in page
+    assert "turns redaction off" in page
 
 
 def test_a_fragment_holds_the_table_alone(client: Client, address: str) -> None:
@@ -395,7 +395,7 @@ def test_a_redaction_that_is_refused_says_why_beside_the_choices(client: Client,
     answer = send_form(client, redacting.split("&")[0], act="apply", min_bytes="999999")
     run_job(Job.objects.latest("pk").pk)
     page = client.get(answer.url).content.decode()
-    assert "No row is to be redacted with these choices" in page
+    assert "These choices redact nothing" in page
     assert fields_of(page)["min_bytes"] == ["999999"]
     # the form is no longer about that job
     assert f'action="{address}?v=1"' in page
@@ -424,7 +424,7 @@ def test_what_was_purged_meanwhile_is_not_redacted(client: Client, redacting: st
     History.objects.update(edition=1)
     run_job(Job.objects.get().pk)
     assert not Draft.objects.exists()
-    assert "The content changed since" in client.get(redacting).content.decode()
+    assert "The content changed after" in client.get(redacting).content.decode()
 
 
 def test_a_job_of_another_page_is_not_found(client: Client, address: str, redacting: str) -> None:

@@ -62,7 +62,7 @@ def test_nothing_chosen_is_refused_in_a_sentence(client: Client, chain: Chain) -
     answer = send_form(client, f"/c/{chain.pk}/repair/?v=1", fix=None)
     assert answer.status_code == 422
     assert fields_of(answer.content.decode()).get("fix", []) == [], "the boxes come back as they were sent"
-    assert "nothing to change" in answer.content.decode()
+    assert "These choices change nothing" in answer.content.decode()
 
 
 def test_a_repair_goes_into_the_draft_that_was_begun(client: Client, chain: Chain) -> None:
@@ -147,7 +147,7 @@ def read_all(client: Client, chain: Chain) -> None:
 def test_the_structure_of_a_long_chain_is_checked_by_a_job(client: Client, long_chain: Chain) -> None:
     page = client.get(f"/c/{long_chain.pk}/repair/?v=1").content.decode()
     assert "Only the structure is checked" in page and "Answer the call" in page
-    assert "says nothing" not in page
+    assert "has no content" not in page
     assert Job.objects.count() == 1
 
 
@@ -180,7 +180,7 @@ def test_a_long_chain_is_read_by_a_job_that_can_be_left_and_found_again(client: 
     done = client.get(address, headers={"HX-Request": "true"}).content.decode()
     assert "Show all fixes" in done and "<html" not in done
     page = client.get(address).content.decode()
-    assert "says nothing" in page and "Answer the call" in page and "Only the structure" not in page
+    assert "has no content" in page and "Answer the call" in page and "Only the structure" not in page
 
 
 def test_reading_can_be_stopped_and_begun_again(client: Client, long_chain: Chain) -> None:
@@ -190,7 +190,7 @@ def test_reading_can_be_stopped_and_begun_again(client: Client, long_chain: Chai
     assert Job.objects.latest("pk").state == Job.State.CANCELLED
     assert "Only the structure is checked" in client.get(address).content.decode()
     read_all(client, long_chain)
-    assert "says nothing" in client.get(address).content.decode()
+    assert "has no content" in client.get(address).content.decode()
 
 
 def test_fixes_of_a_long_chain_are_carried_out_by_a_job(client: Client, long_chain: Chain) -> None:
@@ -228,7 +228,7 @@ def test_mending_a_long_chain_can_be_stopped(client: Client, long_chain: Chain) 
     refused = send_form(client, address, fix=None)
     run_job(Job.objects.latest("pk").pk)
     page = client.get(refused.url).content.decode()
-    assert "nothing to change" in page and "fix" not in fields_of(page)
+    assert "These choices change nothing" in page and "fix" not in fields_of(page)
 
 
 def test_a_form_about_contents_that_were_not_read_is_refused(client: Client, long_chain: Chain) -> None:
@@ -302,7 +302,7 @@ def test_a_conversion_that_is_refused_says_why(client: Client, chain: Chain, con
     run_job(Job.objects.latest("pk").pk)
     assert client.get(answer.url, headers={"HX-Request": "true"})["HX-Redirect"] == answer.url
     page = client.get(answer.url)
-    assert page.status_code == 200 and "There is nothing to change" in page.content.decode()
+    assert page.status_code == 200 and "These choices change nothing" in page.content.decode()
     assert "<progress" not in page.content.decode()
 
 
@@ -310,7 +310,7 @@ def test_what_was_purged_meanwhile_is_not_converted(client: Client, converting: 
     History.objects.update(edition=1)
     run_job(Job.objects.get().pk)
     assert not Draft.objects.exists()
-    assert "The content changed since" in client.get(converting).content.decode()
+    assert "The content changed after" in client.get(converting).content.decode()
 
 
 def test_a_conversion_tells_how_far_it_is_and_stops_between(
@@ -360,7 +360,7 @@ def test_a_goal_without_anything_to_fix_leaves_the_page_as_it_was(client: Client
     address = f"/c/{Chain.objects.get().pk}/repair/?v=1"
     seen = fields_of(client.get(address).content.decode())["seen"]
     page = client.post(address, {"act": "goal", "goal": "vllm", "seen": seen})
-    assert page.status_code == 422 and "There is nothing to change" in page.content.decode()
+    assert page.status_code == 422 and "These choices change nothing" in page.content.decode()
     assert "Only the structure is checked" not in page.content.decode()
 
 

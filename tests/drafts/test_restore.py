@@ -99,7 +99,7 @@ def test_a_result_that_is_gone_is_refused_in_a_sentence(client: Client, chain: C
     chain.refresh_from_db()
     assert chain.version == 3
     answer = client.post(f"/c/{chain.pk}/diff/1..2/restore", {"part": part}, follow=True)
-    assert "cannot be told what became of this" in answer.content.decode()
+    assert "cannot be found in the newest version" in answer.content.decode()
     assert not Draft.objects.open().exists()
 
 

@@ -300,7 +300,7 @@ def test_masking_what_was_changed_meanwhile_is_refused(client: Client, chain: Ch
     run_job(Job.objects.latest("pk").pk)
     assert Job.objects.latest("pk").state == Job.State.FAILED
     assert not Draft.objects.exists()
-    assert "The content changed since" in client.get(masking, follow=True).content.decode()
+    assert "The content changed after" in client.get(masking, follow=True).content.decode()
 
 
 def test_a_job_finds_the_chains_that_hold_something(client: Client, chain: Chain) -> None:

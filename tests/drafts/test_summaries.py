@@ -54,7 +54,7 @@ def test_the_plan_says_what_is_folded_kept_and_protected_and_why(client: Client,
     page = client.get(f"/c/{chain.pk}/do/summarize/?v=1").content.decode()
     assert "2 summaries would be written" in page
     assert page.count("It is older than the last section.") == 2
-    assert "providers check the signatures in it" in page
+    assert "providers check its signatures" in page
     assert "&lt;b&gt;it&lt;/b&gt;" in page
     assert not SummaryRun.objects.exists()
 
@@ -216,7 +216,7 @@ def test_summaries_of_a_content_that_moved_on_are_not_taken(client: Client, chai
     send_form(client, f"/c/{chain.pk}/edit/s3.p4?v=1", s3__p4__m0__c0__text="Meanwhile.")
     answer = client.post(f"/c/{chain.pk}/summaries/{piece.run_id}/do", {"act": "take"})
     page = client.get(answer["Location"]).content.decode()
-    assert "changed since" in page
+    assert "changed after this was requested" in page
     assert Draft.objects.get().saved_as is None
     assert client.get(f"/c/{chain.pk}/do/summarize/?v=1")["Location"].endswith(f"?draft={Draft.objects.get().pk}&at=1")
 
@@ -271,7 +271,7 @@ def test_settings_that_cannot_be_are_refused_in_words(client: Client, chain: Cha
     assert answer.status_code == 422
     assert "less than or equal to 100" in answer.content.decode() or "100 or less" in answer.content.decode()
     answer = send_form(client, f"/c/{chain.pk}/do/summarize/?v=1", keep_qa_sections="9")
-    assert "everything stays as it is" in answer.content.decode()
+    assert "These settings summarize nothing" in answer.content.decode()
     assert not SummaryRun.objects.exists()
 
 
@@ -299,7 +299,7 @@ def test_a_run_that_is_being_stopped_says_so_and_looks_sooner(client: Client, ch
     run = begin(client, chain)
     Job.objects.filter(pk=run.job_id).update(state="running", cancel_requested=True)
     page = page_of(client, run)
-    assert "Stopping; what is finished stays" in page and 'hx-trigger="every 300ms"' in page
+    assert "Stopping; finished summaries are kept" in page and 'hx-trigger="every 300ms"' in page
     assert 'value="stop"' not in page
 
 

@@ -112,7 +112,7 @@ def test_a_key_belongs_to_one_request_of_one_token(editor: Program, at: str, pro
     for other, body in ((path, {"text": "Two"}), (f"{at}/threads/1/replies", {"text": "One"}), (f"{path}?a=1", {"text": "One"})):
         refused = send(editor, other, body, "k")
         assert (refused.status_code, refused.json()["where"]) == (422, "Idempotency-Key")
-    assert refused.json()["error"] == "This Idempotency-Key was sent with another request; take a new one."
+    assert refused.json()["error"] == "This Idempotency-Key was sent with another request; use a new one."
     assert send(program(), path, {"text": "Three"}, "k").status_code == 201, "another token has keys of its own"
     assert Thread.objects.count() == 2
 
@@ -151,7 +151,7 @@ def test_a_request_under_way_is_not_done_twice(editor: Program, at: str, monkeyp
     monkeypatch.setattr(threads.writing, "begin", slowly)
     assert send(editor, path, {"text": "One"}, "k").status_code == 201
     assert (answers[0].status_code, answers[0]["Retry-After"]) == (409, "1")
-    assert "under way" in answers[0].json()["error"]
+    assert "still running" in answers[0].json()["error"]
     assert Thread.objects.count() == 1
 
 

@@ -93,7 +93,7 @@ def test_a_worker_ends_all_jobs(tmp_path: Path) -> None:
             jobs = connection.execute("SELECT function, state, message, args FROM jobs_job WHERE id > 20").fetchall()
     assert len(jobs) == 14
     assert {state for _, state, *_ in jobs} == {"done", "failed"}
-    assert not [job for job in jobs if "fault of chainviz" in job[2]]
+    assert not [job for job in jobs if "bug in chainviz" in job[2]]
     assert [function for function, _, message, _ in jobs if message == EARLIER] == ["chainviz.gone.mask"]
     assert not [job for job in jobs if "she pays" in job[-1]]
 

@@ -199,7 +199,7 @@ def test_a_recipe_on_one_chain_says_that_its_purge_comes_after_saving(client: Cl
     chain = make_chain([human(f"Write to {SHARED}."), ai("I will.")])
     recipe = purging(client)
     answer = send_form(client, f"/c/{chain.pk}/recipe/", recipe=recipe.pk)
-    assert "Save the draft; the report of the new version" in client.get(answer["Location"]).content.decode()
+    assert "Save the draft; the new version" in client.get(answer["Location"]).content.decode()
 
 
 def test_the_command_says_in_one_sentence_that_nothing_was_purged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

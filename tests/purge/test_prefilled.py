@@ -40,7 +40,7 @@ def values_on(client: Client, address: str) -> list[str]:
 @pytest.mark.django_db(transaction=True)  # a purge cleans the files of the database
 def test_it_is_filled_with_what_was_masked_and_purges_it(client: Client, masked: Chain) -> None:
     address = f"/c/{masked.pk}/purge/?masked=3"
-    assert f'<a href="{address}">Purge it</a>' in client.get(f"/c/{masked.pk}/").content.decode(), "said after the last save"
+    assert f'<a href="{address}">Purge them</a>' in client.get(f"/c/{masked.pk}/").content.decode(), "said after the last save"
     kept = {"team": masked.team, "changed_at": timezone.now(), "changed_by": local_member().user}
     WordList.objects.create(name="Customers", words=f"{MAIL}\nother words", **kept)
     Recipe.objects.create(name="Vendor", steps=[["mask", {"own_words": f"{MAIL}\nmore words"}]], **kept)

@@ -176,7 +176,7 @@ def test_a_file_that_would_equal_another_one_is_refused_in_a_sentence(
     assert purge(client, first, values=words[0]).status_code == 303
     before = stored(jobs=False)
     answer = purge(client, other, values=words[1])
-    assert (answer.status_code, "Delete one of the two chains for good" in answer.content.decode()) == (422, True)
+    assert (answer.status_code, "Permanently delete one of the two chains" in answer.content.decode()) == (422, True)
     assert stored(jobs=False) == before
 
 

@@ -210,7 +210,7 @@ def test_a_language_model_is_asked_only_where_the_rules_allow_it(room: Room, set
     model = {"llm_base_url": "http://127.0.0.1:9/v1", "llm_model": "small"}
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update=model)
     page = f"/c/{room.chain.pk}/do/summarize/"
-    assert "The rules of your team do not allow it" in room.client(room.ivo).get(page).content.decode()
+    assert "rules do not allow it" in room.client(room.ivo).get(page).content.decode()
     assert "do not allow it" in endpoint_for(room.chain).problem, "a job that was begun before asks again"
     send_form(room.client(room.lin), "/team/rules/", approvals="1", external_writers="on")
     assert "What is folded is sent to 127.0.0.1:9." in room.client(room.ivo).get(page).content.decode()

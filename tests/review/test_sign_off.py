@@ -30,11 +30,11 @@ def approve(room: Room) -> None:
 
 
 def test_it_is_refused_until_the_rules_are_met(room: Room) -> None:
-    assert "The rules of the team are not met: 0 of 1 approval." in sign(room).content.decode()
+    assert "rules are not met: 0 of 1 approval." in sign(room).content.decode()
     approve(room)
     assert "Version 1 exists" in sign(room, version=2).content.decode()
     assert "signed off by" in sign(room).content.decode().lower()
-    assert "Version 1 is signed off already." in sign(room).content.decode()
+    assert "Version 1 is already signed off." in sign(room).content.decode()
     assert SignOff.objects.count() == 1
 
 

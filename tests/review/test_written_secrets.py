@@ -58,7 +58,7 @@ def test_pages_tell_what_the_files_that_they_offer_hold(room: Room) -> None:
     def page(name: str) -> str:
         return room.client(room.lin).get(f"/c/{room.chain.pk}/{name}").content.decode()
 
-    assert "Secrets in it" not in page("labels/") + page("threads/")
+    assert "in title and" not in page("labels/") + page("threads/")
     begin(room.chain, room.ivo.user, NewThread(1, Thread.Kind.CHAIN), f"The key is {KEY}")
     set_label(room.chain, Given(1, "", "tag", KEY), by=room.ivo.user)
     assert "1 finding of 1 value in title and labels" in page("labels/")

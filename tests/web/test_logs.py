@@ -82,7 +82,7 @@ def text_lines(message: str, *given: Any, fault: BaseException | None = None) ->
 
 
 def test_text_of_a_person_forges_no_line_and_reaches_no_terminal() -> None:
-    (line,) = text_lines("%s could not be taken in", f"run.json\n{FORGED}\r\x1b]0;owned\x07\x9b2J\u2028\u202e\ud800")
+    (line,) = text_lines("%s could not be imported", f"run.json\n{FORGED}\r\x1b]0;owned\x07\x9b2J\u2028\u202e\ud800")
     assert line.isprintable() and "\\u000a2026-01-01" in line and "\\u001b]0;owned\\u0007\\u009b2J\\u2028\\u202e\\ud800" in line
     assert text_lines("Zoë 山田 — 3 chains")[0].endswith("WARNING chainviz.test Zoë 山田 — 3 chains")
 

@@ -53,7 +53,7 @@ def _first_fault(team: Team) -> str:
             return f"row {number} was changed."
         previous = row.digest
     if number != team.audit_number:
-        return f"it ends at row {number}, and the last one written is row {team.audit_number}."
+        return f"it ends at row {number}, but the last row written is {team.audit_number}."
     if previous != team.audit_digest:
-        return f"it ends at row {number}, with another digest than the last one written."
+        return f"it ends at row {number}, whose digest is not that of the last row written."
     return ""

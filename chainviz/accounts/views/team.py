@@ -21,7 +21,7 @@ WHAT_ROLES_MAY_DO = (
     ("Read, compare and export chains", "read"),
     ("Comment, label and give verdicts", "comment"),
     ("Upload, edit, run operations, save versions, use the bin", "save"),
-    ("Manage members, purge, delete for good, read the audit log", "members"),
+    ("Manage members, purge, delete permanently, read the audit log", "members"),
 )
 
 

@@ -11,14 +11,14 @@ from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.query.windows import WindowRow
 
 FLAGS = {
-    "pending-call": "call not answered",
+    "pending-call": "call without a result",
     "terminal-call": "last call is open",
     "orphan-result": "result without a call",
     "unmatched-result": "result without a call",
-    "mid-system": "system message inside",
+    "mid-system": "system message in the middle",
     "double-human": "two human messages",
     "first-message": "begins with AI",
-    "missing-human": "no human message before",
+    "missing-human": "no human message before it",
     "unknown-role": "unknown role",
 }
 """Short words for the rules a row is flagged with; another rule shows its own id."""

@@ -21,6 +21,6 @@ class Form:
 
 
 FORMS: tuple[Form, ...] = (
-    Form("html", "A page to read", "One HTML file that opens offline, folds without scripts and loads nothing.", ".html", html_page),
+    Form("html", "A page to read", "One HTML file that opens offline, collapses without scripts and loads nothing.", ".html", html_page),
     Form("markdown", "Markdown", "One text file for an issue, a wiki or a review.", ".md", markdown_text),
 )  # fmt: skip

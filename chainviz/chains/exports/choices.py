@@ -125,9 +125,9 @@ class Export:
         taken = Beginning(exports.messages_in(chain, ids))
         size = sum(map(len, document_in(self.format, _judged(taken, losses, fields))))
         is_short = chain.surroundings.size <= LOOKED_AT
-        around = document_left_out(chain) if is_short else ("Fields beside the messages are left out; they are too long to be named.",)
+        around = document_left_out(chain) if is_short else ("Fields beside the messages are left out; they are too long to list.",)
         rest = snapshot.messages - taken.count
-        left_out = f"{count_text(rest, 'more message')} will be written without having been looked at." if rest else ""
+        left_out = f"{count_text(rest, 'more message')} will be written without a check." if rest else ""
         new_ids = words_for(sum(len(chain.shapes()[index].calls and parts) for index, parts in ids.items()))
         return Trial(size, (*new_ids, *losses.sentences(), *fields.sentences(), *around), left_out)
 
@@ -212,7 +212,7 @@ class Export:
         if rewrite is None:
             return Rest()
         if sum(snapshot.stored for _, snapshot in self._newest) > LOOKED_AT:
-            return Rest(is_clean=True, left_out="They are too long to be looked through while a page is made.")
+            return Rest(is_clean=True, left_out="They are too long to be scanned while the page loads.")
         return Rest(is_clean=True, holding=tuple(chain for chain, held in self._newest if _holds(held, rewrite)))
 
     @property

@@ -76,7 +76,7 @@ def _part(part: Part) -> str:
         case Image() | Binary():
             return _media(part)
         case Opaque():
-            return _fold(f"{part.kind}: a part of this format", part.text, False)
+            return _fold(f"{part.kind}: a part of an unknown kind", part.text, False)
 
 
 def _reasoning(part: Text | ToolCall) -> str:
@@ -98,8 +98,8 @@ def _media(part: Image | Binary) -> str:
         content = base64.b64encode(found.content).decode()
         return f'<p><img src="data:{found.mime};base64,{content}" width="{found.width}" height="{found.height}" alt="Picture"></p>'
     if isinstance(part, Binary):
-        return f'<p class="muted">A file, {safe(part.mime or "of no named kind")}, {byte_text(len(part.content))}: not in this copy</p>'
+        return f'<p class="muted">A file, {safe(part.mime or "of an unknown type")}, {byte_text(len(part.content))}: not in this copy</p>'
     if not host_of(part.url):
-        return '<p class="muted">A picture that cannot be shown</p>'
+        return '<p class="muted">An image that cannot be shown</p>'
     where = safe(part.url)
     return f'<p>A picture at <a href="{where}" rel="noreferrer noopener">{safe(one_line(part.url, 300))}</a></p>'

@@ -48,7 +48,7 @@ def _part(part: Part) -> str:
         case Image() | Binary():
             return _media(part)
         case Opaque():
-            return _folded(f"{part.kind}: a part of this format", part.text)
+            return _folded(f"{part.kind}: a part of an unknown kind", part.text)
 
 
 def _reasoning(part: Text | ToolCall) -> str:
@@ -85,7 +85,7 @@ def _fence(text: str) -> str:
 
 def _media(part: Image | Binary) -> str:
     if isinstance(part, Binary):
-        return f"A file, {_words(part.mime or 'of no named kind')}, {byte_text(len(part.content))}: not in this copy\n"
+        return f"A file, {_words(part.mime or 'of an unknown type')}, {byte_text(len(part.content))}: not in this copy\n"
     where = "in the chain itself" if part.url.startswith("data:") else f"at {_words(one_line(part.url, 300))}"
     return f"A picture {where}\n"
 

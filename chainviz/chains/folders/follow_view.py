@@ -29,7 +29,7 @@ def follow(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain, member = chain_for(request, chain_id), member_of(request)
     file: LocalFile | None = getattr(chain, "local_file", None)
     if file is None or not may_read(file):
-        raise Http404("No file of this machine belongs to the chain.")
+        raise Http404("This chain has no file on this machine.")
     if wants_fragment(request):
         read_grown(member, [chain])
         number = small_number(request.POST.get("v", "")) or chain.version

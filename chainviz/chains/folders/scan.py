@@ -33,7 +33,7 @@ SUFFIXES = frozenset((
     ".json", ".jsonl", ".ndjson", ".eval", ".traj", ".txt", ".log", ".md", ".yaml", ".yml", ".csv", ".tsv", ".har", ".out",
 ))  # fmt: skip
 """Of files that may hold a transcript."""
-LEADS_OUT = "A link that leads out of this folder; it is not followed."
+LEADS_OUT = "A link out of this folder is not followed."
 LINKED_FOLDER = "A link to a folder is not followed."
 NO_UTF8 = "Its name is not valid UTF-8; rename it to open it."
 

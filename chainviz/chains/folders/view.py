@@ -114,7 +114,7 @@ def _address(chain: Chain) -> str:
 def _named_folder(request: HttpRequest) -> Watched:
     found = _chosen(folders.watched(member_of(request)), request.POST.get("folder", ""))
     if found is None:
-        raise DocumentError("This folder is not listed any more.")
+        raise DocumentError("This folder is no longer listed.")
     return found
 
 

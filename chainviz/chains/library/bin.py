@@ -58,10 +58,10 @@ def delete(request: HttpRequest, chain_id: int) -> HttpResponse:
         return render(request, "chains/bin/delete.html", {"chain": chain})
     typed = request.POST.get("title", "")
     if not chain.is_called(typed):
-        error = f"That is not the title. Type “{chain.title}” or “{chain.file_name}”, or keep the chain."
+        error = f"That is not the title. Type “{chain.title}” or “{chain.file_name}”, or cancel."
         return render(request, "chains/bin/delete.html", {"chain": chain, "typed": typed, "error": error}, status=422)
     services.delete_for_good(chain)
-    messages.success(request, f"“{chain.title}” is deleted for good.", extra_tags=f"{chain_id}:")
+    messages.success(request, f"“{chain.title}” was deleted permanently.", extra_tags=f"{chain_id}:")
     return see_other("chains:bin")
 
 

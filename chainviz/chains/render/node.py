@@ -49,7 +49,7 @@ def header_html(reading: Reading, path: Path, message: Message, asked: Asked = A
         Piece(partial(show, reading, _part(path, i), part), [(path.message, i)]) for i, part in enumerate(message.parts)
     ]
     label = safe(one_line(message.label, 60))
-    head = "" if asked.start or not label else f'<p class="message-head"><span class="faint">the source calls this role {label}</span></p>'
+    head = "" if asked.start or not label else f'<p class="message-head"><span class="faint">role {label} in the source</span></p>'
     return head + step(reading, path, pieces or [Piece(lambda: '<p class="faint">This message has no parts.</p>')], asked)
 
 
@@ -70,7 +70,7 @@ def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Parted]) -> li
     if node.ai is not None:
         pieces.append(Piece(partial(message_head, node.ai, "ai", "AI")))
         if not any(map(is_seen, node.ai.parts)):
-            pieces.append(Piece(lambda: '<p class="faint">This message says nothing.</p>'))
+            pieces.append(Piece(lambda: '<p class="faint">This message has no content.</p>'))
         for i, part in enumerate(node.ai.parts):
             if isinstance(part, ToolCall):
                 answer = beside.get(i)
@@ -150,7 +150,7 @@ def _no_result(reading: Reading) -> str:
     fix = f'<a class="button" data-kind="outlined" data-size="small" href="{safe(reading.repair_url)}">{icon("repaired")}Repair</a>'
     return (
         '<div class="tool-part" data-state="problem"><div class="tool-part-head" data-state="problem"><span>No result</span></div>'
-        '<div class="missing"><p>This call was never answered. Most providers refuse such a chain.</p>'
+        '<div class="missing"><p>This call has no result. Most providers refuse such a chain.</p>'
         f"{fix if reading.repair_url else ''}</div></div>"
     )
 
@@ -160,7 +160,7 @@ def _no_call(reading: Reading, result: ToolResult) -> str:
     return (
         '<div class="tool-part" data-state="problem"><div class="tool-part-head" data-state="problem"><span>No call</span>'
         f'<span class="tool-id">{safe(one_line(result.call_id, 200)) or "no id"}</span></div>'
-        '<div class="missing"><p>Nothing in this pair asked for this result. Most providers refuse such a chain.</p>'
+        '<div class="missing"><p>This pair has no call for this result. Most providers refuse such a chain.</p>'
         f"{fix if reading.repair_url else ''}</div></div>"
     )
 

@@ -99,7 +99,7 @@ def _attachment(hash: str, content: str, *, is_open: bool) -> str:
 
 def thinking_html(part: Thinking, marks: Sequence[TextMark] = ()) -> str:
     if part.redacted:
-        return '<p class="reasoning-hidden faint">Reasoning the provider has encrypted: it is kept, and nobody can read it.</p>'
+        return '<p class="reasoning-hidden faint">Reasoning that the provider encrypted: it is kept, but nobody can read it.</p>'
     return _reasoning(part.content, part.signature, marks)
 
 
@@ -136,7 +136,7 @@ def media_html(reading: Reading, path: Path, part: Image | Binary, number: int |
     if host:
         return (
             f'<p class="attachment">{icon("image")}<a href="{safe(part.url.strip())}" target="_blank" '
-            f'rel="noopener noreferrer nofollow">Image at {safe(host)}</a> · not loaded, opening it tells that site</p>'
+            f'rel="noopener noreferrer nofollow">Image at {safe(host)}</a> · not loaded; opening it tells that site</p>'
         )
     return f'<p class="attachment">{icon("image")}Image that cannot be shown here: {safe(one_line(part.url, 80))} · {size}</p>'
 

@@ -31,7 +31,7 @@ class Held:
     text: str
     href: str = ""
     action: str = ""
-    label: str = "Secrets in it"
+    label: str = "Secrets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def before_source(subject: Subject, text: str) -> Held:
     """Of one node, whose source may be downloaded alone."""
     href = mask_address(subject)
     if len(text) > AT_ONCE:
-        return Held("changed", "info", "This source is long", "Export looks through the whole chain.", href, "Look for secrets")
+        return Held("changed", "info", "This source is long", "Export scans the whole chain.", href, "Scan for secrets")
     found = findings_in([text.encode("utf-8", "replace")])
     return _of(found.by_rule, found.values, href)
 
@@ -126,7 +126,7 @@ def _of(by_rule: Mapping[str, int], values: int, href: str) -> Held:
 
 def _of_file(found: FileFindings, href: str) -> Held:
     title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in the file as it was uploaded"
-    text = f"{_named(found.by_rule)}. Downloading the upload takes all of them along. A purge takes values out of everything."
+    text = f"{_named(found.by_rule)}. Downloading the upload includes them all. A purge removes values everywhere."
     return Held("changed", "info", title, text, href, "Purge values", "Secrets in the file")
 
 
@@ -143,13 +143,13 @@ def before_written(what: str, texts: Iterable[str], subject: Subject) -> Held | 
         known.append(text)
         size += len(text)
         if size > AT_ONCE:
-            text = "Look for secrets in the whole library: that goes through them as well."
-            return Held("changed", "info", f"These {what} are long", text, url_or_nothing("chains:secrets"), "Look for secrets")
+            text = "Scan the whole library for secrets: that includes them."
+            return Held("changed", "info", f"These {what} are long", text, url_or_nothing("chains:secrets"), "Scan for secrets")
     found = findings_in_texts(known)
     if not found.by_rule:
         return None
     title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in title and {what}"
-    text = f"{_named(found.by_rule)}. The files take them along. A purge takes values out of everything."
+    text = f"{_named(found.by_rule)}. The files include them. A purge removes values everywhere."
     href = url_or_nothing("purge", subject.chain.pk) if "purge" in subject.permissions else ""
     return Held("problem", "problem", title, text, href, "Purge values")
 

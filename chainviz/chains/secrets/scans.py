@@ -41,7 +41,7 @@ def scan_for_own(context: JobContext, snapshot: int, mark: str, patterns: str, *
     """`patterns`: word lists, packed; `key`: what else tells this job from others."""
     try:
         if mark_of(patterns) != mark:
-            raise Refused("Looking for your own patterns was broken off; look again.")
+            raise Refused("The search for your own patterns was interrupted; search again.")
         chain = StoredChain(Snapshot.objects.get(pk=snapshot))
         return [spot.packed() for spot in scan_own(chain, rules_of(unpacked_lists(patterns)), context.report)]
     finally:

@@ -22,7 +22,7 @@ MOST_RULES = 6
 PLACES = {
     NAMES: "title, file name and notes",
     WRITTEN: "comments, labels and reviews",
-    KEPT: "kept for all chains",
+    KEPT: "shared by all chains",
     None: "comments, labels and reviews",
 }
 """None: in scans of before."""

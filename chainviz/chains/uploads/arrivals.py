@@ -139,9 +139,9 @@ def _work_at_once(arrival: Arrival, how: How) -> None:
     except Exception as error:
         if is_disk_full(error):
             raise
-        log.exception("%s could not be taken in", arrival)
+        log.exception("%s could not be imported", arrival)
         text = (
-            f"This is a fault of chainviz, not of your file ({type(error).__name__}); the log of the server says more."
+            f"This is a bug in chainviz, not in your file ({type(error).__name__}); the server's log says more."
         )
         _fail(arrival, DocumentError(text), None, keeps_bytes=True)
         Arrival.objects.filter(pk=arrival.pk).update(state=arrival.state, failure=arrival.failure)

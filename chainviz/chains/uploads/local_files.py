@@ -63,7 +63,7 @@ class TakenFile:
             Outcome.ADDED: place,
             Outcome.SAME: f"already uploaded, now at version {only.chain.version}: {place}",
             Outcome.GREW: f"version {only.chain.version}, {count_text(max(0, only.new), 'new message')}: {place}",
-            Outcome.EDITED: f"it grew, but version {only.chain.version} was edited; choose there what to do: {place}",
+            Outcome.EDITED: f"it grew, but version {only.chain.version} was edited; choose how to continue: {place}",
         }[only.outcome]
 
 

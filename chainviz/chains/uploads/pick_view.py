@@ -90,7 +90,7 @@ def _page(request: HttpRequest, arrival: Arrival, form: PickForm, error: str = "
     picked, shown = form.picked & form.candidates, set(form.page)
     notes = list(dict.fromkeys(note for row in arrival.found for note in row["notes"]))
     more = (
-        [f"{len(notes) - MOST_NOTES:,} more notes are on the pages of the chains."] if len(notes) > MOST_NOTES else []
+        [f"{len(notes) - MOST_NOTES:,} more notes are on the chains’ pages."] if len(notes) > MOST_NOTES else []
     )
     context = {
         "arrival": arrival,

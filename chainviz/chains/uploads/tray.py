@@ -138,14 +138,14 @@ def _same(arrival: Arrival) -> tuple[object, ...]:
 def _text(arrival: Arrival, outcome: str) -> str:
     chain = arrival.chain
     if outcome == RUNNING:
-        return arrival.doing or "waiting for its turn"
+        return arrival.doing or "waiting"
     if outcome == FAILED:
         return arrival.sentence
     if outcome == CHOOSE:
         count = len(arrival.found)
-        return f"holds {count:,} chains" if count > 1 else "may be written in more than one format"
+        return f"holds {count:,} chains" if count > 1 else "can be read in more than one format"
     if outcome == KNOWN and chain is None:
-        return "was in the library and is deleted now; upload it again to have it back"
+        return "was deleted from the library; upload it again to restore it"
     if outcome == KNOWN and chain is not None:
         return (
             "already uploaded, in the bin" if chain.is_in_bin else f"already uploaded, now at version {chain.version}"

@@ -82,7 +82,7 @@ def _tell_oddities(request: HttpRequest, chain: Chain) -> None:
     """What the page of problems says of the file, in short."""
     notes = file_notes(chain)
     if notes:
-        more = f" {len(notes) - 1} more on the page of problems." if len(notes) > 1 else ""
+        more = f" {len(notes) - 1} more on the problems page." if len(notes) > 1 else ""
         messages.warning(request, f"About the file: {notes[0]}{more}")
 
 
@@ -91,7 +91,7 @@ def _known(arrival: Arrival, chain: Chain) -> str:
     said = f"{arrival.name} is already uploaded: on {uploaded}, now at version {chain.version}."
     if arrival.format in ("", chain.format):
         return said
-    return f"{said} It was read as {format_label(chain.format)}; delete it for good to read it as another format."
+    return f"{said} It was read as {format_label(chain.format)}; delete it permanently to read it as another format."
 
 
 def _line(request: HttpRequest, arrival: Arrival) -> HttpResponse:

@@ -67,7 +67,7 @@ def restore(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
         services.restore(chain, _version(chain, number), by=person_of(request))
         messages.success(request, f"Version {number} is back, as version {chain.version}.")
     except Conflict:
-        messages.error(request, "A new version was saved at the same moment. Look at it, then restore again.")
+        messages.error(request, "A new version was saved at the same moment. Check it, then restore again.")
     return see_other("chains:versions", chain.pk)
 
 
@@ -81,7 +81,7 @@ def branch(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
         messages.error(request, str(refused))
         return see_other("chains:versions", chain.pk)
     note(request, branch=made.pk)
-    messages.success(request, f"“{made.title}” begins with version {number} of “{chain.title}”.")
+    messages.success(request, f"“{made.title}” starts with version {number} of “{chain.title}”.")
     return see_other("chains:versions", made.pk)
 
 
@@ -95,7 +95,7 @@ def rename(request: HttpRequest, chain_id: int) -> HttpResponse:
         services.rename(chain, title)
     except ValidationError as error:
         return _page(request, chain, typed=title, title_error=error.messages[0])
-    messages.success(request, f"The chain is called “{chain.title}” now.")
+    messages.success(request, f"The chain is now called “{chain.title}”.")
     return see_other("chains:versions", chain.pk)
 
 

@@ -40,7 +40,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(format.name for format in FORMATS)
     choices = " ".join(_choices(format) for format in FORMATS if format.choices)
     parser.add_argument("--format", metavar="NAME", help=f"the file's format instead of the detected one: {names}. {choices}")
-    parser.add_argument("--salvage", action="store_true", help="of a file that is cut off, take the complete messages")
+    parser.add_argument("--salvage", action="store_true", help="read the complete messages of a file that is cut off")
 
 
 def _choices(format: Format) -> str:
@@ -52,11 +52,11 @@ def _choices(format: Format) -> str:
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--chain", type=int, metavar="N", help="only the N-th chain of the file, from 1")
+    parser.add_argument("--chain", type=int, metavar="N", help="only the N-th chain of the file, counted from 1")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON Lines, one object a chain")
+    parser.add_argument("--json", action="store_true", help="print JSON Lines, one object per chain")
 
 
 def each_file(arguments: argparse.Namespace, work: Callable[[Input, ChainFile], int]) -> int:

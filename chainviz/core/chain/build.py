@@ -51,13 +51,13 @@ def pair(ai: Message, tools: Iterable[Message] = ()) -> BodyPair[Message]:
 def pair_from_messages(messages: Sequence[Message]) -> BodyPair[Message]:
     """A body pair from an AI message and the tool messages after it; Refused for any other list."""
     if not messages:
-        raise Refused("A body pair needs messages; none were given.")
+        raise Refused("A body pair needs at least one message.")
     if messages[0].role != AI:
-        raise Refused(f"A body pair begins with an AI message, but message 1 is of the role {messages[0].role}.")
+        raise Refused(f"A body pair begins with an AI message, but message 1 has the role {messages[0].role}.")
     for number, message in enumerate(messages[1:], 2):
         if message.role != TOOL:
             raise Refused(
-                f"Only tool messages follow in a body pair, but message {number} is of the role {message.role}."
+                f"Only tool messages follow in a body pair, but message {number} has the role {message.role}."
             )
     return pair(messages[0], messages[1:])
 

@@ -23,7 +23,7 @@ def _ai_problems(message: Message, path: Path, index: int) -> Iterator[Problem]:
     where = place_in_words(path, index)
     if all(map(is_blank, message.parts)):
         why = f" ({message.note})" if message.note else ""
-        text = f"{where} is an AI message that says nothing{why}."
+        text = f"{where} is an AI message without content{why}."
         yield Problem("empty-content", "info", path, index, None, text, ("drop-empty",))
     for call in message.calls:
         part = message.parts[call.part]
@@ -33,5 +33,5 @@ def _ai_problems(message: Message, path: Path, index: int) -> Iterator[Problem]:
             if part.arguments.strip():
                 yield Problem("bad-arguments", "warning", at, index, call.part, f"{what} not valid JSON.", ("mend-arguments",))
             else:
-                text = f"{what} an empty text, which most APIs take for {{}}."
+                text = f"{what} empty, which most APIs read as {{}}."
                 yield Problem("empty-arguments", "info", at, index, call.part, text, ("mend-arguments",))

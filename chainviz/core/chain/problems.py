@@ -125,7 +125,7 @@ def _header_problems(section: Section[M], number: int, index: int) -> Iterator[P
     for i, message in enumerate(section.header):
         path = Path(number, 0, i)
         if message.role == SYSTEM and index + i > 0:
-            text = f"{place_in_words(path, index + i)} is a system message in the middle of the chain; only the first message may be one."
+            text = f"{place_in_words(path, index + i)} is a system message in the middle of the chain; only the first message can be one."
             fixes = ("note-system", "system-to-start", "drop-message")
             yield Problem("mid-system", "error", path, index + i, None, text, fixes)
         elif before is not None and are_two_turns(before, message):
@@ -165,7 +165,7 @@ def _pair_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> 
     yield from _result_problems(pair, path, index)
     if pair.type is PairType.SUMMARIZATION and len(pair.rest) > 1:
         text = (
-            f"{place_in_words(path, index)} is a summary whose results lie in {len(pair.rest)} messages; "
+            f"{place_in_words(path, index)} is a summary with results in {len(pair.rest)} messages; "
             "a summarization pair has exactly one tool message."
         )
         at = Path(path.section, path.pair, 0)
@@ -180,7 +180,7 @@ def _foreign_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) 
             at = Path(path.section, path.pair, i + 1)
             where = f"{place_in_words(at, start + i)} has the role “{message.role[:40]}”"
             is_end = i >= end
-            text = f"{where}{END_MARK if is_end else ', which chains do not know.'}"
+            text = f"{where}{END_MARK if is_end else ', which is unknown.'}"
             yield Problem("unknown-role", "info" if is_end else "error", at, start + i, None, text, ("note-role", "drop-message"))
 
 
@@ -206,7 +206,7 @@ def _orphan_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Prob
                 "orphan-result", "error", at, start + i, None, f"{where} is a tool message, but {why}.", ORPHAN_FIXES
             )
         for result in message.results:
-            text = f"{where} holds the result of call “{result.id}”, but {why}."
+            text = f"{where} has the result of call “{result.id}”, but {why}."
             at_part = Path(at.section, at.pair, at.message, result.part)
             yield Problem("orphan-result", "error", at_part, start + i, result.part, text, ORPHAN_FIXES)
 
@@ -266,10 +266,10 @@ def _result_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Prob
             at = Path(path.section, path.pair, i, result.part)
             where = place_in_words(at, index + i)
             if result.id in known:
-                text = f"{where} is one more result of call “{result.id}”, which was already answered."
+                text = f"{where} is another result of call “{result.id}”, which already has one."
                 yield Problem("duplicate-result", "error", at, index + i, result.part, text, DUPLICATE_FIXES)
             else:
                 text = (
-                    f"{where} holds the result of call “{result.id}”, which the AI message of its pair does not make."
+                    f"{where} has the result of call “{result.id}”, which is not in the AI message of its pair."
                 )
                 yield Problem("unmatched-result", "error", at, index + i, result.part, text, UNMATCHED_FIXES)

@@ -31,7 +31,7 @@ class Room:
     """A text may follow a call."""
 
 
-TEXT_MOVES = "text that follows a tool call changes its place"
+TEXT_MOVES = "text that follows a tool call moves"
 TEXTS_JOIN = "several texts of one message become one"
 
 
@@ -51,14 +51,14 @@ def losses(message: Message, room: Room) -> tuple[str, ...]:
 def _losses(message: Message, room: Room) -> Iterator[str]:
     parts = message.parts
     if message.role not in room.roles:
-        yield f"a message of the role {message.role[:40]} is written as a user's"
+        yield f"a message with the role {message.role[:40]} becomes a user message"
     if any(isinstance(part, Opaque) and part.kind not in room.kinds for part in parts):
-        yield "parts of kinds this format does not know are left out"
+        yield "parts of unknown kinds are left out"
     reasoning = reasoning_of(message)
     if reasoning and not room.reasoning:
         yield "reasoning is left out"
     elif not room.signatures and any(item.signature for item in reasoning):
-        yield "signatures of reasoning have no place here"
+        yield "signatures of reasoning are left out"
     if room.reasoning and any(isinstance(part, Thinking) and part.redacted for part in parts):
         yield "redacted reasoning becomes a signature without text"
     if not room.calls_anywhere and has_text_behind_call(parts):
@@ -72,7 +72,7 @@ def _call_losses(calls: list[ToolCall], room: Room) -> Iterator[str]:
     if not room.free_arguments and any(call.arguments.strip() and not is_json(call.arguments) for call in calls):
         yield 'invalid JSON arguments become {"_raw": …}'
     if any(call.type != "function" for call in calls):
-        yield "the type of a tool call has no place here"
+        yield "the type of a tool call is left out"
     if any(not call.has_function for call in calls):
         yield "a call without a function becomes one without a name"
 
@@ -88,10 +88,10 @@ def _result_losses(results: list[ToolResult], room: Room) -> Iterator[str]:
 
 def _media_losses(message: Message, room: Room) -> Iterator[str]:
     if any(isinstance(part, Image) and part.detail for part in message.parts):
-        yield "the detail of an image has no place here"
+        yield "the detail of an image is left out"
     if not room.images and any(isinstance(part, Image) for part in message.parts):
         yield "images are left out"
     elif not room.addresses and any(isinstance(part, Image) and split_data_url(part.url) is None for part in message.parts):
-        yield "images with an address become a text"
+        yield "images with an address become text"
     if not room.files and any(isinstance(part, Binary) for part in message.parts):
         yield "files are left out"

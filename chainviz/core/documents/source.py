@@ -197,4 +197,4 @@ def _refuse_binary(head: bytes) -> None:
             hint = "unpack it and upload the file inside" if "archive" in what else "upload the JSON or JSON Lines file itself"
             raise DocumentError(f"This is {what}, not a transcript; {hint}.")
     if not head.strip(b"\0") and head:
-        raise DocumentError("The file is full of zero bytes: its content was lost before it was uploaded.")
+        raise DocumentError("The file is full of zero bytes: its content was lost before the upload.")

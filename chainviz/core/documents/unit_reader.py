@@ -57,7 +57,7 @@ class UnitReader:
     @property
     def envelope(self) -> Envelope:
         found = self.found
-        extra = [f"{self._muted} more warnings of this kind were left out."] if self._muted else []
+        extra = [f"{self._muted} more warnings of this kind are not shown."] if self._muted else []
         return Envelope(
             region=found.region,
             content=Span(found.start, self._end),

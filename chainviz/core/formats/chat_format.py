@@ -49,13 +49,13 @@ class ChatFormat(Format):
     def losses(self, message: Message) -> tuple[str, ...]:
         lost = []
         if self.accent.reasoning and any(item.signature for item in reasoning_of(message)):
-            lost.append("signatures of reasoning have no place here")
+            lost.append("signatures of reasoning are left out")
         elif any(isinstance(part, Thinking) and part.redacted for part in message.parts):
             lost.append("redacted reasoning is left out")
         if has_text_behind_call(message.parts):
             lost.append(TEXT_MOVES)
         if any(isinstance(part, Opaque) and part.kind not in OWN_KINDS for part in message.parts):
-            lost.append("parts of kinds this format does not know are left out")
+            lost.append("parts of unknown kinds are left out")
         if any(isinstance(part, Binary) and not part.mime.startswith("image/") for part in message.parts):
             lost.append("files become data: URLs")
         results = [part for part in message.parts if isinstance(part, ToolResult)]

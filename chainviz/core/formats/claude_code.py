@@ -110,7 +110,7 @@ class ClaudeCode(Format):
 
     def losses(self, message: Message) -> tuple[str, ...]:
         known = message.role in (HUMAN, AI, TOOL)
-        return (*losses(message.parts), *(() if known else (f"a message of the role {message.role[:40]} becomes a user's",)))
+        return (*losses(message.parts), *(() if known else (f"a message with the role {message.role[:40]} becomes a user message",)))
 
 
 def _is_turn(value: Any) -> bool:

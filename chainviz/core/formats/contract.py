@@ -177,7 +177,7 @@ def unit_form(format: Format) -> UnitForm:
 
 def refusal(format: Format) -> str:
     """Why nothing is written into a document of a format that is read only."""
-    return f"{format.label} is read only: convert the chain to another format, and change that."
+    return f"{format.label} is read-only: convert the chain to another format, then change that."
 
 
 __all__ = ["Choice", "Format", "Sample", "Style", "refusal", "unit_form"]

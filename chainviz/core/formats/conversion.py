@@ -72,7 +72,7 @@ class Losses:
         lost = [loss for one in moved(self.format, message) for loss in self.format.losses(one)]
         self._opens = self._opens and message.role == SYSTEM
         if message.is_user_action and not self.format.user_tools:
-            lost.append("tool calls of the user and their results become texts")
+            lost.append("the user's tool calls and their results become text")
         if message.role == SYSTEM and not self._opens and self.format.late_system:
             lost.append(self.format.late_system)
         for loss in dict.fromkeys(lost):

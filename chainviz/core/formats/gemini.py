@@ -27,7 +27,7 @@ class Gemini(BlockFormat):
     slot_aliases = ("system_instruction",)
     template = '{"contents": [\n]}\n'
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
-    late_system = "a system message that does not open the chain becomes a user's"
+    late_system = "a system message that is not the first message becomes a user message"
     hints = ("parts",)
     answers = ((), ("candidates", "content"))
     sequences = ((("request", "contents"), ("response", "candidates", "content")),)

@@ -27,7 +27,7 @@ class GeminiInteractions(Format):
     template = '{"input": [\n]}\n'
     blocks_at = ("content",)
     packs = False
-    late_system = "a system message that does not open the chain becomes a user's"
+    late_system = "a system message that is not the first message becomes a user message"
     hints = ("content", "signature", "summary", "arguments", "call_id")
 
     def is_message(self, value: object) -> bool:

@@ -101,9 +101,9 @@ class LangchainGo(Format):
         if any(isinstance(part, ToolResult) and part.media for part in message.parts):
             lost.append("images inside results are left out")
         if any(isinstance(part, Opaque) and not (_is_own(part) and is_object(part.text)) for part in message.parts):
-            lost.append("parts of kinds this format does not know are left out")
+            lost.append("parts of unknown kinds are left out")
         if any(isinstance(part, Thinking) for part in message.parts) and reasoning_of(message):
-            lost.append("reasoning of its own place hangs on the next part")
+            lost.append("reasoning without a text or a call is attached to the next part")
         return tuple(lost)
 
 

@@ -39,12 +39,12 @@ def not_understood(source: Source, found: FoundList, format: Format) -> Iterator
     for key, value in beside.items():
         text = _text(value)
         if isinstance(value, int | float):
-            yield f"The field “{key}” beside the messages holds {value!r} instead of instructions, which is not shown."
+            yield f"The field “{key}” beside the messages contains {value!r} instead of instructions, which is not shown."
         elif text[:BEGINNING] not in said:
-            yield f"The field “{key}” beside the messages holds instructions that are not shown as a message."
+            yield f"The field “{key}” beside the messages contains instructions that are not shown as a message."
     if inside and not any(_has_tools(message) for message in messages):
         for key in sorted(inside):
-            yield f"The field “{key}” of messages holds tool calls or results that are not shown."
+            yield f"The field “{key}” of messages contains tool calls or results that are not shown."
 
 
 def _first(source: Source, found: FoundList, format: Format) -> Sequence[Message]:

@@ -88,9 +88,9 @@ class Ollama(Format):
     def losses(self, message: Message) -> tuple[str, ...]:
         lost = []
         if any(item.signature for item in reasoning_of(message)):
-            lost.append("signatures of reasoning have no place here")
+            lost.append("signatures of reasoning are left out")
         if any(isinstance(part, Opaque) for part in message.parts):
-            lost.append("parts of kinds this format does not know are left out")
+            lost.append("parts of unknown kinds are left out")
         if has_several_texts(message.parts):
             lost.append(TEXTS_JOIN)
         if has_text_behind_call(message.parts):

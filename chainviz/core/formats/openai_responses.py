@@ -96,7 +96,7 @@ class OpenAIResponses(Format):
         """A plain string holds the texts of a person, and nothing else."""
         texts = [part.text for part in message.parts if isinstance(part, Text)]
         if message.role != HUMAN or len(texts) < len(message.parts):
-            raise Refused("The input of this request is a plain text, which holds one text of a person and nothing else.")
+            raise Refused("The input of this request is plain text, which can hold only one human message.")
         first = message.source[0]
         return (Fragment(first.ordinal, first.lead, Speller("", style.ascii).quote("\n".join(texts))),)
 

@@ -117,7 +117,7 @@ class OTelGenAI(Format):
     def losses(self, message: Message) -> tuple[str, ...]:
         lost = []
         if any(item.signature for item in reasoning_of(message)):
-            lost.append("signatures of reasoning have no place here")
+            lost.append("signatures of reasoning are left out")
         results = [part for part in message.parts if isinstance(part, ToolResult)]
         if any(part.is_error for part in results):
             lost.append("a result cannot be marked as an error")
@@ -126,7 +126,7 @@ class OTelGenAI(Format):
         if any(part.media for part in results):
             lost.append("images inside results are left out")
         if any(isinstance(part, Opaque) and not is_object(part.text) for part in message.parts):
-            lost.append("parts of kinds this format does not know are left out")
+            lost.append("parts of unknown kinds are left out")
         return tuple(lost)
 
 

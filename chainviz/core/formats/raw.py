@@ -41,7 +41,7 @@ class Raw(Format):
         return (first,) if first.text == text else (Fragment(first.ordinal, first.lead, text),)
 
     def losses(self, message: Message) -> tuple[str, ...]:
-        lost = [] if message.role == HUMAN else ["roles have no place in raw text"]
+        lost = [] if message.role == HUMAN else ["roles are left out"]
         if any(not isinstance(part, Text | Opaque) for part in message.parts):
             lost.append("only text is kept")
         return tuple(lost)

@@ -153,7 +153,7 @@ class ReactLog(Format):
     def losses(self, message: Message) -> tuple[str, ...]:
         lost = []
         if message.role not in (HUMAN, AI, TOOL):
-            lost.append(f"a message of the role {message.role[:40]} becomes a question")
+            lost.append(f"a message with the role {message.role[:40]} becomes a question")
         if any(not isinstance(part, Text | ToolCall | ToolResult) for part in message.parts):
             lost.append("only texts, calls and results are kept")
         elif reasoning_of(message):
@@ -163,7 +163,7 @@ class ReactLog(Format):
         if has_several_texts(message.parts):
             lost.append(TEXTS_JOIN)
         if any(isinstance(part, ToolCall | ToolResult) for part in message.parts):
-            lost.append("call ids become numbers, and results have no mark for errors")
+            lost.append("call ids become numbers, and results are not marked as errors")
         return tuple(lost)
 
 

@@ -30,7 +30,7 @@ class ChainReader:
                     is_message = self._format.is_message(item.value)
                     self._strange += not is_message
                     said = "not part of the chain" if is_message else "not a message"
-                    self._units.warn(item.start, f"an element of the list is {said}; it stays in its place")
+                    self._units.warn(item.start, f"an element of the list is {said}; it is kept in place")
             elif isinstance(item, Message):
                 self._has_slot = self._has_slot or (item.source[0].ordinal == SLOT if item.source else False)
                 yield item

@@ -23,7 +23,7 @@ def read_redaction_switch(environment: Mapping[str, str]) -> RedactionSwitch:
     """Redaction is on unless the variable switches it off; case does not matter."""
     value = environment.get(VARIABLE, "").strip()
     if value.lower() in _OFF:
-        return RedactionSwitch(False, f"{VARIABLE}={value} switches redaction off: nothing is redacted.")
+        return RedactionSwitch(False, f"{VARIABLE}={value} turns redaction off: nothing is redacted.")
     if value.lower() in _ON:
         return RedactionSwitch()
     return RedactionSwitch(True, f"{VARIABLE} is “{visible(value[:40])}”, which is neither true nor false: redaction is on.")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from chainviz.core.chain.chain import Chain, Splice
 
 WARNING = (
-    "Signed reasoning follows what changes. Anthropic's newer models refuse it once anything before it differs; "
+    "Signed reasoning follows the change. Anthropic's newer models refuse it if anything before it changed; "
     "Repair with “Drop the signed reasoning” removes it."
 )
 

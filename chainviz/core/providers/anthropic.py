@@ -111,7 +111,7 @@ UNSIGNED = Rule(
 )
 EMPTIED = Rule(
     "thinking-emptied", "info",
-    "`thinking` blocks cannot be modified; taken where the model itself gave this one without text",
+    "`thinking` blocks cannot be modified; accepted if the model itself sent this one without text",
     "github.com/anthropics/claude-code/issues/63246", ("drop-thinking",),
 )  # fmt: skip
 LAST_BLOCK = Rule(
@@ -163,7 +163,7 @@ MARKS = Rule(
 )  # fmt: skip
 LARGISH_PICTURE = Rule(
     "image-large", "info",
-    f"image dimensions exceed max allowed size for many-image requests: {LONGEST_OF_MANY} pixels; taken where there are few",
+    f"image dimensions exceed max allowed size for many-image requests: {LONGEST_OF_MANY} pixels; accepted with few images",
     "github.com/anthropics/claude-code/issues/24695",
 )  # fmt: skip
 

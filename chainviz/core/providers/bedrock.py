@@ -138,16 +138,16 @@ def _turns(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
     for path, index, message in excerpt.messages:
         if before == TOOL and has_own_unit(message):
             if message.role == TOOL:
-                yield path, index, (SPLIT, None, "holds results apart from those before it")
+                yield path, index, (SPLIT, None, "has results separate from those before it")
             elif message.role == HUMAN:
-                yield path, index, (TEXT_APART, None, "is a message of the user directly after one with results")
+                yield path, index, (TEXT_APART, None, "is a user message directly after one with results")
         before = message.role
 
 
 def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
     path, index, message = excerpt.messages[-1]
     if message.role == AI and not message.calls:
-        yield path, index, (PREFILL, None, "ends the chain as an answer")
+        yield path, index, (PREFILL, None, "ends the chain with an answer")
 
 
 PROVIDER = Provider(

@@ -230,7 +230,7 @@ class Provider:
         for call, before in repeated(calls):
             rule = self.reused_id(call, before)
             if rule is not None:
-                yield self.problem(call.path, call.message, (rule, call.part, f"uses the call id “{call.id}” again"))
+                yield self.problem(call.path, call.message, (rule, call.part, f"reuses the call id “{call.id}”"))
 
     def limits_marks(self, format: str) -> bool:
         """Whether cache_control is counted in chains of this format."""

@@ -89,7 +89,7 @@ FORM = ChatForm(
 
 FORMATS = frozenset(("openai_chat",))
 CALL_IDS = CallIds("call_{r:2:d}_{r:24:b}")
-SINCE_JUNE = replace(NO_REASONING, severity="info", says="accepted; wanted back until May 2026")
+SINCE_JUNE = replace(NO_REASONING, severity="info", says="accepted; required until May 2026")
 
 PROVIDER = Provider(
     "deepseek",

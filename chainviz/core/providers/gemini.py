@@ -99,7 +99,7 @@ RULES: dict[str, Choice] = {
 def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
     path, index, message = excerpt.messages[-1]
     if message.role == AI and not message.calls:
-        yield path, index, (ENDS_WITH_MODEL, None, "ends the chain as an answer")
+        yield path, index, (ENDS_WITH_MODEL, None, "ends the chain with an answer")
 
 
 NO_CONTENTS = system_only("GenerateContentRequest.contents: contents is not specified", REFERENCE)

@@ -51,7 +51,7 @@ NAME = Rule(
 NINE = Rule(
     "call-id-form", "warning", "Tool call id must be a-z, A-Z, 0-9, with a length of 9.", COMMON, ("respell-id",)
 )
-ODD_ID = "has a call id that is not nine letters and digits; older models refuse all ids like it"
+ODD_ID = "has a call id that is not nine letters and digits; older models refuse such ids"
 NULL_ID = Rule("call-id-pattern", "error", "Tool call id must not be empty or null", COMMON, ("respell-id",))
 SHARED = Rule("call-id-shared", "error", "Duplicate tool call id in assistant message", COMMON, ("rename-calls",))
 ARGUMENTS = Rule(
@@ -107,7 +107,7 @@ FORM = ChatForm(
 def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
     path, index, message = excerpt.messages[-1]
     if message.role == AI and not message.calls:
-        yield path, index, (LAST_ROLE, None, "ends the chain as an answer")
+        yield path, index, (LAST_ROLE, None, "ends the chain with an answer")
 
 
 PROVIDER = Provider(

@@ -66,7 +66,7 @@ NO_OBJECT = Rule(
 )  # fmt: skip
 NO_REASONING = Rule(
     "reasoning-missing", "info",
-    "taken; DeepSeek's and Kimi's servers want the reasoning_content of every turn back in thinking mode, and none in the other",
+    "accepted; DeepSeek's and Kimi's servers require the reasoning_content of every turn in thinking mode, and none in the other mode",
     "github.com/langchain-ai/langchain/issues/34166", ("drop-thinking",),
 )  # fmt: skip
 MEDIA = Rule(
@@ -77,7 +77,7 @@ USER_CALL = Rule(
     "call-by-user", "warning", "Additional properties are not allowed ('tool_calls' was unexpected)", REFERENCE,
     ("user-call-to-text",),
 )  # fmt: skip
-REUSED = Rule("call-id-reused", "info", "accepted: an id has to be unique within its turn only", REFERENCE)
+REUSED = Rule("call-id-reused", "info", "accepted: an id must be unique only within its turn", REFERENCE)
 
 
 def _shared(excerpt: Excerpt, problem: Problem) -> Rule:

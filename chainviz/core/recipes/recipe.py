@@ -35,8 +35,8 @@ PURGE = "purge"
 PURGE_LABEL = "Purge what was masked"
 NO_MASK = "A recipe that purges what was masked needs a step that masks before it."
 NOT_PURGED = (
-    "The purge of the recipe was not carried out: run the recipe on a chain in chainviz, where an owner confirms the purge; a file "
-    "has no earlier versions to purge."
+    "The purge of the recipe was not carried out: a file has no earlier versions. To purge, run the recipe on a chain in "
+    "chainviz, where an owner confirms it."
 )
 BY_HAND = "What is chosen by hand is of one chain: choose a rule, such as old results."
 LONGEST_NAME = 80
@@ -121,7 +121,7 @@ def make_step(operation: str, options: Mapping[str, Any]) -> Step:
     """Raises OptionsError for an operation that no recipe takes, and for options that it cannot take."""
     chosen = get_operation(operation)
     if chosen not in ALLOWED:
-        raise OptionsError(f"“{chosen.label}” is about one node of one chain and cannot be part of a recipe.")
+        raise OptionsError(f"“{chosen.label}” changes one node of one chain and cannot be part of a recipe.")
     return Step(chosen, read_options(chosen, {name: value for name, value in options.items() if not is_of_one_chain(chosen, name)}))
 
 

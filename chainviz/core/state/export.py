@@ -37,8 +37,8 @@ def exported_in(format: str, provider: str) -> Format:
     dialect = dialect_of(provider)
     if _dialect_name(format) != dialect.name:
         raise Refused(
-            f"This chain is in the format {get_format(format).label}; a state for {provider} holds messages of "
-            f"{dialect.label}. Convert the chain first."
+            f"This chain is in the format {get_format(format).label}; a state for {provider} contains "
+            f"{dialect.label} messages. Convert the chain first."
         )
     return dialect
 

@@ -166,7 +166,7 @@ def _wrong_types(value: Any, text: str) -> StateProblem | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        words = f"a state document is an object, and this is {kind_of(value)}."
+        words = f"a state document must be an object, not {kind_of(value)}."
         return _problem(Fault.INVALID_JSON, words, text, _at(text))
     for key, (kind, wanted) in TYPES.items():
         if value.get(key) is not None and type(value[key]) is not kind:
@@ -190,7 +190,7 @@ def _wrong_provider(found: str, chosen: str, text: str) -> StateProblem | None:
     if not found:
         words = "`provider` is missing."
     elif found not in DIALECTS:
-        words = f"`provider` is “{found[:40]}”, which chainviz does not know; it knows {' and '.join(DIALECTS)}."
+        words = f"`provider` is “{found[:40]}”, which is unknown; chainviz knows {' and '.join(DIALECTS)}."
     else:
         words = f"`provider` is {found}, not {chosen}; names must match exactly."
     return _problem(Fault.PROVIDER_MISMATCH, words, text, _at(text, "provider"))

@@ -15,7 +15,7 @@ from chainviz.core.state.message_index import MessageIndex, Window, leading_syst
 from chainviz.core.state.usage import last_answer
 from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
 
-STARTS_WITH_SYSTEM = "The state starts with a system message. goaitools drops it at its next save; chainviz keeps it."
+STARTS_WITH_SYSTEM = "The state starts with a system message. goaitools drops it at the next save; chainviz keeps it."
 
 
 class Mark(StrEnum):
@@ -119,7 +119,7 @@ def call_after(
 
 def _warnings(stored: StoredMessages, processed_length: int) -> Iterator[str]:
     if not len(stored):
-        yield "Nothing would be stored: after the next call the state holds its user message and the reply alone."
+        yield "Nothing would be stored: after the next call, the state contains only its user message and the reply."
     elif stored.first_role == SYSTEM:
         yield STARTS_WITH_SYSTEM
     if processed_length > len(stored):

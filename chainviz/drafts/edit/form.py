@@ -215,7 +215,7 @@ def _part(part: Part, path: Path, most: int) -> PartFields:
         case _:
             return replace(fields, is_locked=True)
     if len(fields.value) > most:
-        way = "It has a page of its own." if most < MOST_ALONE and len(fields.value) <= MOST_ALONE else ""
+        way = "It has its own page." if most < MOST_ALONE and len(fields.value) <= MOST_ALONE else ""
         text = f"This text is {byte_text(part.size)}, too long to edit here. {way}".strip()
         return replace(fields, value="", too_long=text)
     return fields
@@ -315,7 +315,7 @@ def act_in(form: Mapping[str, str]) -> EditOptions | None:
     if not action:
         return None
     if action not in ACTS:
-        raise OptionsError("The form asks for an edit that does not exist. Reload the page and try again.")
+        raise OptionsError("This edit does not exist. Reload the page and try again.")
     options: dict[str, object] = {"action": action, "path": str(parse_path(place)) if place else ""}
     if action == "insert":
         options |= _insertion(form)
@@ -339,7 +339,7 @@ def _insertion(form: Mapping[str, str]) -> dict[str, object]:
         return {"action": "append_human", "path": "", "text": _lines(form.get("insert-text", ""))}
     role = form.get("insert-role", "human")
     if where not in ("before", "after") or role not in ROLES:
-        raise OptionsError("Choose where the message goes and whose it is.")
+        raise OptionsError("Choose the message's place and role.")
     return {
         "path": str(parse_path(place)),
         "where": where,
@@ -363,7 +363,7 @@ def _lines(text: str) -> str:
 
 def _offset(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 10):
-        raise OptionsError("Say where to split: the number of characters that stay in the first message.")
+        raise OptionsError("Enter where to split: the number of characters that stay in the first message.")
     return int(text)
 
 

@@ -24,6 +24,6 @@ def with_images(request: HttpRequest) -> QueryDict:
         if not kind.startswith("image/"):
             raise Refused(f"{file.name} is not an image.")
         if file.size > MOST_BYTES:
-            raise Refused(f"{file.name} is {byte_text(file.size)}; an image in a chain may have {byte_text(MOST_BYTES)}.")
+            raise Refused(f"{file.name} is {byte_text(file.size)}; an image in a chain can have up to {byte_text(MOST_BYTES)}.")
         form[name.removesuffix(FILE) + URL] = f"data:{kind};base64,{b64encode(file.read()).decode()}"
     return form

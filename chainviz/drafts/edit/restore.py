@@ -27,7 +27,7 @@ from chainviz.store.history.steps import NewStep
 
 OPERATION = "restore"
 SAME = "The newest version already has this."
-NOT_FOUND = "It cannot be told what became of this in the newest version; bring back its whole node instead."
+NOT_FOUND = "This cannot be found in the newest version; restore its whole node instead."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def restored_nodes(old: StoredChain, now: StoredChain, message: int) -> Restored
     """The whole change that the message is part of is taken back: also what was removed, joined, split or summarised."""
     group = _change_of(old, now, message)
     if group.kind == "moved":
-        raise Refused("The newest version has it unchanged in another place.")
+        raise Refused("The newest version has it, unchanged, in another place.")
     messages = old.slice(group.old.start, group.old.stop)
     if old.format != now.format:
         messages = tuple(map(without_source, messages))

@@ -53,5 +53,5 @@ def restore_text(request: HttpRequest, chain_id: int, before: int, after: int) -
 def _number(text: str) -> int:
     number = small_number(text)
     if number is None:
-        raise Refused("Choose something of the comparison to restore.")
+        raise Refused("Choose something to restore from the comparison.")
     return number

@@ -150,7 +150,7 @@ def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble
         "places": [
             *((f"after:{path}", f"after {path}") for path in paths[::-1]),
             *((f"before:{path}", f"before {path}") for path in paths),
-            ("end:", "at the end of the chain, said by a human"),
+            ("end:", "at the end of the chain, as a human message"),
         ],
         "insert": {
             "role": "human",

@@ -64,7 +64,7 @@ class Choices:
     def options(self) -> Options:
         """Returns what was chosen. Raises Refused where that cannot be."""
         if not self.form.is_valid():
-            raise Refused("Correct the fields that are marked.")
+            raise Refused("Correct the marked fields.")
         options: Options = self.form.options
         return options
 

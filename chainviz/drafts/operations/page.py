@@ -94,7 +94,7 @@ def _keep_recipe(choices: Choices) -> HttpResponse:
     except ChainError as refused:
         choices.error = str(refused)
         return choices.page()
-    messages.success(choices.request, f"The options are kept as the recipe “{row.name}”. Rename it, or add steps.")
+    messages.success(choices.request, f"The options were saved as the recipe “{row.name}”. Rename it, or add steps.")
     return see_other("recipes:recipe", row.pk)
 
 

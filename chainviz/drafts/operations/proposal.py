@@ -65,5 +65,5 @@ def _leaving(target: Target, outcome: Outcome) -> tuple[str, ...]:
         return ()
     return (
         f"{format.label} is a file of lines and cannot be part of {target.chain.file_name}: it is exported alone, "
-        "and the whole file keeps this chain as it was uploaded.",
+        "and the whole file keeps this chain as uploaded.",
     )

@@ -25,8 +25,8 @@ from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
 PURGE_LATER = (
-    "The recipe ends in a purge of what it masked, which is not part of the draft. Save the draft; the report of the new version then "
-    "has the purge filled in, and an owner confirms it."
+    "The recipe ends with a purge of the masked values, which is not part of the draft. Save the draft; the new version's report "
+    "then offers the purge, and an owner confirms it."
 )
 STOPPED = "This was stopped, and nothing was changed."
 

@@ -87,5 +87,5 @@ def branch(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
         messages.error(request, str(refused))
         return see_other("drafts:conflict", chain_id, draft.pk)
     note(request, branch=chain.pk)
-    messages.success(request, f"Your changes are a chain of their own now, a branch of “{draft.chain.title}”.")
+    messages.success(request, f"Your changes are now a separate chain, a branch of “{draft.chain.title}”.")
     return see_other("chains:chain", chain.pk)

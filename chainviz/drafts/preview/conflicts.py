@@ -159,7 +159,7 @@ def _words(merge: SnapshotMerge, head: int) -> str:
     if not total:
         return f"Your changes and those of version {head} merge automatically. You see the result before it is saved."
     if merge.is_whole:
-        return "One side moved the chain to another format, so the whole chain is one choice."
+        return "One side converted the chain to another format, so the whole chain is one choice."
     what = f"{count_text(total, 'node was', 'nodes were')} changed on both sides."
     others = {0: "", 1: " The other change merges automatically."}.get(merge.merged)
     if others is None:

@@ -31,7 +31,7 @@ from chainviz.web.responses import see_other
 def save(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
     draft = draft_for(request, chain_id, draft_id)
     if _is_sent_again(request, draft):
-        messages.info(request, f"This draft was saved already, as version {draft.saved_as}.")
+        messages.info(request, f"This draft was already saved as version {draft.saved_as}.")
         return see_other("drafts:draft", chain_id, draft.pk)
     draft = open_draft_for(request, chain_id, draft_id)
     try:
@@ -61,7 +61,7 @@ def _saved(request: HttpRequest, chain_id: int, version: Version) -> str:
     if not member_of(request).may("purge") or all(step.operation != MASK.name for step in steps_of(version)):
         return said
     address = f"{reverse('purge', args=[chain_id])}?masked={version.number}"
-    return format_html('{} Earlier versions still hold what was masked. <a href="{}">Purge it</a>', said, address)
+    return format_html('{} Earlier versions still contain the masked values. <a href="{}">Purge them</a>', said, address)
 
 
 def _is_sent_again(request: HttpRequest, draft: Draft) -> bool:

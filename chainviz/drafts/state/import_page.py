@@ -110,7 +110,7 @@ def _import(request: HttpRequest, target: Target, waiting: Arrival | None) -> Ht
 def _uploads(request: HttpRequest, waiting: Arrival | None) -> list[UploadedFile[bytes]]:
     if waiting is not None:
         if not _waits(waiting):
-            raise Refused("The file does not wait here any more. Choose it again.")
+            raise Refused("The file is no longer here. Choose it again.")
         return [SimpleUploadedFile(waiting.name, staging.path_of(waiting.waiting).read_bytes())]
     files = [file for file in request.FILES.getlist("file") if isinstance(file, UploadedFile)]
     if files:

@@ -39,7 +39,7 @@ def import_proposal(part: StatePart, provider: str, file: StateFile, *, salvaged
     changes = tuple(continuation(chain.slice(part.start, len(chain)), part.start, messages))
     around = _surroundings(part, state, messages, changes)
     if not changes and around is None:
-        raise Refused("The state holds the same messages as the chain, so nothing changes.")
+        raise Refused("The state has the same messages as the chain, so nothing changes.")
     added, removed = sum(each.added for each in changes), sum(each.removed for each in changes)
     said = f"{count_text(added, 'message')} added, {removed:,} removed"
     report = [Decision("", "import_state", said)]

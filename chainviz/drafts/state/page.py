@@ -84,7 +84,7 @@ class StatePage:
     def refused_systems(self) -> str:
         """Why a program will not take the state with its system messages; "" where it does."""
         if self.provider == "anthropic" and self.systems:
-            return "Anthropic rejects system messages among the stored ones; they belong into the call."
+            return "Anthropic rejects system messages among the stored ones; they belong in the call."
         if self.part.first_role == SYSTEM:
             return STARTS_WITH_SYSTEM
         return ""
@@ -191,7 +191,7 @@ def _appended(request: HttpRequest) -> EditOptions:
     """The model has not seen it (seed 3, Processed Length Field)."""
     text = request.POST.get("append_text", "").replace("\r\n", "\n")
     if not text.strip():
-        raise Refused("Enter the text that is appended.")
+        raise Refused("Enter the text to append.")
     action = "add_event" if request.POST.get("act") == "add_event" else "append"
     role = "system" if request.POST.get("append_role") == "system" else "human"
     return EditOptions.model_validate({"action": action, "role": role, "text": text})

@@ -14,9 +14,9 @@ from chainviz.llm import WRITERS, Endpoint, writer_named
 from chainviz.web.forms import OptionsForm, options_form
 
 OFFERED: dict[Preset, tuple[str, str]] = {
-    "default": ("Seed defaults", "One section stays as it is, older ones become a summary each."),
-    "assistant": ("Assistant", "Three sections stay as they are, and more of everything."),
-    "provider_switch": ("After a provider switch", "Small: for a chain that goes on somewhere else."),
+    "default": ("Default", "One section stays as it is; older sections become one summary each."),
+    "assistant": ("Assistant", "Three sections stay as they are, and all limits are larger."),
+    "provider_switch": ("After a provider switch", "Small, for a chain that continues with another provider."),
 }
 """The reference's own way belongs to the command line: it cannot be taken piece by piece."""
 SETTINGS = "set"

@@ -44,7 +44,7 @@ LOOKS = {
 """State, icon and word of a piece."""
 UNSIZED = "unsized"
 """A ready piece that the plan has not counted yet."""
-STOPPING = "Stopping; what is finished stays"
+STOPPING = "Stopping; finished summaries are kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,4 +334,4 @@ def _lost_text(losses: tuple[KindOfLoss, ...]) -> str:
     lost = [
         f"{each.missing:,} {each.label if each.missing != 1 else each.label[:-1]}" for each in losses if each.missing
     ]
-    return f"Lost: {', '.join(lost)}" if lost else "Nothing that we look for is lost"
+    return f"Lost: {', '.join(lost)}" if lost else "No facts were lost"

@@ -23,7 +23,7 @@ from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
-PURGED = "Values were purged from this chain after the text was opened. Take them out of the text, then save it again."
+PURGED = "Values were purged from this chain after the text was opened. Remove them from the text, then save it again."
 LAST_POLL = 286
 """Tells htmx to ask no more."""
 
@@ -98,7 +98,7 @@ def prompt(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> H
     planned = runs.plan_of(run)
     found = next((each for each in planned.pieces if each.key == row.key), None)
     if found is None:
-        raise Http404("The plan has no such piece any more.")
+        raise Http404("This piece is no longer in the plan.")
     asked = planned.request(found).with_hint(row.hint)
     return prompt_answer(request, asked, f"{request.path}?", runs.target_of_run(run))
 
@@ -121,7 +121,7 @@ def do(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
             runs.stop(run)
         elif act == "discard":
             runs.discard(run)
-            messages.info(request, "The summaries are gone; the chain is as it was.")
+            messages.info(request, "The summaries were discarded; the chain is unchanged.")
             address = reverse("chains:chain", args=[chain_id])
     except ChainError as refused:
         messages.error(request, str(refused))
@@ -176,7 +176,7 @@ def _act(request: HttpRequest, row: SummaryPiece, typed: str) -> None:
     elif act == "save":
         runs.put_text(row, typed)
     else:
-        raise Refused("This page knows no such button.")
+        raise Refused("This button does not exist. Reload the page and try again.")
 
 
 def _piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> tuple[SummaryRun, SummaryPiece]:

@@ -49,7 +49,7 @@ WRITE = "write-summaries"
 """Workers that may die in the middle of a run before it is given up."""
 
 
-NOT_ALLOWED = "The rules of your team do not allow it; an owner changes them under Team, Rules."
+NOT_ALLOWED = "Your team's rules do not allow it; an owner can change them under Team → Rules."
 
 
 def endpoint() -> Endpoint:
@@ -139,7 +139,7 @@ def begin(target: Target, options: SummarizeOptions, writer: str) -> SummaryRun:
     """Refused where nothing would be folded. Earlier summaries of the same content go."""
     planned = plan(target.stored, options)
     if not planned.pieces:
-        raise Refused("With these settings everything stays as it is: there is nothing to summarize.")
+        raise Refused("These settings summarize nothing.")
     with transaction.atomic():
         old = SummaryRun.objects.filter(author=target.person).filter(
             Q(snapshot=target.stored.snapshot.pk) | Q(chain=target.chain, taken_at__isnull=False)
@@ -224,7 +224,7 @@ def write_again(piece: SummaryPiece, hint: str = "") -> None:
         state=State.WAITING, hint=wish, cause="", progress=0, stage=""
     )
     if not changed:
-        raise Refused("This summary is being written already.")
+        raise Refused("This summary is already being written.")
     job = start_job(WRITE, owner=piece.run.author, max_attempts=ATTEMPTS, run=piece.run_id, piece=piece.pk)
     SummaryPiece.objects.filter(pk=piece.pk).update(job=job)
 
@@ -275,7 +275,7 @@ def add_facts(piece: SummaryPiece, text: str, kind: str, fact: str = "") -> None
     """A lost fact, or all known ones of a kind, go back into the text, which may have been changed meanwhile."""
     lost = [each for of, each, _ in piece.losses.get("lost", []) if of == kind and fact in ("", each)]
     if not lost or piece.state != State.READY:
-        raise Refused("This is in the summary already.")
+        raise Refused("This is already in the summary.")
     put_text(piece, with_facts(text, kind, lost))
 
 
@@ -290,7 +290,7 @@ def take(run: SummaryRun) -> Draft:
     context = replace(context_for(target.stored), summaries=texts_of(run))
     outcome = execute(SUMMARIZE.name, options, target.stored, context)
     if not outcome.changes:
-        raise Refused("No summary is ready, so there is nothing to take over.")
+        raise Refused("No summary is ready yet.")
     # pieces that stay are in the report; the person decided about them
     outcome = replace(outcome, warnings=tuple(run.warnings))
     with services.taking(target, proposal_of(target, SUMMARIZE, options, outcome)) as draft:

@@ -140,5 +140,5 @@ def not_searched(stored: StoredChain, left: Leftovers) -> list[str]:
     if left.purged:
         rows.append(f"{count_text(left.purged, 'removed value')}: purged since, so nothing is left to look for")
     if left.all > left.looked_for:
-        rows.append(f"{count_text(left.all - left.looked_for, 'removed value')}: too short, or too many, to be looked for in the file")
+        rows.append(f"{count_text(left.all - left.looked_for, 'removed value')}: too short, or too many, to search for in the file")
     return rows

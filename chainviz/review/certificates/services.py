@@ -49,7 +49,7 @@ def begin(chain: Chain, version: int, recipient: str, to: str, *, by: Membership
     """A job, which is over when the chain is short. Raises Refused."""
     name = " ".join(storable(recipient).split())
     if not name or len(name) > LONGEST_RECIPIENT:
-        raise Refused(f"Say who receives it, in 1 to {LONGEST_RECIPIENT} characters.")
+        raise Refused(f"Enter who receives it, in 1 to {LONGEST_RECIPIENT} characters.")
     target = target_of_version(chain, version, by.user)
     export = Export.to(target.subject, to)
     _require_unlocked(chain, version)
@@ -70,7 +70,7 @@ def certify(context: JobContext, chain: int, version: int, recipient: str, to: s
     members = Membership.objects.active().select_related("user", "team")
     member = members.filter(user=context.job.owner_id, team=row.team_id).first() if row else None
     if row is None or member is None or not member.may("export"):
-        raise Refused("The chain is gone, or you may no longer export it.")
+        raise Refused("The chain was deleted, or you can no longer export it.")
     _require_unlocked(row, version)
     target = target_of_version(row, version, member.user)
     export = Export.to(target.subject, to)
@@ -99,10 +99,10 @@ def _read(context: JobContext, target: Target, export: Export, recipient: str) -
     found = findings_in(written())
     left = Leftovers(stored.snapshot)
     if left.are_in(recipient):
-        raise Refused("The recipient's name contains a removed value. Use another wording.")
+        raise Refused("The recipient's name contains a removed value. Use another name.")
     context.report(WRITTEN, "Searching for removed values")
     places_left = left.count(export.chain)
-    context.report(SEARCHED, "Keeping the record")
+    context.report(SEARCHED, "Storing the record")
     return digest.hexdigest(), size, {
         "removed": removed_rows(stored.snapshot) if not left.unknown else [],
         "purged": purges(target.chain),

@@ -30,7 +30,7 @@ from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
-STOPPED = "It was stopped, and no certificate was made."
+STOPPED = "The export was stopped; no certificate was made."
 
 
 @requires("export")

@@ -15,10 +15,10 @@ SEND = "send-mail"
 LONGEST_NAME = 80
 SUBJECTS = {
     Notice.Kind.REQUEST: "{} asked you for a review",
-    Notice.Kind.VERDICT: "{} reviewed a version that you asked about",
+    Notice.Kind.VERDICT: "{} reviewed a version at your request",
     Notice.Kind.DISMISSED: "{} dismissed your verdict",
     Notice.Kind.MENTION: "{} mentioned you in a comment",
-    Notice.Kind.REPLY: "{} replied in a thread of yours",
+    Notice.Kind.REPLY: "{} replied in one of your threads",
 }
 
 

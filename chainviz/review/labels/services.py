@@ -78,7 +78,7 @@ def take_away(label: Label, *, by: Membership) -> None:
     """One's own; editors take away those of others too."""
     review_lock(label.chain)
     if label.person_id != by.user_id and not by.may("save"):
-        raise Refused(f"{label.person_name} set this label; an editor can take it away.")
+        raise Refused(f"{label.person_name} set this label; an editor can remove it.")
     label.delete()
 
 

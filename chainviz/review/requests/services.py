@@ -108,7 +108,7 @@ def dismiss(verdict: Verdict, reason: str, *, by: User) -> None:
     """The verdict no longer counts; it stays on the page with the reason."""
     review_lock(verdict.chain)
     if not _text(reason):
-        raise Refused("Say why the verdict is dismissed.")
+        raise Refused("Enter why you dismiss the verdict.")
     verdict.dismissed_at, verdict.dismissed_by_name = timezone.now(), by.display_name
     verdict.dismissal = _text(reason)
     verdict.save()

@@ -63,7 +63,7 @@ def request_review(request: HttpRequest, chain_id: int) -> HttpResponse:
     if rules_of(chain.team_id).no_secrets:
         start_search(chain, by)
     note(request, version=found.version, people=people)
-    messages.success(request, f"Review of version {found.version} is requested.")
+    messages.success(request, f"A review of version {found.version} was requested.")
     return see_other("review:review", chain.pk)
 
 
@@ -91,7 +91,7 @@ def give_verdict(request: HttpRequest, chain_id: int) -> HttpResponse:
         return _page(request, chain_id, version, verdict_error=str(refused), typed_summary=summary, typed_kind=kind)
     note(request, version=version, verdict=verdict.kind, comments=comments)
     sent = f" with {count_text(comments, 'comment')}" if comments else ""
-    messages.success(request, f"Your review of version {version} is sent{sent}.")
+    messages.success(request, f"Your review of version {version} was sent{sent}.")
     return see_other("review:review", chain_id)
 
 

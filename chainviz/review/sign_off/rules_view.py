@@ -32,12 +32,12 @@ class RulesForm(forms.ModelForm):  # type: ignore[type-arg]
             "external_writers": "Summaries by a language model",
         }
         help_texts = {
-            "approvals": "Of the version itself: a newer version makes approvals stale. Who saved a version cannot approve it.",
+            "approvals": "For this version only: a newer version makes approvals stale. Members cannot approve a version they saved.",
             "no_open_threads": "Outdated threads count as open until somebody resolves them.",
-            "no_problems": "Its structure has no errors, and the API of its own format accepts it.",
+            "no_problems": "Its structure has no errors, and its format's API accepts it.",
             "no_secrets": "Every message was searched and nothing was found.",
-            "locks_export": "Downloads, share links and the API refuse content of a version that is not signed off.",
-            "external_writers": "Editors may have summaries written by the model of this installation. What is folded is sent to it.",
+            "locks_export": "Downloads, share links and the API refuse versions that are not signed off.",
+            "external_writers": "Editors can have this installation's model write summaries. The folded content is sent to it.",
         }
         widgets = {"approvals": forms.NumberInput(attrs={"class": "input", "min": 0, "max": MOST_APPROVALS})}
 
@@ -58,7 +58,7 @@ def rules(request: HttpRequest) -> HttpResponse:
     current.edition += 1
     form.save()
     note(request, **form.cleaned_data)
-    messages.success(request, "The rules are saved.")
+    messages.success(request, "The rules were saved.")
     return see_other("review:rules")
 
 

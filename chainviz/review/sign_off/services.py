@@ -28,10 +28,10 @@ def sign_off(chain: Chain, version: int, *, by: Membership) -> SignOff:
     if version != chain.version:
         raise Refused(f"Version {chain.version} exists; sign off that one.")
     if standing.sign_off is not None:
-        raise Refused(f"Version {version} is signed off already.")
+        raise Refused(f"Version {version} is already signed off.")
     if not standing.is_ready:
         unmet = ", ".join(check.text.lower() for check in standing.checks if check.is_asked and not check.is_met)
-        raise Refused(f"The rules of the team are not met: {unmet}.")
+        raise Refused(f"The team's rules are not met: {unmet}.")
     snapshot = Version.objects.select_related("snapshot__history").get(history=chain.history, number=version).snapshot
     digest, size = _digest(snapshot)
     with transaction.atomic():
@@ -46,7 +46,7 @@ def sign_off(chain: Chain, version: int, *, by: Membership) -> SignOff:
             or again.sign_off
             or not again.is_ready
         ):
-            raise Refused("The chain or its review changed at this moment. Look at it, then sign off again.")
+            raise Refused("The chain or its review changed at this moment. Check it, then sign off again.")
         row = SignOff.objects.create(
             team=team,
             number=next_number(team),

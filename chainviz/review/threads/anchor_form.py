@@ -23,7 +23,7 @@ from chainviz.store.content.message_shapes import PREVIEW
 MOST_PARTS = 60
 MOST_QUOTE = 5_000
 EXCERPT = 300
-NOT_FOUND = "These words are not in the node. Copy them from it as they are, or leave the field empty."
+NOT_FOUND = "These words are not in the node. Copy them exactly, or leave the field empty."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _excerpt(text: str, most: int) -> str:
 
 def _about_words(chain: StoredChain, version: int, path: Path, quote: str, nth: int) -> NewThread:
     if path.pair is None:
-        raise Refused("Choose the message that holds these words, or leave the field empty.")
+        raise Refused("Choose the message that contains these words, or leave the field empty.")
     start, stop = _bounds(chain, path)
     for place, message in enumerate(chain.slice(start, stop)):
         at = chain.outline.path_at(start + place)

@@ -77,7 +77,7 @@ def _take(chain: Chain, person: User, thread: Thread, text: str) -> None:
     target = _target(chain, person)
     place = next(places_of(chain, target.stored, [thread]))
     if thread.kind == Thread.Kind.CHAIN:
-        raise Refused("It is about the whole chain; only one text can be replaced.")
+        raise Refused("This thread is about the whole chain; a suggestion replaces only one text.")
     if place.state != Place.State.CARRIED:
         raise Refused(NO_LONGER)
     path = _text_under(target.stored, parse_path(place.path))
@@ -104,7 +104,7 @@ def _text_under(chain: StoredChain, path: Path) -> Path:
     parts = chain.at(path)[0].parts if len(span) == 1 else ()
     found = [number for number, part in enumerate(parts) if isinstance(part, Text | ToolCall | ToolResult)]
     if len(found) != 1:
-        raise Refused(f"{path} does not hold exactly one text. Begin a thread on the text that the suggestion replaces.")
+        raise Refused(f"{path} does not contain exactly one text. Start a thread on the text to replace.")
     message = chain.outline.path_at(span.start)
     return Path(message.section, message.pair, message.message, found[0])
 
@@ -122,4 +122,4 @@ def _new_text(part: Part, text: str) -> dict[str, Any]:
             return {"action": "arguments", "arguments": text}
         case ToolResult():
             return {"action": "result", "text": text}
-    raise Refused("This part holds no text that can be replaced.")
+    raise Refused("This part has no text to replace.")

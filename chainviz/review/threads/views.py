@@ -148,7 +148,7 @@ def delete_comment(request: HttpRequest, chain_id: int, comment_id: int) -> Http
     note(request, thread=number)
     if Thread.objects.filter(chain=chain, number=number).exists():
         return _done(request, chain, number, None)
-    messages.success(request, "The pending comment is discarded.")
+    messages.success(request, "The pending comment was discarded.")
     return HttpResponse("") if wants_fragment(request) else see_other("review:threads", chain_id)
 
 

@@ -104,7 +104,7 @@ class Fsck:
         versions = list(Version.objects.filter(history=history).select_related("snapshot").order_by("number"))
         name = f"Chain {history.pk}"
         if not versions:
-            end = "is under way, or was broken off and will be cleared away" if history.importing else "never ended"
+            end = "is still running, or was interrupted and will be removed" if history.importing else "never ended"
             yield Finding("note", f"{name} has no version: its import {end}.")
             return
         if [version.number for version in versions] != list(range(1, len(versions) + 1)):
@@ -122,7 +122,7 @@ class Fsck:
 
     def _leftovers(self) -> Iterator[Finding]:
         if Purge.objects.exists():
-            yield Finding("error", "A deletion for good was left open: nothing is protected until it is closed.")
+            yield Finding("error", "A permanent deletion did not finish: nothing is protected until it does.")
         for upload in unused(Upload.objects.filter(runs__isnull=True).values_list("pk", flat=True)):
             yield Finding("note", f"Upload {upload.pk} ({upload.filename}) belongs to no chain.")
         try:

@@ -35,7 +35,7 @@ def upload_findings(uploads: Sequence[Upload]) -> Iterator[Finding]:
         if size != upload.size:
             yield Finding("error", f"{_name(upload)} has {size} bytes instead of {upload.size}.")
         elif digest != upload.sha256:
-            yield Finding("error", f"{_name(upload)} has changed: its bytes do not have the sha256 they came with.")
+            yield Finding("error", f"{_name(upload)} has changed: its bytes do not match the sha256 of the upload.")
 
 
 def _name(upload: Upload) -> str:
@@ -89,7 +89,7 @@ class RunCheck:
                 row.skeleton,
                 row.shape.preview,
             ):
-                text = f"What is noted of message {row.position} of {name} is not what the message is."
+                text = f"The stored facts of message {row.position} of {name} do not match the message."
                 yield Finding("error", text)
 
     def hash(self, piece: Piece) -> int:

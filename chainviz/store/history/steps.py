@@ -40,7 +40,7 @@ LONG = 1000
 LONG_BYTES = 4 << 20
 WIDE = 4000
 """Messages that a step may change in pairs beside one another; of one that changes more, few are in memory at a time."""
-CHANGED = "The draft changed meanwhile; look at it again."
+CHANGED = "The draft changed meanwhile. Check it again."
 
 
 @dataclass(frozen=True, slots=True)

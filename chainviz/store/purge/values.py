@@ -46,10 +46,10 @@ from chainviz.store.search import index as search
 
 GROUP = 200
 TWIN = (
-    "Nothing was purged: without the values, the file would have the same bytes as another file in the library, and a file is"
-    " stored once. Delete one of the two chains for good, then purge again."
+    "Nothing was purged: without the values, the file would have the same bytes as another file in the library, and each file"
+    " is stored once. Permanently delete one of the two chains, then purge again."
 )
-STRUCTURE = "One of these values is part of what makes the messages readable, such as a key; nothing was purged."
+STRUCTURE = "One of these values is needed to read the messages, such as a JSON key; nothing was purged."
 
 Report = Callable[[float, str], None]
 

@@ -75,7 +75,7 @@ def in_its_place(
         return place.document, export_utf8(snapshot, around)
     format = format or own
     if format.lines:
-        raise Refused(f"{format.label} is a file of lines, which cannot stand inside another file.")
+        raise Refused(f"{format.label} is a file of lines, which cannot be part of another file.")
     chain = StoredChain(snapshot)
     messages = messages_in(chain, accepted_ids(chain.tree, ids_of(format)))
     fragments = sources_in(format, messages, has_slot=False)

@@ -21,7 +21,7 @@ from chainviz.store.purge.delete import purging, remove, remove_upload
 
 LEASE = timedelta(minutes=1)
 """An import that has written nothing for so long counts as dead."""
-STEP_BROKEN_OFF = "Values were purged from this chain meanwhile, or this took too long; look at it again."
+STEP_BROKEN_OFF = "Values were purged from this chain meanwhile, or this took too long. Check it again."
 CHUNKS, MESSAGES = 64, 2000
 """Removed in one transaction."""
 WHY = "an import or a step that was broken off"

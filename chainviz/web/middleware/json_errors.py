@@ -10,9 +10,9 @@ API = "/api/"
 SENTENCES = {
     400: "The request cannot be read.",
     401: "Send a token in the header “Authorization: Bearer …”.",
-    403: "The request carries no token, and no CSRF token of a page in the header X-CSRFToken.",
+    403: "The request has no token, and no page's CSRF token in the X-CSRFToken header.",
     404: "There is nothing here: the address is wrong, it was deleted, or you have no access.",
-    405: "This address does not take this method.",
+    405: "This address does not accept this method.",
     409: "The draft was saved or discarded meanwhile.",
     413: "The request is larger than this server accepts (CHAINVIZ_MAX_UPLOAD_MB).",
     500: "chainviz made a mistake; its log says more.",

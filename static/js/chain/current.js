@@ -27,7 +27,7 @@ export class Current {
   place of the browser's history, which gets no new entry. */
   async go(path, { open = path !== rowOf(path), focus = true, isBack = false } = {}) {
     const row = await this.rows.show(rowOf(path));
-    if (!row) return announce(`${path} is not in the chain as it is folded now.`), null;
+    if (!row) return announce(`${path} is not visible in the chain now.`), null;
     if (!isBack && rowOf(path) !== this.path) history.pushState(null, "", this.#addressOf(rowOf(path)));
     this.mark(row, focus);
     const part = path !== rowOf(path) && (await this.nodes.reveal(row, path));
@@ -146,7 +146,7 @@ export class Current {
       else await navigator.clipboard.writeText(await text);
       announce(`Copied the source of ${this.path}.`);
     } catch {
-      announce("The browser did not let us copy. Use Download instead.");
+      announce("The browser does not allow copying. Use Download instead.");
     }
   }
 
@@ -155,7 +155,7 @@ export class Current {
       await navigator.clipboard.writeText(this.link);
       announce(`Copied the link to ${this.path}.`);
     } catch {
-      announce("The browser did not let us copy. The link is in the address bar.");
+      announce("The browser does not allow copying. The link is in the address bar.");
     }
   }
 }

@@ -128,7 +128,7 @@ async function showThread(thread, path) {
   closeDrawers();
   await rows.replace(`around=${path}`, path);
   openThread(`thread-${thread.dataset.thread}`);
-  announce("The comment is added.");
+  announce("Comment added.");
 }
 function openThread(id) {
   const box = document.getElementById(id);
@@ -203,7 +203,7 @@ async function openOrFoldAll() {
   fold.setAll(open);
   const place = current.row ?? rows.visible()[0];
   if (place) await rows.replace(`around=${place.dataset.path}`, place.dataset.path);
-  announce(open ? "All nodes opened." : "All nodes folded.");
+  announce(open ? "All nodes expanded." : "All nodes collapsed.");
 }
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-fold-kind]");
@@ -326,7 +326,7 @@ document.addEventListener("click", async (event) => {
 // ---- keys ----
 const toggle = (open) => current.row && nodes.setOpen(current.row, open);
 /** A run stands for many pairs: what is done to one node is refused there, with the way to choose it. */
-const onNode = (act) => () => (current.row && isRun(current.row) ? announce("This row holds several pairs. Open it with → first, then choose one.") : act());
+const onNode = (act) => () => (current.row && isRun(current.row) ? announce("This row contains several pairs. Expand it with → first, then choose one.") : act());
 const press = (action) => onNode(() => actions.isConnected && actions.querySelector(`[data-action=${action}]:not([hidden])`)?.click());
 onKey("j", () => current.step(1));
 onKey("k", () => current.step(-1));

@@ -108,7 +108,7 @@ export class Find {
   async walk(by) {
     const more = this.result.querySelector("[data-find-more]");
     if (by > 0 && this.at === this.hits.length - 1 && more) await this.#more(more);
-    if (!this.hits.length) return announce(this.word ? `Nothing in this chain contains “${this.word}”.` : "Type what to find first.");
+    if (!this.hits.length) return announce(this.word ? `No matches for “${this.word}” in this chain.` : "Type what to find first.");
     await this.go((this.at + by + this.hits.length) % this.hits.length);
   }
 
@@ -131,7 +131,7 @@ export class Find {
     if (more && !this.#ranges(part).length) await this.nodes.more(more, { find: this.word, ...(this.case.checked && { case: 1 }) });
     this.mark();
     const range = this.#ranges(part)[0] ?? this.#ranges(row.querySelector(":scope > .node-body") ?? row)[0];
-    if (!range) return announce(`${path}: the hit is in what is not shown, such as an id or a name. Its source holds it.`), false;
+    if (!range) return announce(`${path}: the match is not shown here, for example in an id or a name. The source has it.`), false;
     range.startContainer.parentElement.scrollIntoView({ block: "nearest" });
     return true;
   }

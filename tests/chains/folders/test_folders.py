@@ -188,7 +188,7 @@ def test_links_out_of_the_folder_are_refused_in_their_row(client: Client, number
     assert "Claude Code" in row_of(text, "in.jsonl") and "elsewhere/outside.jsonl" not in text
     for name in ("out.jsonl", "elsewhere/outside.jsonl"):
         answer = open_file(client, number, name)
-        assert answer.status_code == 422 and "it is not followed" in answer.content.decode()
+        assert answer.status_code == 422 and "is not followed" in answer.content.decode()
     assert open_file(client, number, "in.jsonl").status_code == 303
 
 

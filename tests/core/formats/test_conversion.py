@@ -79,7 +79,7 @@ def _with_joined_results(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 def _roles(form: Format, messages: tuple[Message, ...]) -> list[str]:
     """Roles as the target has them: a user speaks for those it does not know."""
     def is_users(loss: str) -> bool:
-        return "a message of the role" in loss and "user's" in loss
+        return "a message with the role" in loss and "user message" in loss
 
     roles = [HUMAN if any(map(is_users, form.losses(message))) else message.role for message in messages]
     leading = next((place for place, role in enumerate(roles) if role != SYSTEM), len(roles))

@@ -90,7 +90,7 @@ def test_an_edited_text_changes_one_place(sample: Sample) -> None:
         if place is None:
             continue
         if not get_format(chain.format).writes:
-            with pytest.raises(Refused, match="read only"):
+            with pytest.raises(Refused, match="read-only"):
                 restyle(chain.messages, place[0], chain.messages[place[0]], chain.format, chain.envelope)
             continue
         index, at = place

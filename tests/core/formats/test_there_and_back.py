@@ -98,7 +98,7 @@ FEATURES: dict[str, Messages] = {
     "reasoning": (ai(Thinking("hm"), Text("a")),),
     "signed reasoning": (ai(Thinking("hm", "c2ln"), Text("a")),),
     "redacted reasoning": (ai(Thinking("", "c2ln", True), Text("a")),),
-    "reasoning that hangs on a text": (ai(Text("a", Reasoning("hm"))),),
+    "reasoning that belongs to a text": (ai(Text("a", Reasoning("hm"))),),
     "a late system message": (ai(Text("a")), Message(SYSTEM, (Text("mid"),)), ai(Text("b"))),
     "several texts": (Message(HUMAN, (Text("one"), Text("two"))), ai(Text("a"), Text("b"))),
     "an unknown role": (Message("exit", (Text("x"),)),),

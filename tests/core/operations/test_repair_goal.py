@@ -97,7 +97,7 @@ def test_a_signature_is_wanted_in_the_form_of_the_api_and_put_there_by_convert()
     lines = "\n".join(json.dumps({"uuid": f"u{i}", "sessionId": "s", **line}) for i, line in enumerate(SESSION))
     (session,) = chainviz.load(lines.encode(), "claude_code")
     assert session.verdict("gemini-3").state == "accepted"
-    assert "no place for the signature" in session.apply("repair", only=["sign-calls"]).warnings[-1]
+    assert "cannot store a call's signature" in session.apply("repair", only=["sign-calls"]).warnings[-1]
     moved = session.apply("convert", to="gemini", provider="gemini-3")
     assert moved.warnings[1] == "1 call gets the mark skip_thought_signature_validator in place of a signature."
     assert moved.chain.verdict("gemini-3").state == "accepted"

@@ -106,7 +106,7 @@ def test_the_command_line_writes_what_python_makes(tmp_path: Path, capsys: Any) 
     path.write_text(json.dumps({"steps": [READ_ONLY]}))
     assert main(["recipe", str(path), str(BROKEN), "--out", str(tmp_path / "none.json")]) == 1
     assert not (tmp_path / "none.json").exists()
-    assert "is not written" in capsys.readouterr().err
+    assert "was not written" in capsys.readouterr().err
 
 
 def test_the_recipe_of_the_readme_can_be_read() -> None:

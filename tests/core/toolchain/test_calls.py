@@ -51,7 +51,7 @@ def test_entries_before_a_broken_one_are_read() -> None:
 
 ERRORS = [
     ("json", '```json\n{"tool": "a"}\n```', "Line 1, column 1: a value is missing or misspelled."),
-    ("json", '[{"tool": "a"}] tail', "Line 1, column 17: something follows where the document has ended."),
+    ("json", '[{"tool": "a"}] tail', "Line 1, column 17: there is text after the end of the document."),
     ("json", '[{"tool": "a"} {"tool": "b"}]', "Line 1, column 16: a comma or closing bracket is missing."),
     ("json", '{"tool": "a", "args": {"n": NaN}}', "Line 1, column 1: a number is too long, or none that JSON has."),
     ("json", "[" * 100_000, "Line 1, column 1: values are nested too deep."),

@@ -111,7 +111,7 @@ def image(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     if isinstance(found, ToolResult):
         number = place_of(request, "media")
         if number >= len(found.media):
-            raise Http404("There is no such picture.")
+            raise Http404("There is no such image.")
         found = found.media[number]
     shown = picture(found) if isinstance(found, Image | Binary) else None
     if shown is None:

@@ -64,10 +64,10 @@ def _term(value: str, found: re.Match[str], notices: list[str]) -> Term:
     is_prefix = found["plain"] is not None and value.endswith("*")
     phrase = Phrase.of(value, is_prefix=is_prefix)
     if not phrase.words:
-        notices.append(f"“{value}” has no letters or digits, so only titles and file names are searched for it.")
+        notices.append(f"“{value}” has no letters or digits, so it is only searched for in titles and file names.")
     elif is_prefix and len(phrase.words[-1]) < SHORTEST_PREFIX:
-        notices.append(f"“{value}” is too short a beginning: write at least {SHORTEST_PREFIX} letters before the *.")
+        notices.append(f"“{value}” is too short: write at least {SHORTEST_PREFIX} letters before the *.")
         phrase = Phrase(phrase.words)
     elif len(words(value)) > LONGEST_PHRASE:
-        notices.append(f"Of a phrase, the first {LONGEST_PHRASE} words are searched for.")
+        notices.append(f"Only the first {LONGEST_PHRASE} words of a phrase are searched for.")
     return Term(value.removesuffix("*") if is_prefix else value, phrase, bool(found["minus"]))

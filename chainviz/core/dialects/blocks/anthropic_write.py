@@ -178,7 +178,7 @@ def _change_media(block: Object, new: Image | Binary, speller: Speller) -> None:
 def losses(parts: Sequence[Part]) -> tuple[str, ...]:
     lost = []
     if any(isinstance(part, Opaque) and part.kind in FOREIGN_KINDS for part in parts):
-        lost.append("parts of kinds this format does not know are left out")
+        lost.append("parts of unknown kinds are left out")
     if any(isinstance(part, ToolCall) and part.arguments.strip() and not is_json(part.arguments) for part in parts):
         lost.append('arguments that are not valid JSON become {"_raw": …}')
     if any(isinstance(part, ToolCall) and not part.has_function for part in parts):
@@ -186,7 +186,7 @@ def losses(parts: Sequence[Part]) -> tuple[str, ...]:
     if any(isinstance(part, ToolResult) and part.name for part in parts):
         lost.append("a result does not repeat its tool's name")
     if any(isinstance(part, Image) and part.detail for part in parts):
-        lost.append("the detail of an image has no place here")
+        lost.append("the detail of an image is left out")
     if any(isinstance(part, ToolCall) and part.type != "function" for part in parts):
-        lost.append("the type of a tool call has no place here")
+        lost.append("the type of a tool call is left out")
     return tuple(lost)

@@ -187,7 +187,7 @@ def losses(parts: Sequence[Part]) -> tuple[str, ...]:
     media = [item for part in parts for item in (part.media if isinstance(part, ToolResult) else (part,))]
     lost = []
     if any(isinstance(part, Opaque) and not is_own(part) for part in parts):
-        lost.append("parts of kinds this format does not know are left out")
+        lost.append("parts of unknown kinds are left out")
     if any(isinstance(item, Image | Binary) and new_media(item, Speller("", True)) is None for item in media):
         lost.append("images with an address and files of unknown types are left out")
     if any(isinstance(part, ToolCall) and part.arguments.strip() and not is_object(part.arguments) for part in parts):
@@ -195,7 +195,7 @@ def losses(parts: Sequence[Part]) -> tuple[str, ...]:
     if any(isinstance(part, ToolResult) and part.name for part in parts):
         lost.append("a result does not repeat its tool's name")
     if any(isinstance(part, ToolCall) and part.type != "function" for part in parts):
-        lost.append("the type of a tool call has no place here")
+        lost.append("the type of a tool call is left out")
     if any(isinstance(part, Image) and part.detail for part in parts):
-        lost.append("the detail of an image has no place here")
+        lost.append("the detail of an image is left out")
     return tuple(lost)

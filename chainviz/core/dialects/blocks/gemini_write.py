@@ -244,7 +244,7 @@ def losses(parts: Sequence[Part]) -> tuple[str, ...]:
     """What a content has no place for."""
     lost = []
     if any(isinstance(part, Opaque) and not is_own(part) for part in parts):
-        lost.append("parts of kinds this format does not know are left out")
+        lost.append("parts of unknown kinds are left out")
     if any(isinstance(part, Text | ToolCall) and part.reasoning and part.reasoning.content for part in parts):
         lost.append("reasoning that belongs to a text or a call becomes a part of its own")
     if any(isinstance(part, Thinking) and part.redacted for part in parts):
@@ -252,9 +252,9 @@ def losses(parts: Sequence[Part]) -> tuple[str, ...]:
     if any(isinstance(part, ToolCall) and part.arguments.strip() and not is_object(part.arguments) for part in parts):
         lost.append('arguments that are not a JSON object become {"_raw": …}')
     if any(isinstance(part, ToolCall) and part.type != "function" for part in parts):
-        lost.append("the type of a tool call has no place here")
+        lost.append("the type of a tool call is left out")
     if any(isinstance(part, Image) and part.detail for part in parts):
-        lost.append("the detail of an image has no place here")
+        lost.append("the detail of an image is left out")
     return tuple(lost)
 
 

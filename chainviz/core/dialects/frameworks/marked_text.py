@@ -134,7 +134,7 @@ def losses(new: Sequence[Part]) -> list[str]:
     if any(isinstance(part, Text | ToolCall) and part.reasoning for part in new):
         lost.append("reasoning that belongs to a text or a call is left out")
     if any(isinstance(part, Opaque) for part in new):
-        lost.append("parts of kinds this format does not know are left out")
+        lost.append("parts of unknown kinds are left out")
     if any(isinstance(part, ToolResult) and part.is_error for part in new):
         lost.append("a result cannot be marked as an error")
     return lost

@@ -246,9 +246,9 @@ def losses(parts: Sequence[Part]) -> tuple[str, ...]:
     """What the steps have no place for."""
     lost = []
     if any(isinstance(part, Opaque) and not is_own_step(part) for part in parts):
-        lost.append("parts of kinds this format does not know are left out")
+        lost.append("parts of unknown kinds are left out")
     if any(isinstance(part, Text | ToolCall) and part.reasoning is not None and not part.reasoning.is_empty for part in parts):
-        lost.append("reasoning that hangs on a text or a call is left out")
+        lost.append("reasoning that belongs to a text or a call is left out")
     if any(isinstance(part, ToolCall) and part.arguments.strip() and not is_object(part.arguments) for part in parts):
         lost.append('arguments that are not a JSON object become {"_raw": …}')
     if any(isinstance(part, ToolResult) and part.media for part in parts):

@@ -292,7 +292,7 @@ def losses(role: Role, parts: Sequence[Part]) -> tuple[str, ...]:
     """What these items have no place for."""
     lost = []
     if any(isinstance(part, Opaque) and not is_own_item(part) and part.kind not in BLOCKS for part in parts):
-        lost.append("parts of kinds this format does not know are left out")
+        lost.append("parts of unknown kinds are left out")
     if any(isinstance(part, Thinking) and part.redacted for part in parts):
         lost.append("reasoning is not marked as redacted")
     if any(isinstance(part, ToolCall) and not part.has_function for part in parts):
@@ -302,7 +302,7 @@ def losses(role: Role, parts: Sequence[Part]) -> tuple[str, ...]:
     if any(isinstance(part, ToolResult) and part.is_error for part in parts):
         lost.append("a result cannot be marked as an error")
     if role not in ROLES.values():
-        lost.append(f"a message of the role {role[:40]} may be refused")
+        lost.append(f"a message with the role {role[:40]} may be refused")
     return tuple(lost)
 
 

@@ -60,7 +60,7 @@ def survey(source: Source, recognition: Recognition, *, salvage: bool = False) -
         first = source.read(begin, begin + 1).decode()
         if first + rest.text[after] in ("{{", "[[", "{[") or has_lines(source, begin):
             return _survey_lines(source, begin, recognition)
-        fault(source, offset, "something follows where the document has ended")
+        fault(source, offset, "there is text after the end of the document")
     places += text_places(source, Span(begin, end), places, recognition.texts)
     places = places or _system_alone(source, begin, end, recognition)
     if not places:

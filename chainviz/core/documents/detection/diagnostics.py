@@ -20,7 +20,7 @@ _EMPTY = re.compile(rb'\s*(?:\[\s*\]|\{.*"(?:messages|contents|conversations|tra
 def refuse_strangers(source: Source, begin: int) -> None:
     head = source.read(begin, begin + 512)
     if not head:
-        raise DocumentError("The file is empty: there is nothing to show.")
+        raise DocumentError("The file is empty.")
     line, column = source.place(begin)
     where = f"Line {line}, column {column}"
     if head[:1] in b"{[":
@@ -62,11 +62,11 @@ def refuse_broken(source: Source, begin: int) -> None:
 def refuse_without_messages(source: Source, begin: int) -> NoReturn:
     refuse_broken(source, begin)
     if source.size < CHECKED and _EMPTY.fullmatch(source.read(begin, source.size)):
-        raise DocumentError("The list of messages is empty: there is nothing to show.", raw=True)
+        raise DocumentError("The list of messages is empty.", raw=True)
     head = peek(source.text(begin, begin + (1 << 16)))
     keys = ", ".join(f"“{key[:30]}”" for key in list(head)[:6]) if isinstance(head, dict) else ""
     raise DocumentError(
-        "The file is JSON, but there is no list of messages in it"
+        "The file is JSON, but contains no list of messages"
         + (f" (its keys are {keys})" if keys else "")
         + "; upload a transcript, choose its format, or keep it as raw text.",
         raw=True,

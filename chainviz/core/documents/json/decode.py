@@ -107,4 +107,4 @@ class Values:
         try:
             return ahead.offset(skip_string(ahead, 0)) + CHUNK
         except DocumentError:
-            raise Broken(position, "a string begins that never ends", begin) from None
+            raise Broken(position, "a string is never closed", begin) from None

@@ -120,7 +120,7 @@ def skip_string(window: Window, position: int) -> int:
         if position < len(window.text) and window.text[position] == '"':
             return position + 1
         if not window.more(position):
-            fault(window.source, start, "a string begins that never ends")
+            fault(window.source, start, "a string is never closed")
         position = 0
 
 
@@ -166,9 +166,9 @@ _SHOWN = {
     "Expecting ',' delimiter": "a comma or closing bracket is missing",
     "Illegal trailing comma before end of object": "a comma comes before a closing bracket",
     "Illegal trailing comma before end of array": "a comma comes before a closing bracket",
-    "Unterminated string starting at": "a string begins that never ends",
+    "Unterminated string starting at": "a string is never closed",
     "Invalid control character at": "an unescaped control character is in a string",
-    "Extra data": "something follows where the document has ended",
+    "Extra data": "there is text after the end of the document",
 }
 
 
@@ -230,7 +230,7 @@ class Oddities:
         self.places[what] = offset
 
     def constant(self, word: str) -> float:
-        self.seen.append(f"{word} is a number JSON does not have")
+        self.seen.append(f"{word} is not a valid JSON number")
         return float(word)
 
 

@@ -36,9 +36,9 @@ class Unwrapped:
 
     @property
     def notice(self) -> str:
-        left = "" if self.is_all else " It was not searched to its end: too much of it only looks like JSON."
+        left = "" if self.is_all else " The end was not searched, because too much text only looks like JSON."
         return (
-            f"This is {self.kind}; the JSON in it was unwrapped. An unchanged file is exported as it came, "
+            f"This is {self.kind}; the JSON in it was unwrapped. An unedited file is exported unchanged, "
             f"a changed one as the JSON alone.{left}"
         )
 

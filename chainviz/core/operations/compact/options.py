@@ -16,9 +16,9 @@ from chainviz.core.operations.compact.strategy_json import parse_strategy
 from chainviz.core.operations.contract import Options
 
 _OFF = "0 is off."
-NO_LIMIT = "Nothing says when to compact: choose a message limit, a token limit or a strategy."
+NO_LIMIT = "Choose when to compact: a message limit, a token limit or a strategy."
 USUAL_LIMITS = {"max_messages": 50, "max_tokens": 8_000}
-"""What a form begins with; the numbers of seed 3, Composite Compaction Strategies."""
+"""What a form begins with: the numbers of seed 3, Composite Compaction Strategies."""
 
 
 class CompactOptions(Options):
@@ -52,7 +52,7 @@ class CompactOptions(Options):
     reduction: Reduction = Field(
         "to_target",
         title="Reduction",
-        description="Of token limits: down to the target, or one third of the messages as the reference does.",
+        description="How token limits remove messages: down to the target, or one third, as the reference does.",
         json_schema_extra={"group": "Limits"},
     )
     if_no_user_boundary: NoBoundary = Field(
@@ -65,7 +65,7 @@ class CompactOptions(Options):
         0,
         ge=0,
         title="Prompt tokens",
-        description="Of the last call; 0 takes those the transcript records, else an estimate of 4 bytes a token.",
+        description="Of the last call; 0 uses those that the transcript records, else an estimate of 4 bytes per token.",
         json_schema_extra={"group": "Last call"},
     )
 

@@ -54,10 +54,10 @@ class Compacted:
         removed = [self.request.messages[place] for place in range(gone)]
         systems = sum(message.role == SYSTEM for message in removed)
         if systems:
-            last = " The last one stands right before the cut: only human messages are boundaries."
+            last = " The last one is directly before the cut: only human messages are boundaries."
             yield f"Removed: {amount(systems, 'stored system message')}.{last if removed[-1].role == SYSTEM else ''}"
         if any(message.role == HUMAN for message in removed):
-            yield "The first request is removed: what only it says is not in the next call."
+            yield "The first request is removed: the next call has nothing that only it says."
 
 
 @dataclass(frozen=True, slots=True)

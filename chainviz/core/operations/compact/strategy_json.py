@@ -53,7 +53,7 @@ def _load(text: str) -> Any:
         place = f"line {error.lineno}, column {error.colno}"
         raise OptionsError(f"The strategy is not JSON: {error.msg} at {place}.") from None
     except (ValueError, RecursionError):
-        raise OptionsError("The strategy is not JSON: it is nested too deeply or holds a huge number.") from None
+        raise OptionsError("The strategy is not JSON: it is nested too deeply or contains a huge number.") from None
 
 
 def kinds_of(node: type[Trigger]) -> dict[str, Any]:

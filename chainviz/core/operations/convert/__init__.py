@@ -44,18 +44,18 @@ class ConvertOptions(Options):
     provider: str = Field(
         default="",
         title="Switch to provider",
-        description="Call ids follow the provider's template, reasoning of another one is dropped, and calls are marked where the "
-        "provider wants its signature on them.",
+        description="Call ids follow the provider's template, another provider's reasoning is dropped, and calls are marked where "
+        "the provider requires its signature.",
         json_schema_extra={"choices": {"": "no switch", **{provider.name: provider.label for provider in PROVIDERS}}},
     )
     tool_call_id_template: str = Field(
         default="",
         title="Tool call ids",
-        description="Give calls whose id does not follow it a new one, such as call_{r:24:x}. "
+        description="A template such as call_{r:24:x}; calls whose ids do not match it get new ones. "
         "Empty keeps every id that the format accepts.",
     )
     drop_reasoning: bool = Field(
-        default=False, title="Drop reasoning", description="Reasoning of one provider is refused or ignored by another."
+        default=False, title="Drop reasoning", description="Providers refuse or ignore another provider's reasoning."
     )
 
     @field_validator("provider")
@@ -69,7 +69,7 @@ class Convert:
     label = "Convert"
     doing = "Converting"
     badge = Badge("Converted", "convert", "changed")
-    nothing = "There is nothing to change with these choices."
+    nothing = "These choices change nothing."
     Options = ConvertOptions
 
     def run(self, chain: Chain, options: ConvertOptions, context: Context) -> Outcome:
@@ -127,7 +127,7 @@ def _difference(old: Message, new: Message) -> str:
     if len(ids) > 1:
         said = [f"{len(ids):,} call ids become new ones"]
     dropped = ["reasoning dropped"] if _has_lost_reasoning(old, new) else []
-    return ", ".join([*said, *dropped]) or "attached text written in its place"
+    return ", ".join([*said, *dropped]) or "attached text written in place"
 
 
 def _renamed(old: Message, new: Message) -> Iterator[tuple[str, str]]:

@@ -58,9 +58,9 @@ class Edit:
         splices = _without_signed_reasoning(chain, change.splices) if options.drop_reasoning else change.splices
         gone = [chain.slice(splice.start, splice.start + splice.removed) for splice in splices]
         if all(tuple(messages) == splice.messages for messages, splice in zip(gone, splices, strict=True)):
-            return Outcome((), warnings=("Nothing changed: the node is like this already.",))
+            return Outcome((), warnings=("Nothing changed: the node already is like this.",))
         if options.action == "merge" and (losses := new_losses(chain, splices)):
-            raise Refused(f"The format has no place for the merged message. {losses[0]}")
+            raise Refused(f"The format cannot hold the merged message. {losses[0]}")
         sizes = sum(m.size for messages in gone for m in messages), sum(m.size for s in splices for m in s.messages)
         return Outcome(
             splices, (Decision(path, options.action, change.reason, *sizes),), tuple(warnings_for(chain, splices))

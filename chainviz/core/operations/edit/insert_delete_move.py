@@ -16,7 +16,7 @@ from chainviz.core.operations.edit.values import check_arguments
 def insert(place: Place, options: EditOptions) -> Change:
     span = place.span
     at = span.start if options.where == "before" else span.stop
-    return Change((Splice(at, 0, (new_message(options),)),), f"a message of the role {options.role} was inserted")
+    return Change((Splice(at, 0, (new_message(options),)),), f"a message with the role {options.role} was inserted")
 
 
 def new_message(options: EditOptions) -> Message:
@@ -92,7 +92,7 @@ def _movable(place: Place, step: int) -> range:
     """The neighbour to change places with; Refused where the tree would fall apart."""
     path, direction = place.path, "up" if step < 0 else "down"
     if path.part is not None:
-        raise Refused("A part stays where it is in its message; move the message.")
+        raise Refused("Parts cannot be moved; move the message.")
     if path.pair == 0 and path.message is None:
         raise Refused(f"{path} is a header; move its section, or one of its messages.")
     if path.message == 0 and path.pair:
@@ -114,14 +114,14 @@ def _check_neighbours(place: Place, upper: range, lower: range) -> None:
     if path.pair:
         if chain[upper.start].role != AI:
             raise Refused(
-                "The first pair has no AI message; below another pair its messages would become part of that."
+                "The first pair has no AI message; below another pair, its messages would become part of that pair."
             )
         return
     headers = (SYSTEM, HUMAN)
     if chain[upper.start].role not in headers:
-        raise Refused("The first section has no header; below another section its pairs would become part of that.")
+        raise Refused("The first section has no header; below another section, its pairs would become part of that section.")
     if chain[lower.stop - 1].role in headers:
-        raise Refused("The last section is not answered yet; above another section it would become part of its header.")
+        raise Refused("The last section is not answered yet; above another section, it would become part of that section's header.")
 
 
 def _swapped(chain: Chain, upper: range, lower: range) -> tuple[Splice, ...]:

@@ -45,7 +45,7 @@ class Place:
             raise Refused(f"{self.path} is a section; choose one of its messages, such as {self.path}.p1.m0.")
         if len(self.span) != 1:
             raise Refused(
-                f"{self.path} holds {len(self.span)} messages; choose one of them, such as {self.path}.m{self._some_message}."
+                f"{self.path} has {len(self.span)} messages; choose one of them, such as {self.path}.m{self._some_message}."
             )
         return self.span.start, self.chain[self.span.start]
 

@@ -20,7 +20,7 @@ class EditOptions(Options):
     path: str = Field(
         "",
         title="Node",
-        description="Path of the node, such as s2, s2.h.m0, s2.p1 or s2.p1.m0.c2; append_human, append and add_event need none.",
+        description="The node's path, such as s2, s2.h.m0, s2.p1 or s2.p1.m0.c2. Not needed for append_human, append and add_event.",
         json_schema_extra={"hidden": True},
     )
     action: Action = Field(
@@ -32,27 +32,27 @@ class EditOptions(Options):
         description="The new text, or the content of the tool result.",
         json_schema_extra={"long": True},
     )
-    role: Literal["system", "human", "ai", "tool"] = Field("human", title="Role", description="Whose message it is.")
-    name: str = Field("", title="Tool name", description="Name of the tool; for an answer empty means the call's own.")
+    role: Literal["system", "human", "ai", "tool"] = Field("human", title="Role", description="The message's role.")
+    name: str = Field("", title="Tool name", description="The tool's name. For an answer, empty means the call's own.")
     arguments: str = Field(
-        "", title="Arguments", description="What the tool is called with, as JSON.", json_schema_extra={"long": True}
+        "", title="Arguments", description="The call's arguments, as JSON.", json_schema_extra={"long": True}
     )
     call_id: str = Field(
         "",
         title="Call id",
-        description="Joins a tool call and its result; a new call without one gets an id like those around it.",
+        description="Links a tool call and its result. A new call without one gets an id like those around it.",
     )
     url: str = Field("", title="Image", description="The address of an image, or the image itself as a data: URL.")
     where: Where = Field("after", title="Place", description="Where to insert: before or after the node.")
     offset: int = Field(0, ge=0, title="Split at", description="Characters of the text that stay in the first message.")
     is_error: Error = Field("keep", title="Is an error", description="Whether the tool result reports an error.")
     with_results: bool = Field(
-        True, title="With its results", description="The results of a call follow it: renamed or deleted with it."
+        True, title="With its results", description="Rename or delete the results of a call with it."
     )
     join: bool = Field(
         False,
         title="Join texts",
-        description="Merging makes one text of the two that meet; else they stay parts of their own.",
+        description="When messages merge, join the two adjacent texts. Otherwise they stay separate parts.",
     )
     separator: str = Field("", title="Between the texts", description="Put between two joined texts.")
     allow_invalid: bool = Field(
@@ -61,7 +61,7 @@ class EditOptions(Options):
     drop_reasoning: bool = Field(
         False,
         title="Drop signed reasoning",
-        description="Take out the edited message's signed reasoning, which providers refuse once the message differs.",
+        description="Remove the edited message's signed reasoning, which providers refuse once the message has changed.",
     )
 
 

@@ -15,7 +15,7 @@ def add_part(place: Place, options: EditOptions) -> Change:
     """Behind the part that the path names, else at the end of the message."""
     at, message = place.one_message()
     if message.role == TOOL:
-        raise Refused("A tool message holds results only; answer a call, or insert another message.")
+        raise Refused("A tool message can only have results; answer a call, or insert another message.")
     number = len(message.parts) if place.path.part is None else place.some_part(message)[0] + 1
     part, noun = _new_part(message.role, options)
     parts = (*message.parts[:number], part, *message.parts[number:])

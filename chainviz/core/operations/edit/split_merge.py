@@ -42,7 +42,7 @@ def merge(place: Place, options: EditOptions) -> Change:
         raise Refused(f"{place.path} is the last message; there is none to merge it with.")
     following = place.chain[at + 1]
     if following.role != message.role:
-        raise Refused(f"The next message has the role {following.role}; only messages of one role can be merged.")
+        raise Refused(f"The next message has the role {following.role}; only messages with the same role can be merged.")
     parts = _joined(message.parts, _without_origin(following.parts), options)
     return Change((Splice(at, 2, (replace(message, parts=parts),)),), "the next message was merged into it")
 
@@ -73,7 +73,7 @@ def append_human(chain: Chain, options: EditOptions) -> Change:
 
 def append(chain: Chain, options: EditOptions) -> Change:
     """A message of any role at the end, after any message."""
-    return Change((Splice(len(chain), 0, (new_message(options),)),), f"a message of the role {options.role} was appended")
+    return Change((Splice(len(chain), 0, (new_message(options),)),), f"a message with the role {options.role} was appended")
 
 
 def add_event(chain: Chain, options: EditOptions) -> Change:

@@ -36,7 +36,7 @@ def set_text(place: Place, options: EditOptions) -> Change:
 def _set_reasoning(at: int, message: Message, number: int, part: Thinking, text: str) -> Change:
     if part.signature or part.redacted:
         raise Refused(
-            "Signed reasoning cannot be rewritten, for its signature would no longer fit; delete the part instead."
+            "Signed reasoning cannot be rewritten, because its signature would no longer match; delete the part instead."
         )
     new = replace(message, parts=replaced_part(message, number, replace(part, content=text)))
     return Change(splices_for({at: (new,)}), "the reasoning was rewritten")
@@ -46,7 +46,7 @@ def set_role(place: Place, options: EditOptions) -> Change:
     at, message = place.one_message()
     role = options.role
     if role == message.role:
-        raise Refused(f"{place.path} has the role {role} already.")
+        raise Refused(f"{place.path} already has the role {role}.")
     _check_role(message, role)
     return Change(splices_for({at: (replace(message, role=role, label=""),)}), f"the role {message.role} became {role}")
 
@@ -54,9 +54,9 @@ def set_role(place: Place, options: EditOptions) -> Change:
 def _check_role(message: Message, role: str) -> None:
     kinds = {type(part) for part in message.parts}
     if role != AI and kinds & {ToolCall, Thinking}:
-        raise Refused("It holds tool calls or reasoning, which only an AI message can; delete them first.")
+        raise Refused("It has tool calls or reasoning, which only an AI message can have; delete them first.")
     if role != TOOL and ToolResult in kinds:
-        raise Refused("It holds tool results, which only a tool message can; delete them first.")
+        raise Refused("It has tool results, which only a tool message can have; delete them first.")
     if role == TOOL and ToolResult not in kinds:
         raise Refused("A tool message needs a tool result; answer the call instead.")
 
@@ -78,14 +78,14 @@ def set_name(place: Place, options: EditOptions) -> Change:
 
 def set_call_id(place: Place, options: EditOptions) -> Change:
     if not options.call_id:
-        raise Refused("A call needs an id, to find its result by.")
+        raise Refused("A call needs an id that links it to its result.")
     _, message = place.one_message()
     part: CallOrResult
     _, part = place.one_part(message, "tool call or result", ToolCall, ToolResult)
     if isinstance(part, ToolCall) and any(
         isinstance(other, ToolCall) and other is not part and other.id == options.call_id for other in message.parts
     ):
-        raise Refused(f"Another call of this message has the id {options.call_id} already.")
+        raise Refused(f"Another call in this message already has the id {options.call_id}.")
 
     def with_id(part: CallOrResult) -> CallOrResult:
         if isinstance(part, ToolCall):

@@ -19,14 +19,14 @@ NEARBY = 64
 def warnings_for(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
     grown = sum(len(change.messages) - change.removed for change in changes)
     if len(chain) + grown == 0:
-        yield "Nothing is left of the chain."
+        yield "The chain is empty now."
         return
     yield from _calls(chain, changes)
     yield from new_losses(chain, changes)
     if any(is_signed(message) for message in edited_messages(chain, changes)):
         yield (
-            "The edited message holds signed reasoning. Providers refuse such a message once it differs; "
-            "drop its signed reasoning with the edit."
+            "The edited message has signed reasoning. Providers refuse it once the message has changed; "
+            "drop the signed reasoning with the edit."
         )
     if any(m.role == SYSTEM for change in changes if change.start for m in change.messages):
         yield "A system message inside the chain is refused by many providers."

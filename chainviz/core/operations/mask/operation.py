@@ -16,7 +16,7 @@ from chainviz.core.progress import Progress
 from chainviz.core.secrets import Masker, Occurrence, Rule, Values, mask, scan_chain
 from chainviz.core.secrets.scan import STRETCH, is_outside, place_number
 
-WARNINGS = ("The original and earlier versions still hold what was masked; only a purge takes it out of them.",)
+WARNINGS = ("The original and earlier versions still contain the masked values; only a purge removes them there.",)
 LOOKING = 0.6
 """Share of the time that finding takes."""
 

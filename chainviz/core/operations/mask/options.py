@@ -17,7 +17,7 @@ class MaskOptions(Options):
     strategy: Strategy = Field(
         "pseudonym",
         title="Replace with",
-        description="pseudonym [EMAIL_1] tells values apart; replace [EMAIL] does not; mask leaves a prefix or last digits.",
+        description="pseudonym [EMAIL_1] keeps values distinct; replace [EMAIL] does not; mask keeps a prefix or the last digits.",
     )
     look_for: Literal["everything", "secrets", "personal"] = Field(
         "everything", title="Look for", description="Secrets, personal data, or both."
@@ -27,7 +27,7 @@ class MaskOptions(Options):
     own_patterns: str = Field(
         "",
         title="Your own patterns",
-        description="One a line, in the syntax of RE2; a group named value is the secret.",
+        description="One per line, in RE2 syntax. A group named value is the secret.",
         json_schema_extra={"long": True},
     )
     own_words: str = Field(
@@ -37,11 +37,11 @@ class MaskOptions(Options):
         json_schema_extra={"long": True},
     )
     word_lists: tuple[str, ...] = Field(
-        (), title="Word lists", description="Names of word lists that are kept; a recipe brings its own."
+        (), title="Word lists", description="Names of saved word lists. A recipe brings its own."
     )
     decline: tuple[str, ...] = Field(
         (),
-        title="Leave these",
+        title="Do not mask these",
         description="Ids of findings that are not secrets.",
         json_schema_extra={"hidden": True},
     )

@@ -23,7 +23,7 @@ class ConvertObservations:
     label = "Convert observations"
     doing = "Converting observations"
     badge = Badge("Observations converted", "convert", "changed")
-    nothing = "There are no observations to convert with these choices."
+    nothing = "These choices convert no observations."
     Options = ObservationsOptions
 
     def run(self, chain: Chain, options: ObservationsOptions, context: Context) -> Outcome:

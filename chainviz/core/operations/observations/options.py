@@ -30,20 +30,20 @@ class ObservationsOptions(Options):
     wrapper: Literal["auto", "none", "section"] = Field(
         "auto",
         title="Wrapper",
-        description="auto puts XML and brackets inside <observation>; section does so for Markdown too, under a header.",
+        description="auto wraps XML and brackets in <observation>; section also wraps Markdown, under a header.",
     )
     sources: tuple[ConventionName, ...] = Field(
         ("brackets", "markdown", "xml"),
         title="Rewrite from",
-        description="Conventions to rewrite; raw takes the text after an AI message with one call for its result.",
+        description="Conventions to rewrite. raw reads the text after an AI message with one call as its result.",
     )
     names: tuple[str, ...] = Field(
-        (), title="More tools", description="Names of tools that the chain does not call but has results of."
+        (), title="More tools", description="Names of tools that have results in the chain but no calls."
     )
     section: str = Field("action", title="Calls in", description="The section of AI messages that holds calls as text.")
     action_text: Literal["remove", "keep"] = Field(
         "remove", title="Text of calls", description="With to_tools: remove or keep the sections that become calls."
     )
     force: bool = Field(
-        False, title="Convert anyway", description="Also where results would not read back, or call ids are lost."
+        False, title="Convert anyway", description="Convert even if results would not read back or call ids are lost."
     )

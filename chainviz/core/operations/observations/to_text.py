@@ -129,4 +129,4 @@ def _call_losses(old: Message, new: Message, section: str) -> Iterator[Loss]:
         yield Loss("", "cut", "has calls that would not be read back from the action section", 0)
     for call in calls:
         if call.reasoning is not None and not call.reasoning.is_empty:
-            yield Loss(call.name, "ignored", "loses the reasoning that hangs on its call", 0)
+            yield Loss(call.name, "ignored", "loses the reasoning that belongs to its call", 0)

@@ -27,13 +27,13 @@ from chainviz.core.operations.redact.policies.contract import EVERY, Candidate, 
 from chainviz.core.operations.redact.same_calls import SameCalls, find_same_calls
 
 SKIPS = {
-    "disabled": "redaction is switched off",
+    "disabled": "redaction is turned off",
     "missing_tool_call_id": "the result has no call id",
-    "orphan_result": "no call in this chain has its id",
+    "orphan_result": "no call in this chain has this id",
     "tool_not_selected": "the tool is not selected",
-    "protected": "it is outside the messages that are looked at",
-    "too_small": "it is smaller than the least size",
-    "already_redacted": "it is redacted already",
+    "protected": "it is outside the selected messages",
+    "too_small": "it is smaller than the minimum size",
+    "already_redacted": "it is already redacted",
     "no_saving": "the placeholder would not save enough",
 }
 

@@ -161,7 +161,7 @@ def _limit(drafts: list[_Draft], options: RedactOptions) -> None:
 
 def _warnings(rows: Sequence[Row], history: History, options: RedactOptions) -> Iterator[str]:
     if not options.enabled:
-        yield "Redaction is switched off: everything stays."
+        yield "Redaction is turned off: everything is kept."
         return
     for skip, one, many in (
         ("missing_tool_call_id", "has no call id", "have no call id"),
@@ -174,7 +174,7 @@ def _warnings(rows: Sequence[Row], history: History, options: RedactOptions) -> 
             yield f"{len(left):,} results {many}; they are kept. The first is at {left[0].path}."
     odd = [row for row in rows if row.candidate.row is MatrixRow.MALFORMED and row.redact and not row.manual]
     if odd:
-        yield f"{len(odd)} parts are followed by a role nobody knows and are redacted; the first is at {odd[0].path}."
+        yield f"{len(odd)} parts are followed by an unknown role and are redacted; the first is at {odd[0].path}."
     known = {row.path for row in rows}
     for path in (*options.keep_paths, *options.redact_paths):
         if path not in known:

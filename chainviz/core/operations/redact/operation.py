@@ -48,13 +48,13 @@ class Redact:
     label = "Redact"
     doing = "Redacting"
     badge = Badge("Redacted", "redacted", "redacted")
-    nothing = "No row is to be redacted with these choices."
+    nothing = "These choices redact nothing."
     Options = RedactOptions
 
     def run(self, chain: Chain, options: RedactOptions, context: Context) -> Outcome:
         switch = context.redaction
         chosen = options if switch.is_on else options.model_copy(update={"enabled": False})
-        context.progress(0, "Deciding what is redacted")
+        context.progress(0, "Deciding what to redact")
         table = decide(chain, chosen, context.redacted())
         warnings = (switch.warning,) if not switch.is_on else (*filter(None, [switch.warning]), *table.warnings)
         outcome = _outcome(chain, table, chosen, lambda done, text: context.progress(0.3 + done * 0.7, text))

@@ -27,14 +27,14 @@ _HOW: dict[str, Any] = {"group": "How"}
 
 
 class RedactOptions(Options):
-    policy: PolicyName = Field("seed", title="Policy", description="When a part has served its purpose.")
+    policy: PolicyName = Field("seed", title="Policy", description="When a part is no longer needed.")
     tools: tuple[str, ...] = Field(
         (EVERY,), title="Tools", description="Exact names; * is every tool, empty is none.", json_schema_extra=_WHAT
     )
     tool_globs: tuple[str, ...] = Field(
         (),
         title="Tools by pattern",
-        description="Such as fetch_*; narrows * to the tools that match.",
+        description="Such as fetch_*. Narrows * to the tools that match.",
         json_schema_extra=_WHAT,
     )
     exclude_tools: tuple[str, ...] = Field(
@@ -56,47 +56,47 @@ class RedactOptions(Options):
         json_schema_extra=_WHAT,
     )
     min_bytes: int = Field(
-        0, ge=0, title="At least", description="Smaller parts stay.", json_schema_extra={**_WHERE, "unit": "bytes"}
+        0, ge=0, title="At least", description="Smaller parts are kept.", json_schema_extra={**_WHERE, "unit": "bytes"}
     )
     protect_first: int = Field(
-        0, ge=0, title="Protect the first", description="Messages at the start that stay.", json_schema_extra=_WHERE
+        0, ge=0, title="Protect the first", description="Messages at the start to keep.", json_schema_extra=_WHERE
     )
     protect_last: int = Field(
         0,
         ge=0,
         title="Older than",
-        description="Age, counted from the end: what is younger stays.",
+        description="Age, counted from the end. Newer parts are kept.",
         json_schema_extra={**_WHERE, "unit": "messages"},
     )
     unmatched: Literal["keep", "redact"] = Field(
         "keep",
         title="Results without a call",
-        description="Results with no id, or an id of no call: keep, or treat like others.",
+        description="Results without an id or a matching call: keep them, or treat them like others.",
         json_schema_extra=_WHERE,
     )
     keep_paths: tuple[str, ...] = Field(
-        (), title="Keep these", description="Paths, whatever the policy says.", json_schema_extra={"hidden": True}
+        (), title="Keep these", description="Paths; these override the policy.", json_schema_extra={"hidden": True}
     )
     redact_paths: tuple[str, ...] = Field(
-        (), title="Redact these", description="Paths, whatever the policy says.", json_schema_extra={"hidden": True}
+        (), title="Redact these", description="Paths; these override the policy.", json_schema_extra={"hidden": True}
     )
     placeholder: str = Field(
-        DEFAULT, title="Replace with", description="May hold {tool}, {bytes} and {lines}.", json_schema_extra=_HOW
+        DEFAULT, title="Replace with", description="Can contain {tool}, {bytes} and {lines}.", json_schema_extra=_HOW
     )
     min_bytes_saved: int = Field(
         1,
         ge=0,
-        title="Worth it from",
-        description="What saves less stays; 0 also lets a part grow, as the reference does.",
+        title="Minimum saving",
+        description="Parts that would save less are kept. With 0 a part can even grow, as in the reference.",
         json_schema_extra={**_HOW, "unit": "bytes saved"},
     )
     enabled: bool = Field(
         True, title="Redaction is on", description="Off keeps everything.", json_schema_extra={"hidden": True}
     )
     superseded_by: Literal["same_tool", "same_call"] = Field(
-        "same_tool", title="Superseded by", description="A later call of the same tool, or the same call: same arguments too."
+        "same_tool", title="Superseded by", description="A later call of the same tool, or the same call with the same arguments."
     )
-    keep: int = Field(3, ge=0, title="Keep", description="How many of the last stay (keep_last_n, clear_tool_uses).")
+    keep: int = Field(3, ge=0, title="Keep", description="How many of the last to keep (keep_last_n, clear_tool_uses).")
     trigger: int = Field(
         100_000, ge=0, title="Trigger", description="Clears only above this much.", json_schema_extra=_CLEARING
     )
@@ -107,7 +107,7 @@ class RedactOptions(Options):
         0,
         ge=0,
         title="Clear at least",
-        description="Tokens; less is not worth a cold cache.",
+        description="In tokens. Clearing less is not worth losing the cache.",
         json_schema_extra=_CLEARING,
     )
     at_least: Literal["or_nothing", "then_stop"] = Field(
@@ -120,12 +120,12 @@ class RedactOptions(Options):
         (), title="Clear arguments too", description="Tool names; * or true is all.", json_schema_extra=_CLEARING
     )
     bytes_per_token: float = Field(
-        4, gt=0, title="Bytes a token", description="For estimates of tokens.", json_schema_extra=_CLEARING
+        4, gt=0, title="Bytes per token", description="For token estimates.", json_schema_extra=_CLEARING
     )
     context_management: str = Field(
         "",
         title="Anthropic's JSON",
-        description="A context_management or clear_tool_uses object; what it says goes before the fields.",
+        description="A context_management or clear_tool_uses object. It overrides the fields.",
         json_schema_extra={**_CLEARING, "long": True},
     )
 
@@ -152,7 +152,7 @@ class RedactOptions(Options):
     def _known_fields(cls, template: str) -> str:
         for name in unknown_fields(template):
             raise ValueError(
-                f"a placeholder has no “{{{name[:40]}}}”; it may hold {', '.join(f'{{{f}}}' for f in FIELDS)}"
+                f"a placeholder has no “{{{name[:40]}}}”; it can contain {', '.join(f'{{{f}}}' for f in FIELDS)}"
             )
         return template
 

@@ -11,7 +11,7 @@ from chainviz.core.chain.paths import Path
 CHOICES: dict[str, tuple[str, str]] = {
     "insert-opening": (
         "Insert an opening human message",
-        "A short human message is put before the first AI message; everything else stays where it is.",
+        "A short human message is added before the first AI message; everything else stays in place.",
     ),
     "drop-leading": ("Drop everything before it", "Everything before the first system or human message is dropped."),
     "move-human": (
@@ -21,46 +21,46 @@ CHOICES: dict[str, tuple[str, str]] = {
     "merge-human": ("Merge the human messages", "Its parts are appended to the human message before it; nothing is lost."),
     "note-system": (
         "Change to a human message",
-        "It stays in its place as a human message that says it was a system message; nothing is lost or reordered.",
+        "It stays in place as a human message that says it was a system message; nothing is lost or reordered.",
     ),
     "system-to-start": (
         "Merge into the first system message",
-        "Its parts are appended to the system message at the start (or it becomes that); it then rules the whole chain.",
+        "Its parts are appended to the system message at the start (or it becomes that message), so it applies to the whole chain.",
     ),
     "note-role": (
         "Change to a human message",
-        "It stays in its place as a human message that names its role; nothing is lost.",
+        "It stays in place as a human message that names its role; nothing is lost.",
     ),
-    "drop-message": ("Drop the message", "The message is dropped with all that it holds."),
+    "drop-message": ("Drop the message", "The message is dropped with all its content."),
     "move-result": (
         "Move the result to its call",
-        "The result moves to the pair whose AI message makes this call and has no result for it; nothing is lost.",
+        "The result moves to the pair whose AI message makes this call and has no result yet; nothing is lost.",
     ),
     "result-to-text": (
         "Change the result to a human message",
-        "What the result says stays readable as text of a human message after the pair; it answers no call any more.",
+        "The result becomes text of a human message after the pair, so it stays readable but no longer answers a call.",
     ),
     "add-call": (
         "Add the missing call",
         "A call with the result's id and name and the arguments {} is added before it, since a result proves that there was one.",
     ),
-    "drop-result": ("Drop the result", "The result is dropped with all that it holds."),
-    "drop-copy": ("Drop the copy", "The same call already has this very result; the second copy is dropped."),
+    "drop-result": ("Drop the result", "The result is dropped with all its content."),
+    "drop-copy": ("Drop the copy", "The call already has an identical result; the copy is dropped."),
     "join-results": (
         "Join both results",
-        "Its text is appended to the call's first result under a line that says so; nothing is lost.",
+        "Its text is appended to the call's first result below a line that says so; nothing is lost.",
     ),
     "rename-calls": (
         "Give each call its own id",
-        "Calls with an id that another call has get ids of their own, and their results with them, in order.",
+        "Calls that share an id get separate ids, and so do their results, in order.",
     ),
     "join-turns": (
         "Join it with the message before",
-        "Results and texts of one turn become one message of the user, in their order; nothing is lost.",
+        "Results and texts of one turn become one user message, in order; nothing is lost.",
     ),
     "answer-call": (
         "Answer the call",
-        "A result is added that says the call was not handled; it does not claim that anything was executed.",
+        "A result is added that says the call was not handled. It does not claim that anything was executed.",
     ),
     "call-to-text": ("Turn the call into text", "The call becomes text in the same AI message, which says that it was never answered."),
     "user-call-to-text": (
@@ -69,61 +69,61 @@ CHOICES: dict[str, tuple[str, str]] = {
     "pack-results": ("Pack the results", "The tool messages of the summary become one; nothing is lost."),
     "drop-empty": (
         "Drop empty texts",
-        "Texts of nothing but white space are dropped, and the message with them where nothing else is in it.",
+        "Texts of only white space are dropped, and so is the message if it has no other content.",
     ),
     "drop-thinking": (
         "Drop the reasoning",
-        "The message loses its reasoning; where no message of the turn has any, APIs take it with thinking switched off.",
+        "The message loses its reasoning; if no message of the turn has any, APIs accept the turn with thinking turned off.",
     ),
     "drop-signed": (
         "Drop the signed reasoning",
-        "The message loses the reasoning that its provider signed; nothing else of it changes.",
+        "The message loses the reasoning that its provider signed; nothing else changes.",
     ),
     "sign-calls": (
         "Mark the call as not signed",
-        "The call gets the signature skip_thought_signature_validator, with which Gemini takes calls that it did not make.",
+        "The call gets the signature skip_thought_signature_validator, with which Gemini accepts calls that it did not make.",
     ),
     "mend-arguments": (
         "Fix the arguments",
         "Control characters are escaped and what was cut off is closed again; "
         "where that cannot help they become {} and the old text is kept as a text before the call.",
     ),
-    "wrap-arguments": ("Put the arguments into an object", 'They become {"value": …} with what they were inside; nothing is lost.'),
-    "image-to-text": ("Put a note in its place", "The picture or file is dropped; a text says how large it was, or where it is."),
-    "respell-media-type": ("Correct the media type", "The picture is called what its own first bytes say it is."),
+    "wrap-arguments": ("Put the arguments into an object", 'They become {"value": …} with the old value inside; nothing is lost.'),
+    "image-to-text": ("Put a note in its place", "The image or file is dropped; a text says how large it was, or where it is."),
+    "respell-media-type": ("Correct the media type", "The image gets the type that its first bytes show."),
     "respell-text": (
         "Replace half characters",
-        "Each half of a character, which a cut in the middle left, becomes �; nothing else of the text changes.",
+        "Each half of a cut character becomes �; the rest of the text is unchanged.",
     ),
     "media-to-human": (
-        "Move pictures and files to a human message",
-        "They follow the results as a human message of their own; nothing is lost.",
+        "Move images and files to a human message",
+        "They become a separate human message after the results; nothing is lost.",
     ),
     "results-first": ("Put the results first", "The text moves after the results of its message; nothing is lost."),
     "server-result-to-text": (
         "Turn the server's result into text",
-        "What the API's own tool gave stays readable as a text of the same message.",
+        "The result of the API's own tool becomes text of the same message, so it stays readable.",
     ),
     "drop-cache-marks": (
         "Drop the oldest cache_control marks",
-        "Only the last four blocks of the request keep theirs, which are those that matter to the cache; nothing else changes.",
+        "Only the last four marked blocks of the request keep their marks, because the cache needs those; nothing else changes.",
     ),
     "trim-end": ("Trim the end", "The white space at the very end of the chain is dropped."),
     "respell-id": (
-        "Spell the id as every API takes it",
+        "Spell the id so that every API accepts it",
         "Other characters than letters, digits, _ and - become _, and 40 are kept; its results follow, and no other call has that id.",
     ),
     "respell-item": (
-        "Spell the item as the API takes it",
-        "An id that does not fit is dropped, a missing summary is added empty, a tool message of the Chat API becomes an output; "
-        "nothing else of the item changes.",
+        "Spell the item so that the API accepts it",
+        "An invalid id is dropped, a missing summary is added empty, and a Chat API tool message becomes an output; "
+        "nothing else changes.",
     ),
     "rewrite-message": (
         "Rewrite the message",
-        "The message is written as its format usually spells one; members that no part was read from go with that.",
+        "The message is rewritten in its format's usual form; fields that belong to no part are dropped.",
     ),
     "respell-name": (
-        "Spell the tool name as every API takes it",
+        "Spell the tool name so that every API accepts it",
         "Other characters than letters, digits, _ and - become _, and 64 are kept; the results of the call follow.",
     ),
 }  # fmt: skip

@@ -115,7 +115,7 @@ class Repair:
     label = "Repair"
     doing = "Repairing"
     badge = Badge("Repaired", "repaired", "repaired")
-    nothing = "There is nothing to change with these choices."
+    nothing = "These choices change nothing."
     Options = RepairOptions
 
     def run(self, chain: Chain, options: RepairOptions, context: Context) -> Outcome:

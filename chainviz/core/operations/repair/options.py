@@ -23,7 +23,7 @@ class RepairOptions(Options):
     goal: str = Field(
         default="",
         title="Goal",
-        description="Name of a provider: only what its API rejects is fixed, opt-in fixes included; empty: what the tree asks.",
+        description="Name of a provider: only what its API rejects is fixed, opt-in fixes included. Empty: structure problems.",
     )
     resumes: bool = Field(
         default=False,
@@ -44,7 +44,7 @@ class RepairOptions(Options):
     since: str = Field(
         default="",
         title="From here on",
-        description="Path of a node, such as s2.p1: only fixes of it and of what follows are made.",
+        description="Path of a node, such as s2.p1: only this node and later ones are fixed.",
     )
     content: bool = Field(
         default=True,
@@ -59,7 +59,7 @@ class RepairOptions(Options):
             key, _, choice = text.rpartition("=")
             if not key or choice not in CHOICES:
                 raise OptionsError(
-                    f"“{text[:80]}” is not a choice; write fix=choice, the choice one of {', '.join(CHOICES)}."
+                    f"“{text[:80]}” is not a choice; write fix=choice with one of the choices {', '.join(CHOICES)}."
                 )
             chosen[key] = choice
         return chosen

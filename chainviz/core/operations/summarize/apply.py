@@ -112,7 +112,7 @@ def _warnings(plan: Plan, folds: dict[str, Piece]) -> Iterator[str]:
     yield from plan.warnings
     for piece in plan.pieces:
         if piece.key not in folds:
-            stays = "They are not folded into one." if piece.rule in ("qa", "rotation") else "It stays as it was."
+            stays = "They are not folded into one." if piece.rule in ("qa", "rotation") else "It is unchanged."
             yield f"{_named(piece)}: {piece.left or NOT_WRITTEN} {stays}"
 
 

@@ -73,8 +73,8 @@ class SummarizeOptions(Options):
         default="default",
         title="Preset",
         description=(
-            "Fills the settings you leave alone. default: the seed's own; assistant: long conversations, more kept; "
-            "provider_switch: small, for a chain that moves to another provider; pentagi: exactly what the reference does."
+            "Fills the settings you do not set. default: the usual values; assistant: long conversations, more kept; "
+            "provider_switch: small, for a chain that moves to another provider; pentagi: exactly as in the reference."
         ),
     )
     preserve_last: bool = Field(
@@ -86,7 +86,7 @@ class SummarizeOptions(Options):
     last_sec_bytes: int = _number(
         "last_sec_bytes",
         "Largest last section",
-        "A larger one is folded from its oldest pair on.",
+        "A larger one is folded, oldest pairs first.",
         "Last sections",
     )
     reserve_percent: int = Field(
@@ -94,7 +94,7 @@ class SummarizeOptions(Options):
         ge=0,
         le=100,
         title="Room to leave",
-        description="A section that is folded is brought this far below its limit, for what comes next.",
+        description="A folded section ends up this far below its limit, to leave room for more.",
         json_schema_extra={"group": "Last sections", "unit": "%"},
     )
     max_bp_bytes: int = _number(
@@ -110,27 +110,27 @@ class SummarizeOptions(Options):
     use_qa: bool = Field(
         default=_SEED["use_qa"],
         title="Join old sections",
-        description="Fold the oldest sections into a single one, once there are too many or they are too large.",
+        description="Fold the oldest sections into one when there are too many or they are too large.",
         json_schema_extra={"group": "Questions and answers"},
     )
     max_qa_sections: int = _number(
-        "max_qa_sections", "Most sections", "With more than this the oldest are joined.", "Questions and answers",
+        "max_qa_sections", "Most sections", "With more sections, the oldest are joined.", "Questions and answers",
         most=1_000_000,
     )  # fmt: skip
     max_qa_bytes: int = _number(
-        "max_qa_bytes", "Most bytes", "In a larger chain the oldest are joined.", "Questions and answers"
+        "max_qa_bytes", "Most bytes", "In a larger chain, the oldest are joined.", "Questions and answers"
     )
     summ_human_in_qa: bool = Field(
         default=_SEED["summ_human_in_qa"],
         title="Summarize questions too",
-        description="Otherwise the joined section keeps everything the person wrote.",
+        description="Otherwise the joined section keeps all human messages.",
         json_schema_extra={"group": "Questions and answers"},
     )
     tool_call_id_template: str = Field(
         default=DEFAULT_TEMPLATE,
         max_length=200,
         title="Tool call ids",
-        description="How the id of a summary's tool call is spelt, such as call_{r:24:x}.",
+        description="Template for the id of a summary's tool call, such as call_{r:24:x}.",
         json_schema_extra={"group": "Form"},
     )
     context_window: int = Field(
@@ -139,15 +139,15 @@ class SummarizeOptions(Options):
         le=100_000_000,
         title="Context window",
         description=(
-            "What the model takes at once. A larger piece is split, and the summaries of its parts are joined. "
-            "0 means the model's own, where it is known."
+            "The most that the model accepts. A larger piece is split, and the summaries of its parts are joined. "
+            "0 means the model's own, if known."
         ),
         json_schema_extra={"group": "Model", "unit": "tokens"},
     )
     allow_growth: bool = Field(
         default=False,
         title="Allow larger summaries",
-        description="Take a summary even where it is larger than what it replaces.",
+        description="Use a summary even if it is larger than what it replaces.",
         json_schema_extra={"group": "Form"},
     )
 

@@ -79,7 +79,7 @@ def _found_in(message: Message, before: Role) -> Iterator[Found]:
         for name, what in _found_in_part(each, role):
             yield name, part, what
         if has_lone_surrogate(each):
-            yield "lone-surrogate", part, "has half of a character, which no JSON can carry"
+            yield "lone-surrogate", part, "has half of a character, which JSON cannot represent"
         if isinstance(each, Text):
             text_before = text_before or bool(each.text.strip()) or is_blank(each)
         elif text_before and role == TOOL and isinstance(each, ToolResult):
@@ -93,20 +93,20 @@ def _found_in_answer(message: Message, before: Role) -> Iterator[Found]:
         yield "thinking-last", len(message.parts) - 1, "ends with thinking"
     for part, each in enumerate(message.parts):
         if isinstance(each, Image | Binary):
-            yield "answer-media", part, "is an AI message and holds an image or a file"
+            yield "answer-media", part, "is an AI message and contains an image or a file"
     for part, call in lone_calls(message):
-        yield "server-call-alone", part, f"holds a {call.kind} without its result"
+        yield "server-call-alone", part, f"has a {call.kind} without its result"
     if before == AI:
         yield "double-ai", None, "is an AI message directly after another AI message"
         return
     for part, result in lone_results(message):
-        yield "server-result-alone", part, f"holds a {result.kind} without its call before it"
+        yield "server-result-alone", part, f"has a {result.kind} without its call before it"
 
 
 def _found_in_part(part: Part, role: Role) -> Iterator[tuple[str, str]]:
     if isinstance(part, Text):
         if is_blank(part) and part.text:
-            yield "blank-text", "has a text of white space only"
+            yield "blank-text", "has a text of only white space"
         elif is_blank(part):
             yield "empty-text", "has an empty text"
     elif isinstance(part, ToolCall):
@@ -118,14 +118,14 @@ def _found_in_part(part: Part, role: Role) -> Iterator[tuple[str, str]]:
         elif role == AI and is_emptied(part):
             yield "emptied-thinking", "has signed thinking without text"
     elif isinstance(part, Opaque):
-        yield OPAQUE, f"holds a part of the kind “{part.kind[:40]}”, which is not checked"
+        yield OPAQUE, f"contains a part of the kind “{part.kind[:40]}”, which is not checked"
     else:
         yield from _found_in_media(part, role)
 
 
 def _found_in_call(call: ToolCall, role: Role) -> Iterator[tuple[str, str]]:
     if role != AI:
-        yield "call-by-other", f"is of the role {role} and calls a tool"
+        yield "call-by-other", f"has the role {role} and calls a tool"
     else:
         yield from _found_in_words(call)
     if not call.arguments.strip():
@@ -142,7 +142,7 @@ def _found_in_words(call: ToolCall) -> Iterator[tuple[str, str]]:
     """What some API does not take in an id or a name."""
     id, name = call.id, call.name
     if id in ("", "null"):
-        yield "no-id", f"has the call id “{id}”, which is none"
+        yield "no-id", f"has the empty call id “{id}”"
     elif not _WORD.fullmatch(id):
         yield "odd-id", f"has the call id “{id[:80]}”, which is not allowed"
     if len(id) > SAFE_ID:
@@ -156,7 +156,7 @@ def _found_in_words(call: ToolCall) -> Iterator[tuple[str, str]]:
 
 def _found_in_media(part: Image | Binary | ToolResult, role: Role) -> Iterator[tuple[str, str]]:
     if isinstance(part, ToolResult) and role == HUMAN:
-        yield "call-by-other", "is of the role human and holds the result of a tool"
+        yield "call-by-other", "has the role human and contains a tool result"
     if isinstance(part, ToolResult) and part.media:
         yield "result-media", "has an image or a file in a tool result"
     for picture in pictures_in(part):
@@ -166,9 +166,9 @@ def _found_in_media(part: Image | Binary | ToolResult, role: Role) -> Iterator[t
             if not _DATA.fullmatch(url[:_BEGINNING]):
                 yield IMAGE_ADDRESS, "has an image whose data is not base64"
         elif found and scheme.lower() not in SCHEMES:
-            yield IMAGE_ADDRESS, f"has an image at {scheme}://, an address that only the program that wrote it can open"
+            yield IMAGE_ADDRESS, f"has an image at a {scheme}:// address, which only the program that wrote it can open"
         _, width, height = bytes_and_sides(picture)
-        size = f"has a picture of {width:,} × {height:,} pixels"
+        size = f"has an image of {width:,} × {height:,} pixels"
         if is_too_large(picture):
             yield "huge-image", size
         elif max(width, height) > LONGEST_OF_MANY:
@@ -179,6 +179,6 @@ def _found_in_media(part: Image | Binary | ToolResult, role: Role) -> Iterator[t
 def _found_in_bytes(picture: Picture) -> Iterator[tuple[str, str]]:
     said, is_really = mime_of(picture)
     if is_empty(picture):
-        yield "image-empty", "has an empty picture"
+        yield "image-empty", "has an empty image"
     elif is_really and said != is_really:
-        yield "image-mislabelled", f"has a picture that is {is_really} and is called {said[:40]}"
+        yield "image-mislabelled", f"has an image that is {is_really} but is marked as {said[:40]}"

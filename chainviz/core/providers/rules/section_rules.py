@@ -76,5 +76,5 @@ class SectionRule:
 
 def reasoning_missing(rule: Rule) -> SectionRule:
     """The rule of servers that want the reasoning of every turn back."""
-    what = "calls tools without reasoning, which another message of its section has"
+    what = "calls tools without reasoning, while another message of its section has some"
     return SectionRule(rule, Mark.UNTHINKING, what, where_thinking=True)

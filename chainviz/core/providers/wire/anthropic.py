@@ -158,12 +158,12 @@ def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
         yield (
             rule,
             place,
-            f"holds a part of the kind “{kind[:40]}”, which {'it does not take' if rule is BLOCK else 'is not checked'}",
+            f"contains a part of the kind “{kind[:40]}”, which {'the API does not accept' if rule is BLOCK else 'is not checked'}",
         )
     elif kind in _OF_ASSISTANT and role != "assistant":
-        yield ASSISTANT_ONLY, place, f"is of the role {role} and holds a {kind} block"
+        yield ASSISTANT_ONLY, place, f"has the role {role} and contains a {kind} block"
     elif kind in _OF_USER and role != "user":
-        yield _OF_USER[kind], place, f"is of the role {role} and holds a {kind} block"
+        yield _OF_USER[kind], place, f"has the role {role} and contains a {kind} block"
     else:
         yield from _member_faults(block, kind, place)
 

@@ -103,9 +103,9 @@ def _faults(value: dict[str, Any]) -> Iterator[Fault]:
 def _count_faults(kinds: list[str]) -> Iterator[Fault]:
     for kind, most in _MOST.items():
         if kinds.count(kind) > most:
-            yield TOO_MANY, (), f"holds {kinds.count(kind)} {kind}s, more than {most}"
+            yield TOO_MANY, (), f"contains {kinds.count(kind)} {kind}s, more than {most}"
     if "document" in kinds and "text" not in kinds:
-        yield LONELY_DOCUMENT, (), "holds a document and no text"
+        yield LONELY_DOCUMENT, (), "contains a document and no text"
 
 
 def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
@@ -114,11 +114,11 @@ def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
     if not isinstance(block, dict) or len(known) > 1 or not keys:
         yield BLOCK, place, f"has {kind_name(block)} with {len(known)} contents in one block"
     elif not known:
-        yield NOT_UNDERSTOOD, place, f"holds a block “{keys[0][:40]}”, which is not checked"
+        yield NOT_UNDERSTOOD, place, f"contains a block “{keys[0][:40]}”, which is not checked"
     elif known[0] in _OF_USER and role != "user":
-        yield USER_ONLY, place, f"is of the role {role} and holds a block “{known[0]}”"
+        yield USER_ONLY, place, f"has the role {role} and contains a block “{known[0]}”"
     elif _is_empty_error(block.get("toolResult")):
-        yield FAILED_RESULT, place, "holds an error result without content"
+        yield FAILED_RESULT, place, "has an error result without content"
     else:
         yield from _member_faults(block, known[0], place)
 

@@ -23,7 +23,7 @@ ARGUMENTS = Rule(
     "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments", REFERENCE,
 )  # fmt: skip
 NO_NAME = Rule(
-    "result-without-name", "info", "accepted; the template may want tool_name to tell which tool answered", REFERENCE
+    "result-without-name", "info", "accepted; the template may need tool_name to know which tool answered", REFERENCE
 )
 FIELD = Rule("field-type", "error", "json: cannot unmarshal into Go struct field ChatRequest.messages", REFERENCE)
 _FORM = Fields(

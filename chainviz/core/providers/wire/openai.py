@@ -163,11 +163,11 @@ def _content_faults(content: list[Any], role: str) -> Iterator[Named]:
             yield "member", place, f"has {kind_name(item)} without a type in its content", ""
             continue
         if kind != "text":
-            yield "part", place, f"holds a part of the kind “{kind[:40]}”", f"{role}:{kind}"
+            yield "part", place, f"contains a part of the kind “{kind[:40]}”", f"{role}:{kind}"
         if _is_short(item, kind):
-            yield "short-part", place, f"holds a part of the kind {kind} without a proper “{kind}”", ""
+            yield "short-part", place, f"contains a part of the kind {kind} without a valid “{kind}”", ""
         elif kind in _PARTS:
-            yield from _named(misfits(item, _PARTS[kind]), place, f"holds a part of the kind {kind} with")
+            yield from _named(misfits(item, _PARTS[kind]), place, f"contains a part of the kind {kind} with")
 
 
 def _is_short(item: Mapping[str, Any], kind: str) -> bool:

@@ -111,7 +111,7 @@ def _in_items(message: Message, items: Sequence[Any]) -> Iterator[WireFault]:
             yield WireFault("", at, what, rule=rule)
         if _calls(item) and _has_text_and_call(items[place + 1 :]):
             yield WireFault(
-                TEXT_BETWEEN, at, "calls a tool, and a text of the model is between the call and the next one"
+                TEXT_BETWEEN, at, "calls a tool, and text of the model is between this call and the next"
             )
         part += _parts_of(item)
 
@@ -147,7 +147,7 @@ def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
         for rule, place, what in faults_of(misfits(item, form), MEMBER, VALUE, f"a {kind} item"):
             yield NO_SUMMARY if rule is MEMBER and kind == "reasoning" and not place else rule, what
     if kind == "message" and (role := string_of(item, "role")) not in _ROLES:
-        yield ROLE, f"is an item of the role “{role[:40]}”"
+        yield ROLE, f"is an item with the role “{role[:40]}”"
     if _has_wrong_id(item, kind):
         yield ID_PREFIX, f"is a {kind} item with the id “{item['id'][:80]}”"
 
@@ -173,6 +173,6 @@ def _reasoning_faults(before: Sequence[Any], item: Any, after: Sequence[Any]) ->
     if not isinstance(item, dict):
         return
     if _kind(item) == "reasoning" and not after:
-        yield LONELY_REASONING, "is reasoning that nothing of the model follows"
+        yield LONELY_REASONING, "is reasoning with nothing from the model after it"
     elif _needs_reasoning(item) and not before:
-        yield LONELY_ITEM, "has its id, and no reasoning before it"
+        yield LONELY_ITEM, "has an id, but no reasoning before it"

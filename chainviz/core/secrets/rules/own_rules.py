@@ -58,7 +58,7 @@ def _compiled(pattern: str) -> _Linear:
     except re2.error as refused:
         raise OptionsError(_explained(pattern, refused)) from None
     except UnicodeEncodeError:
-        raise OptionsError("The pattern holds half of a surrogate pair, which no text can match.") from None
+        raise OptionsError("The pattern contains half of a surrogate pair, which no text can match.") from None
     if empty:
         raise OptionsError(f"The pattern “{pattern[:60]}” matches the empty text, so it would be found everywhere.")
     return _Linear(compiled)

@@ -32,7 +32,7 @@ def words_in(text: str) -> tuple[str, ...]:
         if len(word) > LONGEST:
             raise OptionsError(f"A word has at most {LONGEST} characters; “{word[:40]}…” is longer.")
         if len(_TOKEN.sub("", word)) == len(word) or len(word) < 2:
-            raise OptionsError(f"“{word[:40]}” has too few letters or digits to be looked for.")
+            raise OptionsError(f"“{word[:40]}” has too few letters or digits to search for.")
     return words
 
 

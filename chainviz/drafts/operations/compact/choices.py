@@ -27,7 +27,7 @@ from chainviz.web.forms import options_form
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
-UNSURE = "This removes everything: tick “Remove everything” to go on, or choose another boundary."
+UNSURE = "This removes everything: tick “Remove everything” to continue, or choose another boundary."
 
 
 class CompactChoices(Choices):
@@ -83,7 +83,7 @@ class CompactChoices(Choices):
         preset = self._preset("forget")
         if preset is not None:
             preset.delete()
-            self.note = f"“{preset.name}” is deleted."
+            self.note = f"“{preset.name}” was deleted."
 
     def answer(self) -> HttpResponse | None:
         if self.act == "keep":
@@ -109,7 +109,7 @@ class CompactChoices(Choices):
         if self.problem:
             raise Refused(self.problem)
         if self.form.is_bound and not self.form.is_valid():
-            raise Refused("Correct the fields that are marked.")
+            raise Refused("Correct the marked fields.")
         chosen = self.form.options if self.form.is_bound else CompactOptions.model_validate(self.form.initial)
         options: CompactOptions = chosen.model_copy(update={"strategy": json.dumps(self.tree, ensure_ascii=False)})
         if self.asks_for_step and self.ran is not None and self.ran.removes_everything and not self.request.POST.get("sure"):
@@ -128,7 +128,7 @@ class CompactChoices(Choices):
     def problem(self) -> str:
         """Why the strategy cannot run."""
         if self.tree is None:
-            return "Choose a compactor to begin with."
+            return "Choose a first compactor."
         try:
             parse_strategy(self.tree)
         except OptionsError as refused:

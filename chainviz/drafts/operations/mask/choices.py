@@ -26,8 +26,8 @@ from chainviz.web.query_params import small_number
 
 STRATEGIES: dict[Strategy, str] = {
     "pseudonym": "A numbered name for each value, such as [EMAIL_1]",
-    "replace": "One word for all of a kind, such as [EMAIL]",
-    "mask": "Stars, with a public prefix or last digits",
+    "replace": "One word for all values of a kind, such as [EMAIL]",
+    "mask": "Stars, except a public prefix or the last digits",
 }
 
 
@@ -76,7 +76,7 @@ class MaskChoices(Choices):
         except ChainError as refused:
             self.error = str(refused)
             return
-        self.note = f"“{row.name}” is kept and ticked."
+        self.note = f"“{row.name}” was saved and ticked."
         self.known_lists[row.name] = row.value
         self.lists, self.typed = (*self.lists, row.name), WordList("")
 

@@ -92,7 +92,7 @@ def _change(target: Target, options: ObservationsOptions, row: ChangeRow, tools:
     path = target.stored.outline.path_at(row.start)
     delta = row.size_after - row.size_before
     rewrite = _rewrite(target, options, row, tools) if row.size_before <= MOST_BYTES else None
-    html, note = _diff(*rewrite) if rewrite else (SafeString(), "Too large to be compared here.")
+    html, note = _diff(*rewrite) if rewrite else (SafeString(), "Too large to compare here.")
     return Change(
         place=path.number,
         url=f"{target.explorer}at/{path}#{path.node.dom_id}",

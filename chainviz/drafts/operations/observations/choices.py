@@ -103,9 +103,9 @@ class ObservationsChoices(Choices):
 
     def options(self) -> ObservationsOptions:
         if self.summary is None:
-            raise Refused("Wait until the chain is read: what would be lost is not known yet.")
+            raise Refused("Wait until the chain is read: the losses are not known yet.")
         if self.needs_force and not self.chosen.force:
-            raise Refused("Something would be lost. Tick “Convert anyway”, or choose another format.")
+            raise Refused("This conversion has losses. Tick “Convert anyway”, or choose another format.")
         return self.chosen
 
     @property

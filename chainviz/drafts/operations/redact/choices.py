@@ -66,10 +66,10 @@ class RedactChoices(Choices):
         self.asked = asked_in(self.sent, self.tools)
         self.form = RedactForm(self.sent, fixed=self._fixed)
         if not self.form.is_valid():
-            self.error = "Correct these settings; the table shows their decisions then."
+            self.error = "Correct these settings to see their decisions in the table."
         elif self.form.options.context_management.strip():
             self.reopen(self.form.options.model_copy(update={"context_management": ""}))
-            self.note = "Anthropic’s settings were read; the table shows what they do."
+            self.note = "Anthropic’s settings were read; the table shows their decisions."
         else:
             self.chosen = self.form.options
 
@@ -79,7 +79,7 @@ class RedactChoices(Choices):
         self.chosen = (selected or RedactOptions.model_validate({})).model_copy(update={"enabled": is_on})
         self.form = form_of(self.chosen)
         if selected is None:
-            self.error = "This selection does not fit the chain as it is now. Choose again what is redacted."
+            self.error = "This selection no longer fits the chain. Choose again what to redact."
         elif not self.is_long:
             if not selected.redact_paths:
                 selected = by_hand(selected, self.request.GET, self.target.stored, candidates(self.target))

@@ -13,9 +13,9 @@ from chainviz.drafts.operations.redact.form import Asked
 from chainviz.drafts.target import Target
 
 WORDS = {
-    "seed": ("Old results", "Results that the agent has already answered. The last turn stays."),
-    "every": ("Every result", "Also those of the last turn."),
-    "by_hand": ("By hand", "Only what you choose, in the list or in the chart of bytes."),
+    "seed": ("Old results", "Results that the agent has already used in an answer. The last turn is kept."),
+    "every": ("Every result", "Including those of the last turn."),
+    "by_hand": ("By hand", "Only what you choose, in the list or in the bytes chart."),
 }
 """By policy: label and hint."""
 MOST_COUNTED = 20_000

@@ -77,7 +77,7 @@ def cards_of(fixes: Sequence[Fix], problems: int, kind: str, start: int, links: 
         window = of_kind[start : start + MOST_CARDS]
         left = len(of_kind) - start - len(window)
         found = count_text(len(of_kind), "fix", "fixes")
-        lead = f"{found} of the kind “{CHOICES[kind][0].lower()}”. This preview leaves other kinds out."
+        lead = f"{found} of the kind “{CHOICES[kind][0].lower()}”. This preview leaves out other kinds."
         following = f"{query}&kind={kind}&from={start + MOST_CARDS}" if left > 0 else ""
         return Cards(
             tuple(_card(fix, at) for fix in window), lead, next_href=following, next_text=count_text(left, "more fix", "more fixes")
@@ -90,7 +90,7 @@ def cards_of(fixes: Sequence[Fix], problems: int, kind: str, start: int, links: 
 def _lead(fixes: Sequence[Fix], problems: int) -> str:
     if not fixes:
         return (
-            "Every call has its result, every result its call, and the order of the messages is valid."
+            "Every call has its result, every result has its call, and the messages are in a valid order."
         )
     rest = sum(not fix.default for fix in fixes)
     found = f"{structure_text(problems)}, {count_text(len(fixes), 'fix', 'fixes')}.".capitalize()
@@ -122,7 +122,7 @@ def _size_badge(before: int, after: int) -> Badge:
     if after > before:
         return Badge("added", "added", f"adds {byte_text(after - before)}")
     if after < before:
-        return Badge("removed", "removed", f"takes out {byte_text(before - after)}")
+        return Badge("removed", "removed", f"removes {byte_text(before - after)}")
     return Badge("changed", "changed", "same size")
 
 

@@ -157,7 +157,7 @@ def test_what_only_looks_like_json_ends_the_search_and_is_said(monkeypatch: pyte
     text = f"INFO {BODY}\n" + "[{'a', " * 2_000
     found = unwrapped(text)
     assert found is not None and len(found.documents) == 1
-    assert "not searched to its end" in found.notice
+    assert "The end was not searched" in found.notice
     assert unwrapped("INFO role: " + '{"role": ' * 2_000) is None
 
 

@@ -197,9 +197,9 @@ def test_summarize_without_its_operation_changes_nothing_and_says_why() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "choose a message limit, a token limit or a strategy"),
-        ({"strategy": {"type": "summarize", "preset": "tiny"}}, "summarize: The option preset is wrong: "),
-        ({"strategy": {"type": "summarize", "size": 3}}, "summarize: The option size is wrong: "),
+        ({}, "Choose when to compact: a message limit, a token limit or a strategy"),
+        ({"strategy": {"type": "summarize", "preset": "tiny"}}, "summarize: The option preset is invalid: "),
+        ({"strategy": {"type": "summarize", "size": 3}}, "summarize: The option size is invalid: "),
     ],
 )
 def test_what_cannot_be_done_is_refused(options: dict[str, Any], words: str) -> None:

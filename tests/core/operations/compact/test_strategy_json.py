@@ -102,7 +102,7 @@ def test_a_tree_of_a_thousand_levels_is_refused() -> None:
         ({"type": "token_limit", "max_tokens": 10, "target_tokens": 10}, ["The target of 10 is not below the limit of 10"]),
         (composite(), ["A composite without compactors"]),
         (split({"type": "composite_trigger", "triggers": []}, {"type": "token_limit", "max_tokens": 0}),
-         ["A trigger that holds no other never triggers.", "A token limit of 0 is off."]),
+         ["A trigger without other triggers never fires.", "A token limit of 0 is off."]),
         (split({"type": "count_at_least", "n": 40}, {"type": "message_limit", "max_messages": 100}),
          ["The split removes nothing from 40 to 100 messages"]),
         (composite(split(), LIMIT, {"type": "token_limit", "max_tokens": 10}), []),

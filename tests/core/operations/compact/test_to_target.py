@@ -25,7 +25,7 @@ TABLE: list[tuple[str, str, int, int, int, list[int], str]] = [
     ("far over keeps two", "uauaua", 60_000, 500, 100, [4, 5], "still over the target of 100"),
     ("far over, the last is a human message", "uauau", 50_000, 500, 100, [4], "still over the target"),
     ("barely over removes little", "uauauauaua", 1001, 1000, 999, [2, 3, 4, 5, 6, 7, 8, 9], "After message 1"),
-    ("one turn stays whole", "uctcta", 600, 500, 100, [0, 1, 2, 3, 4, 5], "all is one turn: nothing is removed"),
+    ("one turn stays whole", "uctcta", 600, 500, 100, [0, 1, 2, 3, 4, 5], "there is only one turn: nothing is removed"),
     ("the last turn stays whole", "uauctcta", 900, 500, 100, [2, 3, 4, 5, 6, 7], "the last turn is kept, from message 3"),
     ("no human message", "aaaa", 600, 500, 100, [0, 1, 2, 3], "no message is a human message: nothing is removed"),
     ("two messages", "ua", 600, 500, 100, [0, 1], "2 messages or fewer are never removed"),

@@ -195,7 +195,7 @@ def test_deleting_the_last_part_deletes_the_message() -> None:
 
 
 def test_deleting_everything_is_said() -> None:
-    assert run([h("a")], path="s1", action="delete")[1].warnings == ("Nothing is left of the chain.",)
+    assert run([h("a")], path="s1", action="delete")[1].warnings == ("The chain is empty now.",)
 
 
 def test_messages_are_inserted_before_and_after_a_node() -> None:

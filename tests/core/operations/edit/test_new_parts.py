@@ -61,7 +61,7 @@ def test_a_part_is_added_behind_another() -> None:
     [
         ([h("hi")], {}, "Type a text"),
         ([h("hi")], {"name": "search"}, "Only an AI message"),
-        ([ai("", "1"), t("1")], {"path": "s1.p1.m1", "text": "x"}, "results only"),
+        ([ai("", "1"), t("1")], {"path": "s1.p1.m1", "text": "x"}, "only have results"),
         ([ai("look")], {"path": "s1.p1", "name": "search", "arguments": "{"}, "column 2: a key in double quotes is missing. Fix them"),
     ],
 )  # fmt: skip

@@ -53,7 +53,7 @@ def test_a_result_without_an_id_is_kept_and_warned_about() -> None:
 def test_an_unknown_role_is_redacted_with_a_warning() -> None:
     table = decide(MemoryChain((h(), *asked(), odd("critic"))), RedactOptions())
     assert [row.decision for row in table.rows] == ["redact"]
-    assert "role nobody knows" in table.warnings[0]
+    assert "unknown role" in table.warnings[0]
     assert "s1.p1.m1.c0" in table.warnings[0]
 
 

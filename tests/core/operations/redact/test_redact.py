@@ -215,7 +215,7 @@ def test_results_without_a_call_are_warned_about_and_kept_unless_wanted() -> Non
 def test_an_unknown_role_is_warned_about() -> None:
     decided = table((h(), *round_of("a"), odd("critic")))
     assert decided.rows[0].redact
-    assert "role nobody knows" in decided.warnings[0]
+    assert "unknown role" in decided.warnings[0]
 
 
 def test_a_placeholder_may_tell_tool_bytes_and_lines_and_is_known_again() -> None:

@@ -16,13 +16,13 @@ def boundary(messages: Window, wanted: int, if_none: NoBoundary) -> Boundary:
         return Boundary(wanted, wanted, f"Message {wanted + 1:,} is a human message: the state starts there.")
     if after is not None:
         moved = amount(after - wanted, "message")
-        text = f"A state starts at a human message, so the cut moves on by {moved}, to message {after + 1:,}."
+        text = f"A state starts at a human message, so the cut moves by {moved}, to message {after + 1:,}."
         return Boundary(wanted, after, text)
     none = f"No human message follows the cut after message {wanted:,}"
     if if_none == "remove_all":
         return Boundary(wanted, len(messages), f"{none}: everything is removed.")
     before = messages.human_before(wanted)
     if not before:
-        why = "no message is a human message" if before is None else "all is one turn"
+        why = "no message is a human message" if before is None else "there is only one turn"
         return Boundary(wanted, 0, f"{none}, and {why}: nothing is removed.")
     return Boundary(wanted, before, f"{none}: the last turn is kept, from message {before + 1:,}.")

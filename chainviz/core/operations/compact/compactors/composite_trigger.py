@@ -12,11 +12,11 @@ from chainviz.core.state.compaction_request import CompactionRequest
 
 @dataclass(frozen=True, slots=True)
 class CompositeTrigger(Trigger):
-    """Checked in order until one is true; with no trigger inside it never is."""
+    """Checked in order until one is true. Never true without a trigger."""
 
     type = "composite_trigger"
     label = "Any of"
-    hint = "Checked in order until one is true; with no trigger inside it never is."
+    hint = "Checked in order until one is true. Never true without a trigger."
 
     triggers: Annotated[tuple[Trigger, ...], Titled("Trigger")]
 
@@ -25,6 +25,6 @@ class CompositeTrigger(Trigger):
 
     def cautions(self) -> Iterator[str]:
         if not self.triggers:
-            yield "A trigger that holds no other never triggers."
+            yield "A trigger without other triggers never fires."
         for trigger in self.triggers:
             yield from trigger.cautions()

@@ -26,7 +26,7 @@ class MessageLimit(Compactor):
 
     type = "message_limit"
     label = "Message limit"
-    hint = "Keeps the last messages, from a human message on."
+    hint = "Keeps the last messages, starting with a human message."
 
     max_messages: Annotated[int, Titled("Keep the last", "messages")]
 

@@ -25,12 +25,12 @@ class Summarize(Compactor):
     options: Annotated[Mapping[str, Any], Titled("Options as JSON")] = field(default_factory=dict)
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
-        return self._answer(True, "It folds whatever its options ask for.")
+        return self._answer(True, "Folds what its options select.")
 
     def reduce(self, request: CompactionRequest, settings: Settings) -> Trial:
         operation = settings.operations.get(self.type)
         if operation is None or request.chain is None:
-            return self._unchanged("Only sizes are at hand here, and a summary needs the messages.")
+            return self._unchanged("Only sizes are known here, and a summary needs the messages.")
         try:
             options = operation.Options.model_validate(dict(self.options))
             outcome = operation.run(request.chain, options, settings.context)

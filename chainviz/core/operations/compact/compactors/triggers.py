@@ -13,7 +13,7 @@ from chainviz.core.state.compaction_request import CompactionRequest
 class CountAtLeast(Trigger):
     type = "count_at_least"
     label = "At least n messages"
-    hint = "True from this many stored messages on."
+    hint = "True with this many stored messages or more."
 
     n: Annotated[int, Titled("At least", "messages")]
 
@@ -28,7 +28,7 @@ class TurnsAtLeast(Trigger):
 
     type = "turns_at_least"
     label = "At least n turns"
-    hint = "True from this many complete turns on; a turn ends at an answer without calls."
+    hint = "True with this many complete turns or more. A turn ends at an answer without calls."
 
     n: Annotated[int, Titled("At least", "turns")]
 
@@ -43,7 +43,7 @@ class BytesAtLeast(Trigger):
 
     type = "bytes_at_least"
     label = "At least n bytes"
-    hint = "True from this many content bytes on."
+    hint = "True with this many content bytes or more."
 
     n: Annotated[int, Titled("At least", "bytes")]
 

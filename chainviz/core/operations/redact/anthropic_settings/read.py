@@ -25,7 +25,7 @@ def read(text: str) -> dict[str, Any]:
         place = f"line {refused.lineno}, column {refused.colno}"
         raise OptionsError(f"Anthropic's settings are not JSON: {refused.msg} at {place}.") from None
     except (ValueError, RecursionError):
-        raise OptionsError("Anthropic's settings are not JSON: they are nested too deeply or hold a huge number.") from None
+        raise OptionsError("Anthropic's settings are not JSON: they are nested too deeply or contain a huge number.") from None
     edit = _edit(found)
     values = dict(_DEFAULTS)
     for key, value in edit.items():
@@ -48,7 +48,7 @@ def _edit(found: Any) -> dict[str, Any]:
     mine = [edit for edit in edits if isinstance(edit, dict) and edit.get("type") == EDIT]
     if len(mine) != 1:
         how_many = "no" if not mine else f"{len(mine)}"
-        raise OptionsError(f"Anthropic's settings hold {how_many} edits of the type {EDIT}; one is needed.")
+        raise OptionsError(f"Anthropic's settings have {how_many} edits of the type {EDIT}; exactly one is needed.")
     return mine[0]
 
 

@@ -13,4 +13,4 @@ class ByHand(Policy):
     label = "By hand"
 
     def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
-        return [Verdict(False, "nobody chose it") for _ in candidates]
+        return [Verdict(False, "not chosen") for _ in candidates]

@@ -30,7 +30,7 @@ class ClearToolUses(Policy):
             return Verdict(False, "the call has no result")
         if candidate.use >= first_kept:
             return Verdict(False, f"it is one of the last {options.keep} tool uses")
-        return Verdict(True, f"{options.keep} newer tool uses stay")
+        return Verdict(True, f"{options.keep} newer tool uses are kept")
 
     def affordable(self, savings: Mapping[int, int], options: Settings) -> tuple[Collection[int], str]:
         wanted = options.clear_at_least * options.bytes_per_token
@@ -45,7 +45,7 @@ class ClearToolUses(Policy):
                 break
             chosen.append(use)
             cleared += saved
-        return chosen, f"{options.clear_at_least:,} tokens are cleared already"
+        return chosen, f"{options.clear_at_least:,} tokens are already cleared"
 
 
 def _measured(history: History, options: Settings) -> tuple[int, str]:

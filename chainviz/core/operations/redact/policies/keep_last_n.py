@@ -25,7 +25,7 @@ class KeepLastN(Policy):
             behind[kind] += 1
             found.append(
                 Verdict(
-                    not recent, f"it is one of the last {options.keep}" if recent else f"{options.keep} newer ones stay"
+                    not recent, f"it is one of the last {options.keep}" if recent else f"{options.keep} newer ones are kept"
                 )
             )
         return found[::-1]

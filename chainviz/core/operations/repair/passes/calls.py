@@ -39,7 +39,7 @@ def fix_reused_ids(work: Worklist) -> None:
     for turn in work.turns:
         for id, calls in _by_id(turn).items():
             if id in seen:
-                problem = f"uses the call id “{id}” of an earlier turn again."
+                problem = f"reuses the call id “{id}” of an earlier turn."
                 new = list(names.like(id, len(calls)))
                 _rename(work, turn, calls, new, _Reuse("call-id-reused", problem, calls[0].part))
         seen.update(call.id for call in turn.calls)
@@ -160,9 +160,9 @@ def fix_user_calls(work: Worklist) -> None:
             id, does = (
                 (part.id, f"calls {part.name or 'a tool'}")
                 if isinstance(part, ToolCall)
-                else (part.call_id, "holds the result of a tool")
+                else (part.call_id, "contains a tool result")
             )
-            problem = f"{work.where(about)} is of the role {message.role} and {does}."
+            problem = f"{work.where(about)} has the role {message.role} and {does}."
             told = said_by_user(part)
             proposal = Proposal("call-by-user", about, i, id, problem, (part,), {"user-call-to-text": told}, False)
             if work.offer(proposal):

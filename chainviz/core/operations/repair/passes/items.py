@@ -32,7 +32,7 @@ def fix_items(work: Worklist) -> None:
             continue
         about = work.about[place]
         repaired = get_format(work.chain.format).message(message.role, source)
-        problem = f"{work.where(about)} holds an item that the API may refuse as it is spelled."
+        problem = f"{work.where(about)} contains an item whose spelling the API may refuse."
         if work.offer(Proposal("item-id", about, None, "", problem, message.parts, {RESPELL: repaired.parts}, default=False)):
             work.edit(place).whole = repaired
     work.settle()

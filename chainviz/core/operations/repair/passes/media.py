@@ -105,7 +105,7 @@ def fix_result_media(work: Worklist) -> None:
         for i, part in enumerate(message.parts):
             if not isinstance(part, ToolResult) or not part.media:
                 continue
-            what = f"holds a result of the call “{part.call_id}” with pictures or files"
+            what = f"has a result of the call “{part.call_id}” with images or files"
             flaw = _Flaw("result-media", what, "media-to-human")
             human = Message(HUMAN, (Text(f"[What the call {part.call_id} gave]"), *detached(part.media)))
             after = replace(part, media=())
@@ -137,11 +137,11 @@ class _Flaw(NamedTuple):
     choice: str
 
 
-_TOO_LARGE = _Flaw("image-too-large", "holds a picture that is too large for some APIs", "image-to-text")
-_BY_MODEL = _Flaw("part-role", "is an AI message and holds an image or a file", "image-to-text")
-_EMPTY = _Flaw("image-empty", "holds a picture without content", "image-to-text")
-_MISLABELLED = _Flaw("image-mislabelled", "holds a picture that is called what it is not", "respell-media-type")
-_BLANK = _Flaw("empty-content", "has a text that says nothing", "drop-empty")
+_TOO_LARGE = _Flaw("image-too-large", "contains an image that is too large for some APIs", "image-to-text")
+_BY_MODEL = _Flaw("part-role", "is an AI message and contains an image or a file", "image-to-text")
+_EMPTY = _Flaw("image-empty", "contains an image without content", "image-to-text")
+_MISLABELLED = _Flaw("image-mislabelled", "contains an image with the wrong media type", "respell-media-type")
+_BLANK = _Flaw("empty-content", "has an empty text", "drop-empty")
 _TEXT_FIRST = _Flaw("result-after-text", "has a text before a tool result", "results-first")
 
 

@@ -71,9 +71,9 @@ def fix_empty(work: Worklist) -> None:
     """Only on demand: most APIs take empty texts, Anthropic's refuses them. OpenAI's refuses a message of reasoning alone."""
     for place, message in work.read(says_nothing):
         blank = [i for i, part in enumerate(message.parts) if is_blank(part)]
-        what = "has a text that says nothing" if len(blank) < len(message.parts) else "says nothing at all"
+        what = "has an empty text" if len(blank) < len(message.parts) else "has no content"
         if message.parts and all(is_blank(part) or isinstance(part, Thinking) for part in message.parts):
-            what = what if len(blank) == len(message.parts) else "holds reasoning and says nothing"
+            what = what if len(blank) == len(message.parts) else "has only reasoning"
             blank = list(range(len(message.parts)))
         about = work.about[place]
         left = tuple(part for i, part in enumerate(message.parts) if i not in blank)

@@ -134,15 +134,15 @@ def _fix(work: Worklist, found: Found, stray: Stray, moves: dict[int, list[tuple
 
 def _words(work: Worklist, found: Found, stray: Stray) -> str:
     where = work.where(work.about[stray.place])
-    result = f"{where} holds a result of the call “{stray.ref.id}”"
+    result = f"{where} has a result of the call “{stray.ref.id}”"
     if stray.home is not None:
         ai = found.turns[stray.home].ai
         assert ai is not None
-        late = "comes after its pair was over" if stray.home <= stray.turn else "comes before its call"
-        return f"{result}, which {late}: {work.where(work.about[ai])} made it and has no result."
+        late = "comes after the end of its pair" if stray.home <= stray.turn else "comes before its call"
+        return f"{result}, which {late}: {work.where(work.about[ai])} makes this call and has no result."
     if stray.rule == "duplicate-result":
-        return f"{result}, which was already answered."
-    return f"{result}, which no message of the chain makes."
+        return f"{result}, which already has one."
+    return f"{result}, which is in no message of the chain."
 
 
 def _outcomes(work: Worklist, stray: Stray, part: ToolResult) -> dict[str, tuple[Part, ...]]:

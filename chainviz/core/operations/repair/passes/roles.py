@@ -42,7 +42,7 @@ def _fix_role(work: Worklist, place: int, default: bool) -> None:
     message = work.message(place)
     about = work.about[place]
     note = as_human(message, f"[Message of the role “{message.label or role}”]")
-    problem = f"{work.where(about)} has the role “{role[:40]}”, which chains do not know."
+    problem = f"{work.where(about)} has the role “{role[:40]}”, which is unknown."
     outcomes = {"note-role": note.parts, "drop-message": ()}
     choice = work.offer(Proposal("unknown-role", about, None, "", problem, message.parts, outcomes, default))
     _apply(work, place, choice, note)

@@ -28,7 +28,7 @@ def _offer(work: Worklist, place: int, spot: tuple[int, Opaque], flaw: tuple[str
     """`flaw`: the rule, what is missing, and the choice."""
     (i, part), (rule, missing, choice) = spot, flaw
     about = work.about[place]
-    problem = f"{work.where(about)} holds a {part.kind} without its {missing}."
+    problem = f"{work.where(about)} has a {part.kind} without its {missing}."
     told: tuple[Part, ...] = (Text(f"[{part.kind} without its {missing}]\n{part.text}"),)
     if work.offer(Proposal(rule, about, i, "", problem, (part,), {choice: told}, default=False)):
         work.edit(place).parts[i] = told

@@ -22,7 +22,7 @@ from chainviz.core.formats.contract import Style
 from chainviz.core.operations.repair.fixes import DROP_SIGNED, Proposal
 from chainviz.core.operations.repair.session import Worklist
 
-UNSIGNABLE = "The format of this chain has no place for the signature of a call: convert the chain to Gemini, and sign its calls there."
+UNSIGNABLE = "This chain's format cannot store a call's signature: convert the chain to Gemini, and sign its calls there."
 
 
 def is_thought(part: Part) -> bool:
@@ -43,7 +43,7 @@ def fix_thinking(work: Worklist) -> None:
         incomplete = number in unthinking or any(message.calls and fault for _, message, fault in section)
         for place, message, fault in section:
             if fault is None and incomplete:
-                fault = Flaw("thinking-missing", "reasons, while another message of its section calls tools without")
+                fault = Flaw("thinking-missing", "has reasoning, while another message of its section calls tools without it")
             if fault is not None:
                 _offer(work, place, message, fault)
     work.settle()
@@ -53,7 +53,7 @@ def fix_signed(work: Worklist) -> None:
     """Only on demand: nobody can tell from signed reasoning whether it, or something before it, was changed."""
     if work.options.asks_for(DROP_SIGNED):
         for place, message in work.read(thinks_signed):
-            _offer(work, place, message, Flaw("thinking-signed", "holds signed reasoning", DROP_SIGNED))
+            _offer(work, place, message, Flaw("thinking-signed", "has signed reasoning", DROP_SIGNED))
         work.settle()
 
 

@@ -27,7 +27,7 @@ def _join_results(work: Worklist) -> None:
     for place, shape in enumerate(work.shapes):
         if shape.role != TOOL or not place or work.shapes[place - 1].role != TOOL:
             first = place
-        elif _offer(work, place, "holds results apart from those before it."):
+        elif _offer(work, place, "has results separate from those before it."):
             work.edit(first).added += detached(work.message(place).parts)
             work.edit(place).removed = True
 
@@ -36,7 +36,7 @@ def _join_texts(work: Worklist) -> None:
     for place in range(1, len(work.shapes)):
         if (work.shapes[place - 1].role, work.shapes[place].role) != (TOOL, HUMAN):
             continue
-        if _offer(work, place, "is a message of the user directly after one with results."):
+        if _offer(work, place, "is a user message directly after one with results."):
             both = in_one_unit(get_format(work.chain.format), (work.message(place - 1), work.message(place)))
             work.edit(place - 1).whole, work.edit(place).whole = both
 

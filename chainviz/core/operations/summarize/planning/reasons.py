@@ -10,12 +10,12 @@ from chainviz.core.operations.summarize.planning.limits import threshold
 Reason = tuple[str, int, int]
 """Why a piece is folded: the sentence, what was measured, and its limit."""
 
-ONE_SUMMARY = "It is one summary already."
-NO_BODY = "There is nothing but its header."
-LAST_PAIR = "The last pair of a section that stays is never folded: providers check the signatures in it."
+ONE_SUMMARY = "It is already one summary."
+NO_BODY = "It has only a header."
+LAST_PAIR = "The last pair of a kept section is never folded: providers check its signatures."
 TOO_SMALL = "It is so small that a summary would save nothing."
 AS_IT_IS = "Keeping the last sections small is turned off."
-ONLY_TOGETHER = "Old sections are joined as a whole, and the summary of another part of them is not fit."
+ONLY_TOGETHER = "Old sections are only joined together, and the summary of another part cannot be used."
 SMALL_ENOUGH = "Its section is within the limit."
 
 
@@ -33,7 +33,7 @@ def large_section(size: int, limit: int) -> str:
 
 def fits(options: SummarizeOptions) -> str:
     room = threshold(options.last_sec_bytes, options.reserve_percent)
-    return f"With what follows it fits into {room:,} bytes, the limit less {options.reserve_percent} % to spare."
+    return f"With everything after it, it fits into {room:,} bytes: the limit less a reserve of {options.reserve_percent}%."
 
 
 def too_many_sections(sizes: Sequence[int], options: SummarizeOptions) -> Reason:
