@@ -84,7 +84,7 @@ def test_a_step_that_changes_nothing_is_passed_over_and_one_that_is_refused_stop
         ({"steps": [{"operation": "mask", "options": {"word_lists": ["Gone"]}}]}, "no word list “Gone”"),
         ({"steps": [{"operation": "mask"}], "word_lists": [{"name": "A", "patterns": ["(a"]}]}, "Word list “A”"),
         ({"steps": [{"operation": "mask"}], "word_lists": [{"name": ""}]}, "A name has 1 to"),
-        ({"steps": [{"operation": "compact"}]}, "Step 1, Compact: Nothing says when to compact"),
+        ({"steps": [{"operation": "compact"}]}, "Step 1, Compact: Choose when to compact"),
         ({"steps": [{"operation": "redact", "options": {"policy": "by_hand"}}]}, "Step 1, Redact: What is chosen by hand"),
         ({"steps": [{"operation": "mask"}] * 30}, "at most 20 steps"),
         ({"steps": [{"operation": "mask"}], "lists": []}, "no “lists”"),
