@@ -150,6 +150,14 @@ def test_a_strip_covers_both_chains_and_counts_every_change(one: list[Step], oth
     assert all((cell.kind == "same") <= (not cell.changes) for cell in cells)
 
 
+@given(steps, steps)
+def test_a_cell_of_both_chains_is_in_neither_alone(one: list[Step], other: list[Step]) -> None:
+    diff = diff_runs(run("a", *one), run("b", *other))
+    for length in (1, 500, 5_000):  # in long chains, small groups are joined
+        cells = cells_of(diff.groups, length, length)
+        assert not any(cell.kind in ("added", "removed") and cell.old and cell.new for cell in cells)
+
+
 def test_facts_stand_side_by_side() -> None:
     one = RunFacts(4, 2, 100, 1, tools={"Read": 2, "Bash": 1})
     other = RunFacts(2, 1, 50, 0, tools={"Grep": 3})

@@ -17,7 +17,8 @@ class Cell:
     """Neighbouring groups of one kind, or so many small ones that they are drawn together."""
 
     kind: Kind
-    """That of most of its messages: same, moved, added, removed, or changed for all others."""
+    """That of most of its messages: same, moved, added, removed, or changed for all others. Only a cell of one chain is
+    added or removed."""
     old: range
     """Messages of the old chain; may be empty."""
     new: range
@@ -62,10 +63,12 @@ def _cell(run: Sequence[Group], changes: Sequence[Group], first: int) -> Cell:
         weights[_kind(group)] += max(1, group.old.stop - group.old.start, group.new.stop - group.new.start)
     if changes:  # a difference is seen, however small it is
         del weights["same"]
+    old, new = range(run[0].old.start, run[-1].old.stop), range(run[0].new.start, run[-1].new.stop)
+    kind = max(weights, key=lambda kind: weights[kind])
     return Cell(
-        kind=max(weights, key=lambda kind: weights[kind]),
-        old=range(run[0].old.start, run[-1].old.stop),
-        new=range(run[0].new.start, run[-1].new.stop),
+        kind="changed" if kind in ("added", "removed") and old and new else kind,
+        old=old,
+        new=new,
         first=first,
         changes=len(changes),
         group=(changes or run)[0],
