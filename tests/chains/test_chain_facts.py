@@ -68,7 +68,7 @@ def test_a_chain_larger_than_the_window_says_at_which_turn_it_passes_it() -> Non
     large = "word " * 40_000
     chain = make_chain([human("go"), *(message for n in range(1, 7) for message in turn(n, 10_000, large)), ai("done")])
     html = inspector(chain)
-    passing = re.search(r'passes the window at <a href="([^"]+)" data-at="(\d+)">turn (\d+)</a>', html)
+    passing = re.search(r'exceeds the window at <a href="([^"]+)" data-at="(\d+)">turn (\d+)</a>', html)
     assert passing
     found = growth_of(stored(chain), WINDOW)
     assert found is not None and found.passing is not None

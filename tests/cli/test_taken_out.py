@@ -38,7 +38,7 @@ def test_another_chain_keeps_its_messages_and_is_named(tmp_path: Path, capsys: A
     left = json.loads(out.read_text())
     assert left["runs"][1]["messages"] == run(GONE)["messages"]
     assert "Lovelace" not in json.dumps([left["events"], left["runs"][0], left["runs"][1]["log"]])
-    assert "runs/1/messages still holds some of the removed content" in capsys.readouterr().err
+    assert "runs/1/messages still contains some of the removed content" in capsys.readouterr().err
 
 
 def test_a_mask_writes_nothing_anew_but_the_value(tmp_path: Path) -> None:

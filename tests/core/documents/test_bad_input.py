@@ -38,7 +38,7 @@ REFUSED = {
     "no comma": (f"[{ONE}\n {ONE}]".encode(), "Line 2, column 2: a comma is missing"),
     "beside": (f'{{"a": tru,\n"messages": [{ONE}]}}'.encode(), "Line 1, column 7"),
     "behind": (f'{{"messages": [{ONE}],\n"a": }}'.encode(), "Line 2, column 6"),
-    "more": (f"[{ONE}]\nx".encode(), "Line 2, column 1: something follows"),
+    "more": (f"[{ONE}]\nx".encode(), "Line 2, column 1: there is text after the end"),
     "quotes": (b"[{'role':'user'} {]", "Line 1, column 3"),
     "control character": (b'{"system": "a", "messages": [\0 1]}', "Line 1"),
     "too many lists": (b"[" + b",".join([b'{"messages":[%s]}' % ONE.encode()] * 20_001) + b"]", "more than 20000 message lists"),

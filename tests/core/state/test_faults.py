@@ -34,7 +34,7 @@ PROBLEMS: list[tuple[str, bytes, Fault, int, int, str]] = [
      Fault.INVALID_JSON, 3, 31, "comma"),
     ("cut off", b'{"version": 1,\n "messages": [', Fault.INVALID_JSON, 2, 15, "value is missing"),
     ("followed by text", document(U) + b"\n\n{}", Fault.INVALID_JSON, 3, 1, "text after the end"),
-    ("a list", b"\n [1]", Fault.INVALID_JSON, 2, 2, "an object, and this is a list"),
+    ("a list", b"\n [1]", Fault.INVALID_JSON, 2, 2, "an object, not a list"),
     ("nested too deep", b"[" * 100_000, Fault.INVALID_JSON, 1, 1, "nested"),
     ("a number of 5,000 digits", b"1" * 5000, Fault.INVALID_JSON, 1, 1, "too long"),
     ("version as a text", document(version="1"), Fault.INVALID_JSON, 1, 13, "`version` is a text"),

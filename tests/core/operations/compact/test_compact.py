@@ -118,7 +118,7 @@ def test_the_report_is_exact(messages: list[Message], options: CompactOptions) -
 LIMITS_SHOWN: list[tuple[str, dict[str, Any], str, list[str]]] = [
     ("suaua", {"max_messages": 2}, "sua", ["The first request is removed"]),
     ("suaua", {"max_messages": 1, "if_no_user_boundary": "remove_all"}, "s", ["Everything is removed"]),
-    ("uasua", {"max_messages": 2}, "ua", ["Removed: 1 stored system message. The last one stands right before", "The first"]),
+    ("uasua", {"max_messages": 2}, "ua", ["Removed: 1 stored system message. The last one is directly before", "The first"]),
     ("uasasauaua", {"max_messages": 4}, "uaua", ["Removed: 2 stored system messages.", "The first"]),
     ("aaua", {"max_messages": 2}, "ua", []),
     ("ua", {"max_messages": 5}, "ua", ["Nothing changes. message_limit: 2 messages, limit 5."]),

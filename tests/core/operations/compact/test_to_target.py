@@ -21,7 +21,7 @@ TABLE: list[tuple[str, str, int, int, int, list[int], str]] = [
     ("target of 75% by default", "uauaua", 600, 500, 0, [4, 5], "the target of 375"),
     ("reached exactly", "uauaua", 600, 500, 400, [2, 3, 4, 5], "the estimate is 400 tokens, within the target of 400"),
     ("one token short", "uauaua", 600, 500, 399, [4, 5], "the estimate is 300 tokens, within the target of 399"),
-    ("moves on to a human message", "uaauaa", 600, 500, 450, [3, 4, 5], "the cut moves on by 1 message, to message 4"),
+    ("moves on to a human message", "uaauaa", 600, 500, 450, [3, 4, 5], "the cut moves by 1 message, to message 4"),
     ("far over keeps two", "uauaua", 60_000, 500, 100, [4, 5], "still over the target of 100"),
     ("far over, the last is a human message", "uauau", 50_000, 500, 100, [4], "still over the target"),
     ("barely over removes little", "uauauauaua", 1001, 1000, 999, [2, 3, 4, 5, 6, 7, 8, 9], "After message 1"),

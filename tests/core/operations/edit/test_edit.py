@@ -147,7 +147,7 @@ def test_an_answer_carries_a_name_only_where_the_others_do() -> None:
 
 def test_a_merge_that_the_format_cannot_hold_is_refused() -> None:
     chain = MemoryChain((h("a"), ai("", "1", "2"), t("1"), t("2")), "openai_chat")
-    with pytest.raises(Refused, match="no place"):
+    with pytest.raises(Refused, match="cannot hold the merged message"):
         EDIT.run(chain, EditOptions(path="s1.p1.m1", action="merge"), Context())
     assert EDIT.run(MemoryChain(chain.messages), EditOptions(path="s1.p1.m1", action="merge"), Context()).changes
 

@@ -267,7 +267,7 @@ def test_anthropic_settings_come_in_and_go_out(wrapped: Any) -> None:
     [
         ("{", "not JSON"),
         ('{\n "edits": [,]\n}', "at line 2, column 12"),
-        ('{"edits": []}', "hold no edits"),
+        ('{"edits": []}', "have no edits"),
         ('{"type": "clear_tool_uses_20250919", "keep": 3}', "keep must be"),
         ('{"type": "clear_tool_uses_20250919", "kep": 3}', "no “kep”"),
         ('{"type": "clear_tool_uses_20250919", "trigger": {"type": "input_tokens", "value": -1}}', "trigger must be"),
