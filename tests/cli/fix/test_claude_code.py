@@ -65,4 +65,4 @@ def test_signed_reasoning_behind_a_fix_is_noted_and_no_error(tmp_path: Path, cap
     answer["message"]["content"].append({"type": "text", "text": "Done."})
     session.write_bytes(json_lines([said(0, "Look"), called(1, "t1"), said(2, "And?"), answer]))
     assert main(["fix", str(session)]) == 0
-    assert "Signed reasoning follows what changes" in capsys.readouterr().out
+    assert "Signed reasoning follows the change" in capsys.readouterr().out
