@@ -33,7 +33,7 @@ def test_a_field_that_nothing_shows_is_named(document: Any, format: str, field: 
 def test_instructions_of_another_type_leave_a_request_unchecked(system: Any) -> None:
     (chain,) = chainviz.load(json.dumps({"system": system, "messages": [HI]}).encode(), "anthropic")
     assert chain.verdict("anthropic").text == "not fully checked"
-    assert f"holds {system!r} instead of instructions" in chain.problems("anthropic")[0].text
+    assert f"contains {system!r} instead of instructions" in chain.problems("anthropic")[0].text
 
 
 @pytest.mark.parametrize(
