@@ -23,7 +23,7 @@ from chainviz.jobs.tasks import Cancelled, JobContext
 from chainviz.store.full_disk import is_disk_full
 
 log = logging.getLogger(__name__)
-FAULT = "This is a fault of chainviz, not of the chain ({}); the log of the server says more."
+FAULT = "This is a bug in chainviz, not in the chain ({}); the server's log says more."
 BINNED = "It is in the bin."
 NOT_ALLOWED = "Your role no longer allows this."
 RECORDED = "bulk"

@@ -19,16 +19,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sessions",
         metavar="SESSION",
         nargs="+",
-        help="the file of a session, the folder of an OpenHands conversation, or any transcript",
+        help="a session file, the folder of an OpenHands conversation, or any transcript",
     )
     add_format(parser)
     names = ", ".join(provider.name for provider in PROVIDERS)
     parser.add_argument(
-        "--provider", metavar="NAME", help=f"the API that must accept it instead of the one its format belongs to: {names}"
+        "--provider", metavar="NAME", help=f"the API that must accept it, instead of its format's own: {names}"
     )
     act = parser.add_mutually_exclusive_group()
     act.add_argument("--check", action="store_true", help="only show what would change; exit code 1 if anything would")
-    act.add_argument("--restore", action="store_true", help="put the newest backup back, byte for byte")
+    act.add_argument("--restore", action="store_true", help="restore the newest backup, byte for byte")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,7 +64,7 @@ def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None
 
 def _tell(fixed: FixedChain) -> None:
     if fixed.is_changed:
-        tell([f"{fixed.title}: what changes for {fixed.provider.label}"])
+        tell([f"{fixed.title}: changes for {fixed.provider.label}"])
         for line in fixed.changes:
             tell([f"  {line}"])
     elif not fixed.result.warnings:

@@ -45,7 +45,7 @@ def purge_of_run(request: HttpRequest, bulk_id: int) -> HttpResponse:
     run = get_object_or_404(BulkRun.objects.of_team(member_of(request)), pk=bulk_id)
     rows = [row for row in _rows(run) if row.facts.get("masked")]
     if not rows or run.undone_by.exists():
-        raise Http404("Nothing is masked by this run.")
+        raise Http404("This run masked nothing.")
     waiting = [row for row in rows if not row.facts.keys() & {PURGE_JOB, UNPURGED}]
     found = [_masked(row) for row in waiting[:AT_ONCE]]
     chosen = [each for each in found if each.values]

@@ -152,7 +152,7 @@ def purge(
             # the purge of another chain with the same bytes was faster
             return {"places": 0, "left": CLEAN, "again": 0}
         searched = wanted(row, values, paths)
-        context.report(WRITING, "Blanking the values; from here on it cannot be stopped")
+        context.report(WRITING, "Blanking the values; this can no longer be stopped")
         done = _carry_out(context.job, row, searched, also)
         context.report(0.3, "Blanked; searching again")
         found = reach((row.history,), searched)
@@ -160,7 +160,7 @@ def purge(
     context.report(0.4, "Blanked; reading the chains again")
     for key in done["chains"]:
         judge(key)
-    context.report(0.8, "Cleaning the files of the database")
+    context.report(0.8, "Cleaning up the database files")
     left = settle()
     for entry in done["entries"]:
         audit.add(entry, left=LEFT[left])
@@ -170,7 +170,7 @@ def purge(
 def _chain(key: int) -> Chain:
     chain = Chain.objects.filter(pk=key).first()
     if chain is None:
-        raise Refused("The chain was deleted for good meanwhile.")
+        raise Refused("The chain was deleted permanently meanwhile.")
     return chain
 
 

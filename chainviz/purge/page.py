@@ -119,7 +119,7 @@ def _result(request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str])
     if job.state == Job.State.DONE:
         errors = {"title_error": NOT_THE_TITLE} if MISNAMED in request.GET else {}
         return _page(request, chain, typed, job=job, **errors)
-    stopped = "It was stopped before anything was changed."
+    stopped = "The purge was stopped before anything was changed."
     return _page(request, chain, typed, error=stopped if job.state == Job.State.CANCELLED else job.message)
 
 

@@ -22,7 +22,7 @@ MOST = 500
 """Recipes, and word lists, of a team."""
 LONGEST_LIST = 200_000
 """Characters."""
-MOVED_ON = "Somebody saved it after this form was opened. What you typed is still here; compare it, then save again."
+MOVED_ON = "Somebody saved it after you opened this form. Your text is still here; compare it, then save again."
 Row = TypeVar("Row", bound=OfTeam)
 
 

@@ -31,9 +31,9 @@ FIRST = {
     "convert": ("to", "provider", "drop_reasoning"),
 }
 """By operation; its other options are advanced."""
-NO_LISTS = "No word list is kept yet."
+NO_LISTS = "No word lists yet."
 SAVE_ONE = "Strategies that you save on the Compact page of a chain are offered here."
-GOALS = [("", "What the tree asks"), *((each.name, f"Valid for {each.label}") for each in PROVIDERS)]
+GOALS = [("", "Structure problems only"), *((each.name, f"Valid for {each.label}") for each in PROVIDERS)]
 RULES = [(each.name, each.label) for each in POLICIES if each.name != "by_hand"]
 
 

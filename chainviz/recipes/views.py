@@ -46,7 +46,7 @@ def home(request: HttpRequest) -> HttpResponse:
     except ChainError as refused:
         return _home(request, str(refused))
     if given.get("act") == "import":
-        messages.success(request, f"“{row.name}” is imported.")
+        messages.success(request, f"“{row.name}” was imported.")
         return see_other("recipes:recipe", row.pk)
     return see_other("recipes:step", row.pk, 1)
 
@@ -90,7 +90,7 @@ def recipe(request: HttpRequest, recipe_id: int) -> HttpResponse:
     try:
         if act == "delete":
             services.delete(row)
-            messages.success(request, f"“{row.name}” is deleted.")
+            messages.success(request, f"“{row.name}” was deleted.")
             return see_other("recipes:home")
         return _changed(request, row, act, rest)
     except ChainError as refused:
@@ -210,14 +210,14 @@ def word_list(request: HttpRequest, list_id: int | None = None) -> HttpResponse:
     try:
         if request.POST.get("act") == "delete" and row.pk is not None:
             services.delete(row)
-            messages.success(request, f"“{row.name}” is deleted.")
+            messages.success(request, f"“{row.name}” was deleted.")
             return see_other("recipes:home")
         services.save_list(row, typed, by=member, seen=_seen(request) if row.pk is not None else 0)
     except ChainError as refused:
         status = 409 if isinstance(refused, services.MovedOn) else 422
         stored = lists.filter(pk=list_id or 0).first() or WordList(team=member.team)
         return _word_list(request, stored, typed, str(refused), status)
-    messages.success(request, f"“{row.name}” is saved.")
+    messages.success(request, f"“{row.name}” was saved.")
     return see_other("recipes:home")
 
 

@@ -75,7 +75,7 @@ def fix_session(old: bytes, name: str, format: str | None = None, provider: Prov
     Raises DocumentError where no chain can be read, Refused where the file cannot be written back whole.
     """
     if b"\0" in old[:4] and old[:4].strip(b"\0"):
-        raise Refused(f"{name} is not written in UTF-8, as the sessions of agents are; save it as UTF-8 first. The file is unchanged.")
+        raise Refused(f"{name} is not UTF-8; save it as UTF-8 first. The file is unchanged.")
     file, records = _opened(old, name, format)
     with file.source:
         content = records.content

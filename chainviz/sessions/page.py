@@ -109,7 +109,7 @@ def fix_page(request: HttpRequest, chain_id: int) -> HttpResponse:
     error = ""
     if request.method == "POST":
         if session is None:
-            raise Http404("No file of this machine belongs to the chain.")
+            raise Http404("This chain has no file on this machine.")
         try:
             messages.success(request, _done(request, chain, session))
             return see_other(f"{reverse('fix_session', args=[chain.pk])}{_page(request, chain, session, '').query}")
@@ -153,9 +153,9 @@ def _done(request: HttpRequest, chain: Chain, session: Path) -> str:
         return f"Restored from {backup.name}. What the session was until now is {before.name}."
     fixed = _fixed(request, chain, session)
     if request.POST.get("seen") != _digest(fixed.old):
-        raise Refused(f"{session.name} changed since you looked at it. Look at the difference again.")
+        raise Refused(f"{session.name} changed after you opened this page. Check the changes again.")
     if not fixed.is_changed:
-        raise Refused("There is nothing to change.")
+        raise Refused("Nothing to fix.")
     return f"Fixed. The backup is {write_back(session, fixed.old, fixed.new).name}."
 
 

@@ -52,7 +52,7 @@ def whole_records(content: bytes) -> Records:
         escaped = escape_control_characters(_text(line)).encode("utf-8", "surrogateescape")
         if _is_json(escaped):
             records.append((number, escaped))
-            damage.append(f"Line {number:,} holds a raw control character, which is escaped now.")
+            damage.append(f"Line {number:,} had a raw control character, which is now escaped.")
             continue
         found, is_cut = _records_in(_text(line), starts)
         records += [(number, record.encode() + b"\n") for record in found]
@@ -64,8 +64,8 @@ def _said(records: int, *, is_cut: bool) -> str:
     if not records:
         return "is not valid JSON and is removed"
     if is_cut:
-        return f"holds a record that was cut off; {records} whole {'record stays' if records == 1 else 'records stay'}"
-    return "is one record and what a crash left" if records == 1 else f"holds {records} records and is split"
+        return f"has a record that was cut off; {records} whole {'record is' if records == 1 else 'records are'} kept"
+    return "has one record and remains of a crash" if records == 1 else f"has {records} records and is split"
 
 
 def _records_in(line: str, starts: set[str]) -> tuple[list[str], bool]:
@@ -110,7 +110,7 @@ def relinked(whole: Records, links: Links) -> Records:
     for place, before, latest in _without_parent([value_of(line) for _, line in records], links):
         number, line = records[place]
         records[place] = number, _with(line, links.parent, quote(latest))
-        damage.append(f"Line {number:,} follows a record that the file does not hold; it follows line {records[before][0]:,} now.")
+        damage.append(f"Line {number:,} followed a record that is not in the file; it now follows line {records[before][0]:,}.")
     return Records(tuple(records), tuple(damage))
 
 

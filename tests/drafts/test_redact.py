@@ -341,7 +341,7 @@ def test_calls_are_read_once_for_a_content(client: Client, address: str, monkeyp
     monkeypatch.setattr("chainviz.core.operations.redact.candidates.find_same_calls", find)
     for show in ("all", "redact", "keep"):
         page = look(client, address, policy="superseded", superseded_by="same_call", show=show)
-        assert "No row fits" in page if show == "redact" else decisions(page) == ["keep"] * 3
+        assert "No row matches" in page if show == "redact" else decisions(page) == ["keep"] * 3
     assert len(found) == 1
 
 

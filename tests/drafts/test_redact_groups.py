@@ -102,7 +102,7 @@ def test_many_groups_are_shown_in_windows(client: Client, address: str, monkeypa
     fields = fields_of(client.get(address).content.decode())
     page = client.post(address, fields | {"groups_from": "1"}).content.decode()
     assert names(page) == [("false", "grep", "1")]
-    assert "2 to 2 of 2" in page and "Groups before" in page and "Groups after" not in page
+    assert "2 to 2 of 2" in page and "Previous groups" in page and "Next groups" not in page
 
 
 @pytest.mark.parametrize("nonsense", [{"view": "moon"}, {"open": "moon"}, {"example": "x"}, {"groups_from": "-1"}, {"list": "moon:x"}])

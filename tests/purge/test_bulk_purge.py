@@ -105,7 +105,7 @@ def run_on(client: Client, recipe: Recipe, chains: list[Chain]) -> BulkRun:
 def test_a_recipe_ends_in_a_purge_that_its_page_adds_and_removes(client: Client) -> None:
     recipe = purging(client)
     address = f"/recipes/{recipe.pk}/"
-    assert [name for name, _ in recipe.steps] == ["mask", "purge"] and "Purge what was masked" in client.get("/recipes/").content.decode()
+    assert [name for name, _ in recipe.steps] == ["mask", "purge"] and "Purge masked values" in client.get("/recipes/").content.decode()
     file = client.get(f"{address}recipe.json").content
     assert json.loads(file)["steps"][-1] == {"operation": "purge"}
     client.post("/recipes/", {"act": "import", "text": file.decode()})
@@ -158,7 +158,7 @@ def test_a_run_without_a_value_that_can_be_searched_for_is_closed(client: Client
     address = f"/bulk/{run.pk}/purge/"
     page = client.get(address).content.decode()
     assert "1 value was masked up to version 2. 1 value shorter than 4 characters left out" in page
-    assert "Close without a purge" in page and "for good</button>" not in page
+    assert "Close without a purge" in page and "permanently</button>" not in page
     assert send_form(client, address)["Location"] == address
     page = client.get(f"/bulk/{run.pk}/").content.decode()
     assert WAITS not in page and "Purge: closed" in page and "1 chain keeps what was masked" in page

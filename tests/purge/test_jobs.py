@@ -118,7 +118,7 @@ def test_a_long_look_and_a_long_purge_can_be_left_and_found_again(
     form = {"values": CANARIES[3], "paths": "", "title": ""}
     waiting = client.post(address, {**form, "act": "look"})
     assert waiting.status_code == 303
-    assert "Counting what would go" in client.get(address).content.decode()
+    assert "Counting the places" in client.get(address).content.decode()
     run_job(Job.objects.latest("pk").pk)
     counted = client.get(waiting["Location"]).content.decode()
     assert "places with 1 value" in counted

@@ -208,7 +208,7 @@ def test_a_recipe_runs_on_many_chains_with_one_report(client: Client, chain: Cha
     run_waiting_jobs()
     page = client.get(f"/bulk/{run.pk}/").content.decode()
     assert "Recipe “For the vendor”, 2 chains" in page and "1 of 2 chains changed, 1 unchanged" in page
-    assert page.count('aria-label="Purge what was masked in') == 1 and f"/bulk/{run.pk}/purge/" in page
+    assert page.count('aria-label="Purge masked values in') == 1 and f"/bulk/{run.pk}/purge/" in page
     assert "Anna Meier" in client.get(f"/c/{chain.pk}/purge/?masked=2").content.decode()
     assert b"Anna Meier" not in client.get(f"/c/{chain.pk}/v/2/export?scope=chain").getvalue()
     client.post("/bulk/", {"act": "recipe", "chain": [chain.pk]})
@@ -216,7 +216,7 @@ def test_a_recipe_runs_on_many_chains_with_one_report(client: Client, chain: Cha
     send_form(client, f"/bulk/{late.pk}/", do="start", recipe=f"{vendor.pk}.{vendor.edition}")
     client.post(f"/recipes/{vendor.pk}/", {"act": "remove:1", "seen": vendor.edition})
     run_waiting_jobs()
-    assert "was changed or deleted after this run began" in client.get(f"/bulk/{late.pk}/").content.decode()
+    assert "was changed or deleted after this run started" in client.get(f"/bulk/{late.pk}/").content.decode()
 
 
 def test_options_of_a_page_are_kept_as_a_recipe(client: Client, chain: Chain) -> None:

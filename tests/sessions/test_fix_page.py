@@ -76,7 +76,7 @@ def test_a_session_that_changed_since_it_was_shown_is_left_alone(chain: Chain, s
     session.write_bytes(grown)
     answer = Client().post(address(chain), {**fields, "act": "write"})
     assert answer.status_code == 422
-    assert "changed since you looked at it" in answer.content.decode()
+    assert "changed after you opened this page" in answer.content.decode()
     assert session.read_bytes() == grown
 
 

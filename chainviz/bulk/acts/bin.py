@@ -12,7 +12,7 @@ from chainviz.chains.models import Chain
 class ToBin(Act):
     name, label, doing, done, icon = "bin", "Move to the bin", "Moving to the bin", "moved", "trash"
     permission: Permission = "bin"
-    hint = "Chains stay in the bin, with all their versions, until you restore them or delete them for good."
+    hint = "Chains stay in the bin, with all their versions, until you restore them or delete them permanently."
     first: tuple[str, ...] = ()
     Options = NoOptions
 
@@ -26,7 +26,7 @@ class ToBin(Act):
     def undo(self, work: Work, made: BulkRow) -> Finish:
         def finish() -> Result:
             if not services.from_bin(Chain.objects.in_bin().filter(pk=work.chain.pk)):
-                return Result(Outcome.UNCHANGED, "It was restored already.", work.chain.version)
+                return Result(Outcome.UNCHANGED, "It was already restored.", work.chain.version)
             return Result(Outcome.CHANGED, "Back in the library.", work.chain.version)
 
         return finish

@@ -27,8 +27,8 @@ from chainviz.store.errors import Conflict
 from chainviz.web.formatting.byte_text import byte_text
 
 OPEN_DRAFT = "You have an open draft of it. Save or discard the draft first."
-HINT = "Each changed chain gets a new version; undo brings the version before back."
-SAVED_SINCE = "Version {} was saved since. Restore an older version on the page of its versions."
+HINT = "Each changed chain gets a new version; undo restores the version before."
+SAVED_SINCE = "Version {} was saved since. Restore an older version on its versions page."
 
 
 class Change(Act):

@@ -21,7 +21,7 @@ class ExportOptions(Options):
     to: str = Field(
         "",
         title="Format",
-        description="What a format has no place for is named in the report.",
+        description="The report lists what a format cannot hold.",
         json_schema_extra={"choices": {"": "Each in its own format", **{each.name: each.label for each in WRITTEN}}},
     )
 
@@ -29,7 +29,7 @@ class ExportOptions(Options):
 class ExportZip(Act):
     name, label, doing, done, icon = "export", "Export", "Preparing the export", "ready", "export"
     permission: Permission = "export"
-    hint = "Every chain is searched for secrets first; the report says what was found. Then you download one zip."
+    hint = "Every chain is scanned for secrets first, and the report shows what was found. Then you download one zip."
     first: tuple[str, ...] = ("to",)
     Options = ExportOptions
 

@@ -40,7 +40,7 @@ class LabelOptions(Options):
 class SetLabel(Act):
     name, label, doing, done, icon = "label", "Label", "Labelling", "labelled", "tag"
     permission: Permission = "label"
-    hint = "Each chain gets the labels; undo takes them away again."
+    hint = "Each chain gets the labels; undo removes them."
     first: tuple[str, ...] = ("tag", "rating", "outcome")
     Options = LabelOptions
 
@@ -54,7 +54,7 @@ class SetLabel(Act):
             made = [[each.pk, before.get(each.pk)] for each in labels if before.get(each.pk) != [each.name, each.value]]
             text = f"{', '.join(each.text for each in labels)}."
             if not made:
-                return Result(Outcome.UNCHANGED, f"Labelled already: {text}", work.chain.version)
+                return Result(Outcome.UNCHANGED, f"Already labelled: {text}", work.chain.version)
             return Result(Outcome.CHANGED, text, work.chain.version, facts={"labels": made})
 
         return finish
@@ -75,5 +75,5 @@ def _taken_back(work: Work, made: list[list[Any]]) -> Result:
             label.at = timezone.now()
             label.save()
     if not labels:
-        return Result(Outcome.UNCHANGED, "Somebody took the labels away already.", work.chain.version)
-    return Result(Outcome.CHANGED, "The labels are as before.", work.chain.version)
+        return Result(Outcome.UNCHANGED, "The labels were already removed.", work.chain.version)
+    return Result(Outcome.CHANGED, "The labels were removed.", work.chain.version)

@@ -19,7 +19,7 @@ from chainviz.recipes.services import value_of, without_lists
 from chainviz.recipes.step_form import replace_field
 from chainviz.web.forms import OptionsForm
 
-CHANGED = "The recipe was changed or deleted after this run began."
+CHANGED = "The recipe was changed or deleted after this run started."
 
 
 class RecipeOptions(Options):
@@ -49,7 +49,7 @@ class RunRecipe(Act):
         replace_field(form, "recipe", forms.ChoiceField(choices=choices, widget=select, validators=[can_run]))
         form.fields["recipe"].required = True
         if not choices:
-            form.fields["recipe"].help_text = "No recipes yet. Make one first: Recipes, on the page of all chains."
+            form.fields["recipe"].help_text = "No recipes yet. Create one under Recipes in the library first."
 
     def title_of(self, run: BulkRun) -> str:
         row = _recipe_of(run.team_id, str(run.options.get("recipe", "")))

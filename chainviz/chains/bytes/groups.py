@@ -25,7 +25,7 @@ MOST_SUMMED = 16_000
 """Messages whose shapes are read for sums alone, of the level or of all that lies outside it."""
 MOST_PARTS = 20_000
 """Of those messages together; more are not told apart."""
-TEXTS = {"ai": "AI texts", "human": "Human messages", "system": "System messages", "tool": "Other texts of tools"}
+TEXTS = {"ai": "AI texts", "human": "Human messages", "system": "System messages", "tool": "Other tool texts"}
 """What a role's messages hold beside calls and results."""
 CALL, RESULT = "call", "result"
 

@@ -299,7 +299,7 @@ def _restore(label: Label) -> str:
 def _restore_all(group: Group) -> str:
     if not group.restore:
         return ""
-    words = f"Bring back {escape(group.number)} as it was before"
+    words = f"Restore {escape(group.number)} as before"
     return (
         f'<button class="button" data-size="small-icon" form="restore" name="part" value="{escape(group.restore)}" '
         f'aria-label="{words}" title="{words}">{_icon("restore")}</button>'

@@ -141,7 +141,7 @@ def _message_rows(messages: Sequence[MessageDiff], group: core.Group, compared: 
         yield _listed(compared.new_rows, group.new, "after")
     changed = [message for message in messages if message.kind != "same"]
     if group.kind in ("merged", "split") and not changed:
-        yield Said("ok", "Text unchanged; only the messages are divided differently.")
+        yield Said("ok", "Text unchanged; it is only split into messages differently.")
     is_plain = len(changed) == 1 and len(changed[0].parts) == 1 and changed[0].parts[0].part == "text"
     links, number = ChangeLinks(compared.links, place), 0
     results = ResultRows(compared, group, changed)

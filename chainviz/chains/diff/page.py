@@ -49,7 +49,7 @@ class DiffView:
     nodes_href: str = ""
     """The comparison of the nodes, where this is that of the files."""
     empty_title: str = "No difference"
-    empty_text: str = "Both sides hold the same messages, byte for byte of their content."
+    empty_text: str = "Both sides have the same messages with the same content, byte for byte."
 
 
 def diff_view(compared: Compared, asked: Asked, heading: str = "") -> DiffView:

@@ -193,7 +193,7 @@ class _Comparison:
         if alignment.coarse:
             self.notes.append(
                 f"{len(old_keys):,} and {len(new_keys):,} rows with little in common were compared in blocks; "
-                "some may be shown as changed that are not."
+                "some unchanged ones may be shown as changed."
             )
         for step in alignment.steps():
             if isinstance(step, Equal):

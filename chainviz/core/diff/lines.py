@@ -67,7 +67,7 @@ class TextDiff:
             return ""
         return (
             f"The texts have {len(self.old_lines):,} and {len(self.new_lines):,} lines and little in common; "
-            "they were compared in blocks, so some lines may be shown as changed that are not."
+            "they were compared in blocks, so some unchanged lines may be shown as changed."
         )
 
     @property

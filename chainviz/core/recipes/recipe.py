@@ -32,7 +32,7 @@ OF_ONE_CHAIN = {"since", "enabled"}
 MOST_STEPS = 20
 PURGE = "purge"
 """What the last step of a recipe may be called beside the operations."""
-PURGE_LABEL = "Purge what was masked"
+PURGE_LABEL = "Purge masked values"
 NO_MASK = "A recipe that purges what was masked needs a step that masks before it."
 NOT_PURGED = (
     "The purge of the recipe was not carried out: a file has no earlier versions. To purge, run the recipe on a chain in "

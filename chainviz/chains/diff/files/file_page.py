@@ -59,19 +59,19 @@ def file_view(old: Snapshot, new: Snapshot, window: Window, page: str) -> DiffVi
     drawn = _AllLines(rows, page, window.place) if window.place else _Changes(rows, page, window.first)
     total = len(rows.diff.gaps)
     other = "split" if window.layout == "unified" else "unified"
-    coarse = " They were compared in blocks; some lines may be shown as changed that are not."
+    coarse = " They were compared in blocks; some unchanged lines may be shown as changed."
     return DiffView(
         total=total,
         heading=f"{count_text(total, 'change')} in the file",
         legend=(),
         html=diff_html.render_rows(drawn.rows),
         layout=window.layout,
-        note="The exported files. JSON has one member a line here, whatever white space it has." + coarse * rows.diff.is_coarse,
+        note="The exported files. JSON is shown with one member per line." + coarse * rows.diff.is_coarse,
         other_layout_href=page + query(view=FILE, layout=other),
         other_layout_text=other.capitalize(),
         file_href=page + query(view=FILE),
         nodes_href=page,
-        empty_text="Both files are the same but for white space.",
+        empty_text="The files differ only in white space.",
         **drawn.links,
     )
 
