@@ -216,7 +216,7 @@ def test_summaries_of_a_content_that_moved_on_are_not_taken(client: Client, chai
     send_form(client, f"/c/{chain.pk}/edit/s3.p4?v=1", s3__p4__m0__c0__text="Meanwhile.")
     answer = client.post(f"/c/{chain.pk}/summaries/{piece.run_id}/do", {"act": "take"})
     page = client.get(answer["Location"]).content.decode()
-    assert "changed after this was requested" in page
+    assert "changed after this form was opened" in page
     assert Draft.objects.get().saved_as is None
     assert client.get(f"/c/{chain.pk}/do/summarize/?v=1")["Location"].endswith(f"?draft={Draft.objects.get().pk}&at=1")
 
