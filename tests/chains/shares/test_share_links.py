@@ -183,7 +183,7 @@ def test_owners_list_links_and_nobody_else_makes_one(owner: Membership, chain: C
     for page in ("/team/shares/", f"/c/{chain.pk}/share/?v=1"):
         text = client_of(owner).get(page).content.decode()
         assert chain.title in text
-        assert "made by Lin" in text
+        assert "created by Lin" in text
     editor = client_of(make_member(owner.team, "Ivo", Role.EDITOR))
     assert editor.get("/team/shares/").status_code == 403
     assert editor.post(f"/c/{chain.pk}/share/", {"version": 1, "days": "7"}).status_code == 403
