@@ -278,7 +278,7 @@ def test_a_strategy_is_saved_under_a_name_used_and_deleted(chain: Chain) -> None
     assert "Three left" in client.get(f"{address}simulate/").content.decode()
     post(chain, {**LIMIT, "max_messages": 5}, "keep", preset_name="Three left")
     assert json.loads(Preset.objects.get().options["strategy"])["max_messages"] == 5
-    assert "is deleted" in client.post(address, {**fields, "act": f"forget:{preset.pk}"}).content.decode()
+    assert "was deleted" in client.post(address, {**fields, "act": f"forget:{preset.pk}"}).content.decode()
     assert not Preset.objects.exists()
 
 

@@ -52,7 +52,7 @@ def test_it_is_filled_with_what_was_masked_and_purges_it(client: Client, masked:
     assert not any(value.startswith("-----") or "\n" in value or len(value) < 4 for value in values)
     assert "1 value shorter than 4 characters left out: earlier versions keep" in client.get(address).content.decode()
     counted = client.post(address.partition("?")[0], {**fields_of(client.get(address).content.decode()), "act": "look"}, follow=True)
-    assert "will no longer mask it: Customers, Vendor." in counted.content.decode()
+    assert "will no longer mask them: Customers, Vendor." in counted.content.decode()
     answer: Any = send_form(client, address, act="purge", title=masked.title)
     assert answer.status_code == 303 and MAIL not in answer["Location"]
     old = client.get(f"/c/{masked.pk}/v/1/export?scope=chain").getvalue().decode()

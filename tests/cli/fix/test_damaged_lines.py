@@ -20,29 +20,29 @@ def test_a_raw_control_character_is_escaped(tmp_path: Path, capsys: Any) -> None
     lines[0] = lines[0].replace(b'"uuid"', b'"made": "\x1b[0m", "uuid"', 1)
     session.write_bytes(b"".join(lines))
     assert main(["fix", str(session)]) == 0
-    assert "Line 1 holds a raw control character, which is escaped now." in capsys.readouterr().out
+    assert "Line 1 had a raw control character, which is now escaped." in capsys.readouterr().out
     assert json.loads(session.read_bytes().splitlines()[0])["made"] == "\x1b[0m"
 
 
 SESSION = json_lines([said(0, "Look"), told(1, "One"), said(2, "And?"), told(3, "Two"), said(4, "Fine")]).splitlines()
 DAMAGED = {
     "two whole records on one line": (
-        [SESSION[0], SESSION[1] + SESSION[2], *SESSION[3:]], SESSION, "Line 2 holds 2 records and is split.",
+        [SESSION[0], SESSION[1] + SESSION[2], *SESSION[3:]], SESSION, "Line 2 has 2 records and is split.",
     ),
     "a record that was cut off, and the next one behind it": (
         [SESSION[0], SESSION[1][:-40] + SESSION[2], *SESSION[3:]], [SESSION[0], *SESSION[2:]],
-        "Line 2 holds a record that was cut off; 1 whole record stays.",
+        "Line 2 has a record that was cut off; 1 whole record is kept.",
     ),
     "a record that was cut off after a whole block of it": (
         [SESSION[0], SESSION[1][: SESSION[1].index(b"}]")+ 1] + SESSION[2], *SESSION[3:]], [SESSION[0], *SESSION[2:]],
-        "Line 2 holds a record that was cut off; 1 whole record stays.",
+        "Line 2 has a record that was cut off; 1 whole record is kept.",
     ),
     "a whole record, and one that was cut off": (
         [*SESSION[:2], SESSION[2] + SESSION[3][:60], SESSION[4]], [*SESSION[:3], SESSION[4]],
-        "Line 3 holds a record that was cut off; 1 whole record stays.",
+        "Line 3 has a record that was cut off; 1 whole record is kept.",
     ),
     "zeros before a record": (
-        [*SESSION[:2], bytes(99) + SESSION[2], *SESSION[3:]], SESSION, "Line 3 is one record and what a crash left.",
+        [*SESSION[:2], bytes(99) + SESSION[2], *SESSION[3:]], SESSION, "Line 3 has one record and remains of a crash.",
     ),
     "a record that was cut off in the middle": (
         [*SESSION[:2], SESSION[2][:-9], *SESSION[3:]], [*SESSION[:2], *SESSION[3:]], "Line 3 is not valid JSON and is removed.",
@@ -70,7 +70,7 @@ def test_a_record_that_follows_one_that_was_never_written_follows_the_one_before
     session.write_bytes(json_lines(lines))
     assert main(["fix", "--check", str(session)]) == 1
     assert main(["fix", str(session)]) == 0
-    assert "Line 4 follows a record that the file does not hold; it follows line 2 now." in capsys.readouterr().out
+    assert "Line 4 followed a record that is not in the file; it now follows line 2." in capsys.readouterr().out
     values = [json.loads(each) for each in session.read_bytes().splitlines()]
     assert [value["parentUuid"] for value in values] == [None, "u0", "elsewhere", "u1", "u2"]
 

@@ -36,7 +36,7 @@ def test_the_provider_is_the_one_of_the_last_answer(tmp_path: Path, capsys: Any)
         answer["message"]["api"] = api
         session.write_bytes(json_lines([asked, answer, again]))
         assert main(["fix", "--check", str(session)]) == 1
-        assert f"what changes for {label}" in capsys.readouterr().out
+        assert f"changes for {label}" in capsys.readouterr().out
 
 
 def test_the_part_that_a_compaction_kept_is_fixed_and_still_found(tmp_path: Path) -> None:
