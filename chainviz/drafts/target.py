@@ -17,9 +17,10 @@ from chainviz.chains.models import Chain
 from chainviz.core.errors import Refused
 from chainviz.drafts.closed_draft import DraftGone
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored_draft import snapshot_of, steps_of
+from chainviz.drafts.stored_draft import snapshot_of, steps_of, stored_draft
 from chainviz.jobs.models import Job
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.history.drafts import current
 from chainviz.store.models import Version
 from chainviz.web.query_params import small_number
 
@@ -172,16 +173,17 @@ def target_of_job(job: Job) -> Target:
 def draft_subject(request: HttpRequest, chain_id: int, draft_id: int) -> Subject:
     """The draft as it is now, for the pages of the explorer."""
     draft = open_draft_for(request, chain_id, draft_id)
+    stored = stored_draft(draft)
     base_url = reverse("drafts:explore_version", args=[chain_id, draft.pk])
     return Subject(
         draft.chain,
-        snapshot_of(draft),
+        current(stored),
         "Draft",
         base_url,
         f"draft={draft.pk}",
         is_head=True,
         draft_id=draft.pk,
-        base=version_of(draft.chain, draft.base),
+        base=stored.base,
         permissions=member_of(request).permissions,
         person=person_of(request),
     )

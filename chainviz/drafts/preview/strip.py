@@ -32,7 +32,8 @@ class Strip:
     """How many its steps changed."""
     sizes: str
     problems: str
-    can_save: bool
+    can_undo: bool
+    can_redo: bool
     next_number: int
     newer: int
     """The newest version, where it is not the one that the draft changes; else 0."""
@@ -55,7 +56,8 @@ def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
         nodes=nodes_text(changed_nodes(taken)),
         sizes=_sizes(base.size, now.size),
         problems=_problems(base, now),
-        can_save=steps.can_undo,
+        can_undo=steps.can_undo,
+        can_redo=steps.can_redo,
         next_number=draft.chain.version + 1,
         newer=draft.chain.version if draft.chain.version != draft.base else 0,
         note=stored_draft(draft).note,

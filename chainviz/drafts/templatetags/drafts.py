@@ -38,13 +38,13 @@ def strip_of_draft(draft_id: int) -> Strip:
 
 
 @register.inclusion_tag("drafts/preview/_undo.html", takes_context=True)
-def undo_and_redo(context: Mapping[str, Any], draft: Draft, page: str = "") -> Mapping[str, Any]:
-    """The buttons for steps of a draft. They lead back to `page`, or to the page that they stand on."""
+def undo_and_redo(context: Mapping[str, Any], draft: Draft) -> Mapping[str, Any]:
+    """The buttons for steps of a draft. They lead back to the page that they are on."""
     steps = steps_of(draft)
     return {
         "draft": draft,
         "can_undo": steps.can_undo,
         "can_redo": steps.can_redo,
-        "next": page or context["request"].get_full_path(),
+        "next": context["request"].get_full_path(),
         "csrf_token": context["csrf_token"],
     }
