@@ -1,6 +1,6 @@
 """The bytes of a level by tool and role, down to single parts: from the shapes of its messages, never from their contents.
 
-Of a level with more messages only the sums are told; smaller levels show the rest.
+Of a level with more messages only the sums are known; smaller levels show the rest.
 """
 
 from __future__ import annotations

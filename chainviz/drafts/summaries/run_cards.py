@@ -334,4 +334,4 @@ def _lost_text(losses: tuple[KindOfLoss, ...]) -> str:
     lost = [
         f"{each.missing:,} {each.label if each.missing != 1 else each.label[:-1]}" for each in losses if each.missing
     ]
-    return f"Lost: {', '.join(lost)}" if lost else "No facts were lost"
+    return f"Lost: {', '.join(lost)}" if lost else "No tracked facts were lost"

@@ -48,8 +48,8 @@ def _in_index(phrase: Phrase) -> set[int]:
 
 
 def _rows_of_words(columns: str, asked: str, where: str = "", *values: Any) -> list[Any]:
-    """The blocks that have single words. PostgreSQL's index names them without reading one. It is told to use the index: it
-    takes no account of how long the rows are, and would read all of them for a frequent word."""
+    """The blocks that have single words. PostgreSQL's index names them without reading one. Sequential scans
+    are off: PostgreSQL does not count the cost of long rows, and would read all of them for a frequent word."""
     blocks = "(SELECT * FROM store_searchblock WHERE words @@ %s::tsquery OFFSET 0) b"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
