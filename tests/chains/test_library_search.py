@@ -9,8 +9,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.db import connection
 from django.http import QueryDict
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from chainviz.accounts.models import local_member
 from chainviz.accounts.permissions import Role
@@ -216,6 +218,15 @@ def test_words_of_many_blocks_are_not_counted_one_by_one(client: Client, monkeyp
     page = client.get("/?q=lock+waits").content.decode()
     assert asked == [(2, 2), (1, 1), (1, 1)]
     assert page.count("<mark>lock</mark>") >= 2 and page.count("<mark>waits</mark>") >= 2
+
+
+def test_the_places_of_all_hits_are_read_in_two_queries(client: Client) -> None:
+    send(client, *((f"{n}.json", transcript(f"Chain {n}", "a deadlock", "a deadlock")) for n in range(6)))
+    index()
+    with CaptureQueriesContext(connection) as asked:
+        found = hits(page(client, "q=deadlock"))
+    assert len(found) == 12 and {"s1.p1.m1.c0", "s1.p2.m1.c0"} <= {address.split("/at/")[1].split("?")[0] for address, _ in found}
+    assert sum("outlineblock" in each["sql"] for each in asked) == 2
 
 
 def test_chains_that_wait_for_the_index_are_said(library: Client) -> None:

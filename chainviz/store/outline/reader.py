@@ -14,7 +14,7 @@ from chainviz.core.providers.rules.section_rules import Mark
 from chainviz.store.content.pieces import Piece, cut, join
 from chainviz.store.models import Outline, Snapshot
 from chainviz.store.outline.blocks import Entry, HashedRow, Listing, RowBlock, SectionBlock, hashed_rows
-from chainviz.store.outline.cache import BlockReader, listing_of
+from chainviz.store.outline.cache import BlockReader, listing_of, load_together
 from chainviz.store.outline.measures import Measure, add_up
 from chainviz.store.outline.rows import Kind, Row, SectionRow
 
@@ -112,11 +112,14 @@ class OutlineReader:
                 yield SectionPlace(count + i + 1, before + block.before(i), block.sections[i])
 
     def section_of_row(self, row: int) -> SectionPlace:
-        index = bisect_right(self.listing.section_ends, row, key=lambda end: end[1].rows)
+        index = self.section_block_of_row(row)
         count, before = self.listing.sections_before(index)
         block = self.section_block(index)
         i = bisect_right(block.ends, row - before.rows, key=attrgetter("rows"))
         return SectionPlace(count + i + 1, before + block.before(i), block.sections[i])
+
+    def section_block_of_row(self, row: int) -> int:
+        return bisect_right(self.listing.section_ends, row, key=lambda end: end[1].rows)
 
     # rows
 
@@ -152,10 +155,13 @@ class OutlineReader:
         return add_up(parts)
 
     def row_of_message(self, index: int) -> int:
-        block_index = bisect_right(self.listing.message_counts, index)
+        block_index = self.block_of_message(index)
         before = self.listing.rows_before(block_index)
         block = self.row_block(block_index)
         return before.rows + bisect_right(block.message_ends, index - before.messages)
+
+    def block_of_message(self, index: int) -> int:
+        return bisect_right(self.listing.message_counts, index)
 
     def marked(self, mark: Mark, start: int) -> Iterator[int]:
         """Yields the AI messages with the mark, from message `start` on; reads only blocks that have any."""
@@ -208,6 +214,14 @@ class OutlineReader:
             return path
         found = self.row(row)
         return Path(path.section, path.pair, message - found.start + (found.row.kind is Kind.NO_AI))
+
+
+def read_ahead(messages: Iterable[tuple[OutlineReader, int]]) -> None:
+    """Reads what `path_at` needs for messages of several chains, in two queries for all of them."""
+    messages = list(messages)
+    load_together(rows=((r.blocks, r.listing.rows[r.block_of_message(index)].digest) for r, index in messages))
+    rows = [(reader, reader.row_of_message(index)) for reader, index in messages]
+    load_together(sections=((r.blocks, r.listing.sections[r.section_block_of_row(row)].digest) for r, row in rows))
 
 
 def _counted(count: int, what: str) -> str:

@@ -21,7 +21,7 @@ from chainviz.store.content.pieces import Piece, Places
 from chainviz.store.content.spans import stored_bytes
 from chainviz.store.models import SearchState, Snapshot
 from chainviz.store.outline.build import OutlineMissing, outline_of
-from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.outline.reader import OutlineReader, read_ahead
 from chainviz.store.query.find import part_texts
 from chainviz.store.search.excerpts import Excerpt, excerpt, pattern_of
 from chainviz.store.search.lookup import Phrase, blocks_with
@@ -70,6 +70,13 @@ class Matched:
     """How many of them were read, and what was found there."""
     found: list[Found] = field(default_factory=list)
 
+    @property
+    def shown(self) -> list[Found]:
+        return self.found[:SHOWN]
+
+    def index_of(self, row: StoredMessage) -> int:
+        return self.places.index(row.run, row.position)
+
 
 def hits_of(chains: Sequence[Chain], terms: Collection[Term]) -> dict[int, ChainHits]:
     """By the key of the chain; those found by their titles only are left out."""
@@ -81,7 +88,18 @@ def hits_of(chains: Sequence[Chain], terms: Collection[Term]) -> dict[int, Chain
     for _ in range(READ):
         _read_next([each for each in matched if len(each.found) < SHOWN and each.read < len(each.pieces)], pattern)
     text = next(term.text for term in terms if term.is_indexed and not term.is_excluded)
-    return {each.chain.pk: _hits(each, text) for each in matched}
+    outlines = {each.chain.pk: outline for each in matched if each.found and (outline := _outline(each.snapshot))}
+    read_ahead(
+        (outlines[each.chain.pk], each.index_of(row)) for each in matched if each.chain.pk in outlines for row, *_ in each.shown
+    )
+    return {each.chain.pk: _hits(each, outlines.get(each.chain.pk), text) for each in matched}
+
+
+def _outline(snapshot: Snapshot) -> OutlineReader | None:
+    try:
+        return OutlineReader.of(snapshot, outline_of(snapshot))
+    except OutlineMissing:
+        return None  # a job is rebuilding it; the chain itself says so
 
 
 def _counted(histories: Collection[int], phrases: Sequence[Phrase]) -> dict[int, dict[Piece, int]]:
@@ -127,17 +145,12 @@ def _messages(rows: Sequence[StoredMessage]) -> dict[tuple[int, int], Message]:
     return {(row.run, row.position): message for row, message in zip(short, read, strict=True)}
 
 
-def _hits(matched: Matched, text: str) -> ChainHits:
-    chain, found = matched.chain, matched.found
-    base = reverse("chains:version", args=[chain.pk, chain.version])
-    hits = ChainHits(more=max(0, len(found) - SHOWN), has_more=len(matched.pieces) > matched.read)
+def _hits(matched: Matched, outline: OutlineReader | None, text: str) -> ChainHits:
+    base = reverse("chains:version", args=[matched.chain.pk, matched.chain.version])
+    hits = ChainHits(more=max(0, len(matched.found) - SHOWN), has_more=len(matched.pieces) > matched.read)
     hits.more_url = f"{base}find?{urlencode({'q': text})}"
-    try:
-        outline = OutlineReader.of(matched.snapshot, outline_of(matched.snapshot)) if found else None
-    except OutlineMissing:
-        outline = None  # a job is rebuilding it; the chain itself says so
-    for row, part, pieces, who in found[:SHOWN] if outline else ():
-        node = outline.path_at(matched.places.index(row.run, row.position))  # type: ignore[union-attr]
+    for row, part, pieces, who in matched.shown if outline else ():
+        node = outline.path_at(matched.index_of(row))  # type: ignore[union-attr]
         path = Path(node.section, node.pair, node.message, part)
         role = row.shape.role
         url = f"{base}at/{path}{_find(pieces)}"
