@@ -218,6 +218,9 @@ def test_words_of_many_blocks_are_not_counted_one_by_one(client: Client, monkeyp
     page = client.get("/?q=lock+waits").content.decode()
     assert asked == [(2, 2), (1, 1), (1, 1)]
     assert page.count("<mark>lock</mark>") >= 2 and page.count("<mark>waits</mark>") >= 2
+    asked.clear()
+    client.get("/?q=" + "+".join(["lock", "waits", "a", "it", "x", "y"]))
+    assert asked == [(6, 1), *[(1, 1)] * hits_module.COUNTED]  # the chain has all words, but no block has
 
 
 def test_the_places_of_all_hits_are_read_in_two_queries(client: Client) -> None:

@@ -29,6 +29,8 @@ from chainviz.store.search.lookup import Phrase, blocks_with
 SHOWN = 3
 READ = 2
 """Blocks of a chain that are read for hits, one after the other while there are fewer than are shown."""
+COUNTED = 4
+"""Phrases by which the blocks of a chain are chosen where none has all phrases."""
 LONGEST = 1_000_000
 """A message of more bytes is not read for its hit."""
 
@@ -104,14 +106,15 @@ def _outline(snapshot: Snapshot) -> OutlineReader | None:
 
 def _counted(histories: Collection[int], phrases: Sequence[Phrase]) -> dict[int, dict[Piece, int]]:
     """By chain: its blocks, each with how many of the phrases it has. Where more blocks than are read have all of them, the
-    others are not looked for: of frequent words there are very many."""
+    others are not looked for: of frequent words there are very many. Otherwise only the longest phrases are counted, which are
+    the rarest ones."""
     counts: dict[int, dict[Piece, int]] = {}
     for history, piece in blocks_with(phrases, histories, READ):
         counts.setdefault(history, {})[piece] = len(phrases)
     few = [history for history in histories if len(counts.get(history, ())) <= READ]
     if few and len(phrases) > 1:
         counts |= {history: {} for history in few}
-        for phrase in phrases:
+        for phrase in sorted(phrases, key=lambda each: -len("".join(each.words)))[:COUNTED]:
             for history, piece in blocks_with([phrase], few, READ):
                 counts[history][piece] = counts[history].get(piece, 0) + 1
     return {history: found for history, found in counts.items() if found}
