@@ -58,7 +58,7 @@ def choose(chain: Chain, options: MaskOptions, rules: Sequence[Rule], progress: 
             masker.placeholder(each.finding.rule, each.finding.value)
     # a value that is none in one place is masked only where it was found
     found = (each.finding for several in accepted.values() for each in several)
-    words = {finding.value for finding in found if finding.rule.ignores_case}
+    words = {finding.value for finding in found if finding.rule.group == "own"}
     values = Values({v: p for v, p in masker.placeholders.items() if v not in declined}, words)
     return Chosen(masker, accepted, values)
 

@@ -14,7 +14,7 @@ PERSONAL: tuple[Rule, ...] = (
         re.compile(
             r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9_%+-][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9])"
         ),
-        ("@",), checks.is_mailbox,
+        ("@",), checks.is_mailbox, ignores_case=True,
     ),
     Rule(
         "iban", "IBAN", "personal",

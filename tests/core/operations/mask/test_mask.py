@@ -69,6 +69,12 @@ def test_a_word_in_upper_and_lower_case_is_one_value() -> None:
     ]
 
 
+def test_an_address_in_other_letters_is_the_same_value() -> None:
+    after = masked([h("Anna.Lee@depot-mail.com asks"), ai("anna.lee@depot-mail.com and ben@depot-mail.com")])
+    found = [message.parts[0].text for message in after]  # type: ignore[union-attr]
+    assert found == ["[EMAIL_1] asks", "[EMAIL_1] and [EMAIL_2]"]
+
+
 @pytest.mark.parametrize(
     ("options", "kept"),
     [
