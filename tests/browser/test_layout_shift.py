@@ -48,17 +48,22 @@ def test_late_fragments_move_nothing_on_any_page(page: Any, live_server: Any, ch
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize(
-    ("address", "key", "shown"), [("/c/{chain}/v/3/at/s2.p2", "e", ".row-form"), ("/c/{chain}/diff/1..3", "", ".diff-fold")]
+    ("address", "keys", "shown"), [
+        ("/c/{chain}/v/3/at/s2.p2", "e", ".row-form"),
+        ("/c/{chain}/v/3/at/s2.p2", "hl", ".node-body[aria-busy]"),
+        ("/c/{chain}/diff/1..3", "", ".diff-fold"),
+    ],
 )
 def test_what_was_asked_for_by_key_or_click_comes_late_and_moves_nothing(
-    page: Any, live_server: Any, chain: Chain, size: Any, address: str, key: str, shown: str  # noqa: F811
+    page: Any, live_server: Any, chain: Chain, size: Any, address: str, keys: str, shown: str  # noqa: F811
 ) -> None:
-    """A node opens as a form, and unchanged rows unfold."""
+    """A node opens as a form, a row opens, and unchanged rows unfold."""
     held = hold_fragments(page, size)
     page.goto(live_server.url + address.format(chain=chain.pk))
     let_through(page, held)
-    if key:
+    for key in keys:
         page.keyboard.press(key)
+    if keys:
         page.locator(shown).wait_for()
     else:
         page.locator(shown).last.click()

@@ -76,7 +76,8 @@ def node_html(row: Row, base_url: str, whole: int) -> str:
     state += " data-changed" if row.is_changed else ""
     run, address = (" data-run", f"rows?from={row.path}&amp;runs={row.path}") if row.kind == "run" else ("", f"node/{row.path}")
     return (
-        f'<article class="node" id="{row.path.dom_id}" data-path="{row.path}" data-at="{row.start}" data-role="{row.role}"{state}{run}>'
+        f'<article class="node" id="{row.path.dom_id}" data-path="{row.path}" data-at="{row.start}" '
+        f'data-size="{row.size}" data-role="{row.role}"{state}{run}>'
         f'<a class="node-line" href="{base_url}{address}" aria-expanded="{expanded}">{number}'
         f'<b>{safe(one_line(row.name, 80))}</b>{_flags_html(row)}{row.chip}'
         f'<span class="teaser">{safe(one_line(row.teaser, TEASER))}</span>'

@@ -1,6 +1,7 @@
 /** Opens and folds rows in place, fetches the rest of long nodes, wraps and widens results. */
 import { fragment } from "./fragments.js";
 import { idOf, isRun } from "./paths.js";
+import { keepRoom } from "./room.js";
 
 const line = (row) => row?.querySelector(":scope > .node-line");
 export const isSection = (row) => row.matches(".section-row");
@@ -23,7 +24,8 @@ export class Nodes {
       row.querySelector(":scope > .node-body")?.remove();
       return this.rows.fill();
     }
-    const body = (await fragment(this.text(line(row).href + (part && `?part=${part}`))))?.querySelector(".node-body");
+    const sent = fragment(this.text(line(row).href + (part && `?part=${part}`)));
+    const body = (await keepRoom(row, this.rows.box, sent))?.querySelector(".node-body");
     if (!body) return line(row).setAttribute("aria-expanded", "false");
     if (isOpen(row) && !row.querySelector(":scope > .node-body")) row.append(body);
     row.dispatchEvent(new CustomEvent("node:opened", { bubbles: true }));

@@ -1,10 +1,10 @@
 /** Edits a node where it stands: its form takes the place of what the row shows. Refused, the form stays with all that was typed. */
 import { announce } from "../status.js";
 import { fragment, send } from "./fragments.js";
+import { heightOf } from "./room.js";
 
 const ENOUGH = 240; // pixels of a form that must be in sight
 const AROUND = { wide: 300, narrow: 350 }; // of a form beside the texts of its node, before it is known
-const TEXT = 50; // of a text that the row does not show
 const narrow = matchMedia("(max-width: 52rem)");
 
 const line = (row) => row.querySelector(":scope > .node-line");
@@ -51,11 +51,12 @@ export class RowEditor {
 
   /** What stands in the row until its form has come, about as high: a slow answer moves little then. */
   #makeRoom(row) {
-    const texts = row.getBoundingClientRect().height - line(row).getBoundingClientRect().height;
+    const shown = row.getBoundingClientRect().height - line(row).getBoundingClientRect().height;
+    const texts = line(row).getAttribute("aria-expanded") === "true" ? shown : heightOf(row, this.rows.box);
     const around = narrow.matches ? AROUND.narrow : AROUND.wide;
     this.form = document.createElement("div");
     this.form.className = "row-form";
-    this.form.style.blockSize = `${Math.min(around + Math.max(texts, TEXT), 2 * this.rows.box.clientHeight)}px`;
+    this.form.style.blockSize = `${Math.min(around + texts, 2 * this.rows.box.clientHeight)}px`;
     row.setAttribute("aria-busy", "true");
     row.append(this.form);
   }

@@ -1,0 +1,26 @@
+/** Room for what a row is about to show: a late answer moves little then. */
+const SOON = 250; // milliseconds; browsers count what moves half a second after a click or key
+const AROUND = 60; // pixels around the texts of a node
+const LETTER = 300; // square pixels that a byte takes, with lines that are half full
+
+/** How high the texts of a row will be, in pixels, as far as its size in bytes tells; never much more than what is in sight. */
+export const heightOf = (row, box) => Math.min(AROUND + (row.dataset.size * LETTER) / row.clientWidth, 1.5 * box.clientHeight);
+
+/** Resolves with the answer. If it takes long, an open row says meanwhile that its content is on the way. */
+export async function keepRoom(row, box, answer) {
+  const room = document.createElement("div");
+  room.className = "node-body faint";
+  room.setAttribute("aria-busy", "true");
+  room.textContent = "Loading…";
+  const timer = setTimeout(() => {
+    if (row.querySelector(":scope > .node-line").getAttribute("aria-expanded") !== "true") return;
+    room.style.blockSize = `${heightOf(row, box)}px`;
+    row.append(room);
+  }, SOON);
+  try {
+    return await answer;
+  } finally {
+    clearTimeout(timer);
+    room.remove();
+  }
+}
