@@ -184,7 +184,7 @@ def test_a_bar_selects_what_it_counts_and_leads_to_its_redaction() -> None:
     assert found["rows"] == {"s1.p1.m1.c0": "redact", "s1.p1.m2.c0": "keep", "s2.p1.m1.c0": "redact"}
     assert found["fields"]["policy"] == ["by_hand"]
     assert found["fields"]["by_hand_redact"] == ["s1.p1.m1.c0,s2.p1.m1.c0"]
-    assert "2 selected results are redacted by hand. All others stay." in found["page"]
+    assert "2 selected results are redacted by hand. All others are kept." in found["page"]
     assert set(decisions(found["page"]).values()) == {"redact"}, "it begins with what was selected"
 
 

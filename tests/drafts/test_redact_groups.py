@@ -53,9 +53,9 @@ def test_the_page_opens_with_one_group_a_tool_and_an_example(client: Client, add
     page = client.get(address).content.decode()
     assert names(page) == [("true", "read_file", "6"), ("false", "grep", "1")]
     assert "1 of 6" in page and "file 0: line 0" in page and "line 20" not in page
-    assert "All of this one" in page
+    assert "Show it in full" in page
     assert "[redacted]" in page
-    assert "2 stay<" in page
+    assert "2 kept<" in page
     assert page.count("<li><span class=\"number\">1</span>") == 2 and "The placeholder would not save enough" in page
 
 

@@ -57,7 +57,7 @@ class Compacted:
             last = " The last one is directly before the cut: only human messages are boundaries."
             yield f"Removed: {amount(systems, 'stored system message')}.{last if removed[-1].role == SYSTEM else ''}"
         if any(message.role == HUMAN for message in removed):
-            yield "The first request is removed: the next call has nothing that only it says."
+            yield "The first request is removed: the next call does not see what it asked for."
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def _counted(query: QueryDict, chain: StoredChain) -> tuple[str, ...]:
 def selection_note(options: RedactOptions) -> str:
     noun = NOUNS.get(options.parts[0], "part") if len(options.parts) == 1 else "part"
     count = len(options.redact_paths)
-    return f"{count_text(count, f'selected {noun}')} {'is' if count == 1 else 'are'} redacted by hand. All others stay."
+    return f"{count_text(count, f'selected {noun}')} {'is' if count == 1 else 'are'} redacted by hand. All others are kept."
 
 
 def _said(query: QueryDict) -> dict[str, Any]:
