@@ -24,7 +24,6 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.query.windows import ALL_OPEN, Window
-from chainviz.web.formatting.token_estimate import token_text
 from chainviz.web.query_params import url_or_nothing
 
 
@@ -73,7 +72,6 @@ class ExplorerPage:
     problems: int
     verdicts: tuple[VerdictChip, ...]
     size: int
-    content_tokens: str
     usage: UsageView
     messages_text: str
     actions: tuple[Action, ...]
@@ -134,7 +132,6 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         problems=_problem_count(subject),
         verdicts=_verdicts(subject),
         size=snapshot.size,
-        content_tokens=token_text(snapshot.size),
         usage=usage_view(subject.outline, snapshot.size),
         messages_text=count_text(snapshot.messages, "message"),
         actions=_actions(subject),

@@ -39,7 +39,7 @@ def decide(
     _measure(drafts, chain, options, marked)
     _limit(drafts, options)
     rows = tuple(draft.row(number, history) for number, draft in enumerate(drafts, 1))
-    return DecisionTable(rows, history.letters, tuple(_warnings(rows, history, options)), options.bytes_per_token)
+    return DecisionTable(rows, history.letters, tuple(_warnings(rows, history, options)))
 
 
 class _Draft:

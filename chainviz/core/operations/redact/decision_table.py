@@ -71,8 +71,6 @@ class Metrics:
     redacted: int
     bytes_before: int
     bytes_saved: int
-    tokens_saved: int
-    """An estimate."""
     distribution: dict[str, int]
     """Rows by matrix row, or by the reason for which no policy was asked."""
 
@@ -89,19 +87,16 @@ class DecisionTable:
     rows: tuple[Row, ...]
     letters: str
     warnings: tuple[str, ...] = ()
-    bytes_per_token: float = 4
 
     def followed_by(self, row: Row) -> str:
         return self.letters[row.candidate.letter + 1 :]
 
     def metrics(self) -> Metrics:
-        saved = sum(row.saved for row in self.rows)
         return Metrics(
             rows=len(self.rows),
             selected=sum(row.skip not in NOT_SELECTED for row in self.rows),
             redacted=sum(row.redact for row in self.rows),
             bytes_before=sum(row.size for row in self.rows),
-            bytes_saved=saved,
-            tokens_saved=round(saved / self.bytes_per_token),
+            bytes_saved=sum(row.saved for row in self.rows),
             distribution=dict(Counter(row.skip or row.matrix_row for row in self.rows)),
         )
