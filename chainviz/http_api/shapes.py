@@ -14,7 +14,7 @@ from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.usage import by_model
 from chainviz.chains.versions.step_report import decisions_in, warnings_in
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.core.diff.merge.three_way import Choice
+from chainviz.core.diff.merge.merged import Choice
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored_draft import Steps
 from chainviz.jobs.models import Job

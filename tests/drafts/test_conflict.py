@@ -63,15 +63,20 @@ def test_each_choice_makes_its_draft(client: Client, chain: Chain, late: Draft, 
     assert not list(fsck())
 
 
-def test_a_part_that_one_side_added_and_the_text_that_the_other_changed_are_both_kept(client: Client, chain: Chain) -> None:
+def test_a_part_that_one_side_added_and_the_text_that_the_other_changed_merge_automatically(client: Client, chain: Chain) -> None:
     client.post(of(begin(client, chain), "save"))
     more = EditOptions(path="s1.p2", action="add_part", text="More of it.")
     draft = change(target_of_version(chain, 1, local_owner()), Edit(), more)
     page = shown(client, draft)
-    assert "Keeps the changes of both sides." in page
-    assert client.post(of(draft, "rebase"), {**fields_of(page), field(page): "both"}).status_code == 303
-    saved = b"".join(export(snapshot_of(Draft.objects.get(pk=draft.pk)))).decode()
+    assert "merge automatically" in page and "choose-" not in page
+    assert client.post(of(draft, "rebase"), fields_of(page)).status_code == 303
+    draft.refresh_from_db()
+    saved = b"".join(export(snapshot_of(draft))).decode()
     assert "It is the calendar." in saved and "More of it." in saved
+    assert [step.snapshot.operation for step in steps_of(draft).all] == ["edit", "merge"]
+    client.post(of(draft, "undo"))
+    assert "It is the calendar." not in b"".join(export(snapshot_of(draft))).decode()
+    assert not list(fsck())
 
 
 def test_a_missing_choice_is_asked_for(client: Client, late: Draft) -> None:

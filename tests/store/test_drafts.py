@@ -163,7 +163,7 @@ def test_changes_to_the_same_pair_are_named() -> None:
     version = stored(TALK)
     mine, yours = start_draft(version, author="me"), start_draft(version, author="you")
     put(mine, Splice(2, 1, (said("I cannot", "ai"),)))
-    put(yours, Splice(3, 1))
+    put(yours, Splice(2, 1, (said("I can", "ai"),)))
     head = save(yours, author="you")
     with pytest.raises(Overlap) as caught:
         rebase(mine, head)

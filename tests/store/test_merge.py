@@ -133,4 +133,4 @@ def test_random_changes_of_both_sides() -> None:
             made = messages_in(pieces)
             if not any(getattr(each, others) for each in alone):
                 assert made == whole
-        assert content(rebased(draft, head, *["mine"] * len(keys))) == messages_in(merge.pieces())
+        assert content(rebased(draft, head, *["mine"] * len(keys))) == messages_in(merge.pieces(dict.fromkeys(keys, "mine")))

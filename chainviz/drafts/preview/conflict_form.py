@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from django.http import QueryDict
 
-from chainviz.core.diff.merge.three_way import CHOICES, Choice
+from chainviz.core.diff.merge.merged import CHOICES, Choice
 from chainviz.store.history.merge import Conflict
 
 FIELD = "choose-"

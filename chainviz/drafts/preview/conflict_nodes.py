@@ -15,7 +15,7 @@ from chainviz.chains.diff.part_rows import in_lines
 from chainviz.chains.render.numbers import count_text
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.lines import DiffRow
-from chainviz.core.diff.merge.three_way import Choice
+from chainviz.core.diff.merge.merged import Choice
 from chainviz.core.diff.messages import compare_texts
 from chainviz.core.formats import get_format
 from chainviz.drafts.preview.conflict_form import FIELD
@@ -50,6 +50,8 @@ class ConflictCard:
     choices: tuple[ChoiceField, ...]
     is_missing: bool
     """No choice was sent for it."""
+    keeps_other_parts: bool
+    """Both sides also changed parts of their own, which merge whatever is chosen."""
 
     @property
     def sides(self) -> tuple[ChoiceField, ...]:
@@ -89,7 +91,8 @@ def cards(sides: Sides, first: int) -> Iterator[ConflictCard]:
             ChoiceField(each, labels[each], hints[each], chosen == each, diff_html.render(made.get(each, [])))
             for each in conflict.choices
         )
-        yield ConflictCard(number, FIELD + conflict.key, title, fields, sides.asks and chosen is None)
+        is_missing = sides.asks and chosen is None
+        yield ConflictCard(number, FIELD + conflict.key, title, fields, is_missing, conflict.keeps_other_parts)
 
 
 def _title(sides: Sides, conflict: Conflict, made: Mapping[str, list[Group]]) -> str:

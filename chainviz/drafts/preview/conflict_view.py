@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from chainviz.accounts.audit.record import not_recorded, note, recorded_together
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
-from chainviz.core.diff.merge.three_way import Choice
+from chainviz.core.diff.merge.merged import Choice
 from chainviz.core.errors import ChainError
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft

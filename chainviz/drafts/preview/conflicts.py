@@ -17,7 +17,7 @@ from chainviz.chains.diff.view import VersionLinks
 from chainviz.chains.models import Chain
 from chainviz.chains.render.numbers import count_text
 from chainviz.chains.titles import branch_title
-from chainviz.core.diff.merge.three_way import Choice
+from chainviz.core.diff.merge.merged import Choice
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.conflict_form import hidden_choices
 from chainviz.drafts.preview.conflict_nodes import ConflictCard, Sides, cards

@@ -10,7 +10,8 @@ from hashlib import blake2b
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.diff.merge import three_way
-from chainviz.core.diff.merge.three_way import SIDES, Change, Choice, Merge, Region
+from chainviz.core.diff.merge.merged import SIDES, Choice
+from chainviz.core.diff.merge.three_way import Change, Merge, Region
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import Piece, PieceSplice, differences, splice, total
@@ -46,7 +47,12 @@ class Conflict:
     @property
     def is_joined(self) -> bool:
         """Both changes fit into one node; else both leaves it twice: mine, then theirs."""
-        return isinstance(self.side, SurroundingsMerge) or (self.side.both is not None and self.side.both.is_joined)
+        return isinstance(self.side, SurroundingsMerge) or (self.side.resolution is not None and self.side.resolution.is_joined)
+
+    @property
+    def keeps_other_parts(self) -> bool:
+        """With one side chosen, what the other side changed elsewhere in the node stays."""
+        return not isinstance(self.side, SurroundingsMerge) and self.side.keeps_other_parts
 
 
 class SnapshotMerge:
@@ -55,29 +61,35 @@ class SnapshotMerge:
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        regions = self._merge.regions
-        found = []
-        for each in self._merge.conflicts:
-            own = [regions[place] for place in each.places]
-            spans = tuple((region.start, region.stop) for region in own)
-            first = next((span for span in spans if span[1] > span[0]), spans[0])
-            path = None if self.is_whole else self._path(first)
-            found.append(Conflict(_key(own), each, spans, path))
+        found = [self._described(each) for each in self._merge.conflicts]
         around = self.surroundings
         if around is not None and around.has_conflicts and not _same_around(self.mine, self.theirs):
             found.append(Conflict(_key([self.mine.template_id, self.theirs.template_id]), around))
         return tuple(found)
 
+    @cached_property
+    def settled(self) -> tuple[Conflict, ...]:
+        """Rows in which the sides changed different parts: both changes are kept."""
+        return tuple(self._described(each) for each in self._merge.shared if each.is_settled)
+
+    def _described(self, conflict: three_way.Conflict[Piece]) -> Conflict:
+        own = [self._merge.regions[place] for place in conflict.places]
+        spans = tuple((region.start, region.stop) for region in own)
+        first = next((span for span in spans if span[1] > span[0]), spans[0])
+        return Conflict(_key(own), conflict, spans, None if self.is_whole else self._path(first))
+
     @property
     def merged(self) -> int:
-        """Places that only one side changed, or both in the same way."""
+        """Places that only one side changed, or both in the same way, or each in another part."""
         return len(self._merge.regions) - sum(len(each.places) for each in self._merge.conflicts)
 
     def pieces(self, choices: Choices | None = None) -> list[Piece]:
-        """`choices`: one for each conflict; None: mine for all. Pieces of the run JOINED are still to be written: each is the
-        message at its start in `joined`."""
-        chosen = [choices[each.key] if choices is not None else "mine" for each in self._of_messages]
-        changes = self._merge.changes(chosen)
+        """`choices`: one for each conflict; None: mine as it is wherever both changed a row. Pieces of the run JOINED are still
+        to be written: each is the message at its start in `joined`."""
+        if choices is None:
+            changes = self._merge.changes_of_mine()
+        else:
+            changes = self._merge.changes([choices[each.key] for each in self._of_messages])
         return splice(self._old, [PieceSplice(each.start, each.removed, each.items) for each in changes])
 
     @property

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from chainviz.core import formats
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message
+from chainviz.core.diff.merge.item_merge import Entry, Keys, merge_items
+from chainviz.core.diff.merge.merged import Merged, settled
 from chainviz.core.diff.merge.message_merge import merge_messages
+from chainviz.core.diff.merge.sequence_merge import Contents, Keyed
 from chainviz.core.operations.edit import Edit
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
 from chainviz.store.content.pieces import Piece, Places, join
@@ -45,20 +48,75 @@ class MergeBase:
     def keys(self, items: Sequence[Piece]) -> Sequence[bytes]:
         return [row.digest for row in self._rows(items)]
 
-    def joined(self, base: Piece, mine: Piece, theirs: Piece) -> Piece | None:
-        was, own, other = self._bodies.messages(self._rows([base, mine, theirs]))
-        message = merge_messages(was, own, other, formats.get_format(self._format))
-        if message is None:
+    def merged(self, stretch: Contents[Piece]) -> Merged[tuple[Piece, ...]] | None:
+        """Messages of one row are merged one by one, as long as no call loses its result by that, or a result its call."""
+        sides = stretch.base, stretch.mine, stretch.theirs
+        if not stretch.base.items or not all(self.continue_rows(stretch.base.items[1:])):
             return None
+        base, mine, theirs = (self._entries(each) for each in sides)
+        found = merge_items(base, mine, theirs, self._joined)
+        both = found.both if found.both is not None and self._holds(found.both, stretch) else None
+        if both is not None and not found.has_conflicts:
+            return found
+        is_one_for_one = len({len(each.items) for each in sides}) == 1
+        own, other = (
+            made if is_one_for_one and self._holds(made, stretch) else side.items
+            for made, side in ((found.mine, stretch.mine), (found.theirs, stretch.theirs))
+        )
+        return Merged(own, other, both, has_conflicts=True)
+
+    def _entries(self, side: Keyed[Piece]) -> list[Entry[Piece]]:
+        shapes = [row.shape for row in self._rows(side.items)]
+        ids = [tuple(each.id for each in (*shape.calls, *shape.results)) for shape in shapes]
+        return [
+            Entry(piece, Keys(key, (shape.role, own) if own else key, shape.role))
+            for piece, key, shape, own in zip(side.items, side.keys, shapes, ids, strict=True)
+        ]
+
+    def _joined(self, base: Piece, mine: Piece, theirs: Piece) -> Merged[tuple[Piece, ...]] | None:
+        rows = self._rows([base, mine, theirs])
+        may_repeat = self._has_calls(rows[1:]) and self._were_typed(rows[1:])
+        was, own, other = self._bodies.messages(rows)
+        found = merge_messages(was, own, other, formats.get_format(self._format), may_repeat=may_repeat)
+        if found is None:
+            return None
+        if not found.has_conflicts:
+            return settled((self._piece_of(found.mine),))
+        both = None if found.both is None else (self._piece_of(found.both),)
+        return Merged(
+            (mine if found.mine is own else self._piece_of(found.mine),),
+            (theirs if found.theirs is other else self._piece_of(found.theirs),),
+            both,
+            has_conflicts=True,
+        )
+
+    def _piece_of(self, message: Message) -> Piece:
         self.joined_messages.append(message)
         return Piece(JOINED, len(self.joined_messages) - 1, 1)
 
+    def _holds(self, made: Sequence[Piece], stretch: Contents[Piece]) -> bool:
+        """Whether no call lacks its result, and no result its call, that had it on either side."""
+        before = (self._unlinked(side.items) for side in (stretch.mine, stretch.theirs))
+        return self._unlinked(made) <= set().union(*before)
+
+    def _unlinked(self, pieces: Sequence[Piece]) -> set[str]:
+        stored = iter(self._rows([piece for piece in pieces if piece.run != JOINED]))
+        shapes = [self.joined_messages[piece.start] if piece.run == JOINED else next(stored).shape for piece in pieces]
+        calls, results = ({each.id for shape in shapes for each in getattr(shape, name)} for name in ("calls", "results"))
+        return calls ^ results
+
     def may_repeat(self, mine: Sequence[Piece], theirs: Sequence[Piece]) -> bool:
-        """Only what people wrote: of two masked copies each shows the words that the other hides. A call or result that is
-        there twice is a problem."""
+        """A call or result that is there twice is a problem."""
         rows = self._rows((*mine, *theirs))
+        return not self._has_calls(rows) and self._were_typed(rows)
+
+    def _were_typed(self, rows: Sequence[StoredMessage]) -> bool:
+        """Only what people wrote may be there twice: of two masked copies each shows the words that the other hides."""
         made = Snapshot.objects.filter(run__in={row.run for row in rows}).exclude(operation=Edit.name)
-        return not any(row.shape.calls or row.shape.results for row in rows) and not made.exists()
+        return not made.exists()
+
+    def _has_calls(self, rows: Sequence[StoredMessage]) -> bool:
+        return any(row.shape.calls or row.shape.results for row in rows)
 
     def _rows(self, items: Sequence[Piece]) -> list[StoredMessage]:
         missing = [piece for piece in dict.fromkeys(items) if piece not in self._held]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chainviz.core import formats
-from chainviz.core.diff.merge.text_merge import TextMerge, merge_texts
-from chainviz.core.diff.merge.three_way import CHOICES, SIDES, Choice
+from chainviz.core.diff.merge.merged import CHOICES, SIDES, Choice, Merged
+from chainviz.core.diff.merge.text_merge import merge_texts
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.state.processed_length import is_state, recorded_length, with_length
 from chainviz.store.models import Snapshot
@@ -15,7 +15,7 @@ from chainviz.store.transfer.document_context import context_of
 
 @dataclass(frozen=True, slots=True)
 class SurroundingsMerge:
-    texts: tuple[TextMerge, ...]
+    texts: tuple[Merged[str], ...]
     """One for each text around the messages; empty where they cannot be compared."""
 
     @property
@@ -31,7 +31,7 @@ class SurroundingsMerge:
         """Returns the changes of both sides around the messages of `parent`, `choice` where they conflict; None where it has
         them already. Its processed_length stays."""
         merged = iter(self.texts)
-        return context_of(parent).rewritten(lambda old: _same_length(parent, [old], next(merged).text(choice)))
+        return context_of(parent).rewritten(lambda old: _same_length(parent, [old], next(merged).chosen(choice)))
 
 
 def merge_surroundings(base: Snapshot, mine: Snapshot, theirs: Snapshot) -> SurroundingsMerge:

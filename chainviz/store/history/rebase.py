@@ -9,7 +9,7 @@ from itertools import islice
 from django.db import transaction
 
 from chainviz.core import formats
-from chainviz.core.diff.merge.three_way import Choice
+from chainviz.core.diff.merge.merged import Choice
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.operations.contract import Decision
 from chainviz.core.state.processed_length import is_state
@@ -30,7 +30,11 @@ from chainviz.store.transfer.document_context import context_of
 
 MERGE = "merge"
 """The operation of the step that takes the changes of a newer version where they were chosen over the draft's own."""
-WORDS = {"theirs": "version {}’s change was chosen", "both": "version {}’s change was kept as well"}
+WORDS: dict[Choice, str] = {
+    "mine": "version {}’s changes of other parts were kept as well",
+    "theirs": "version {}’s change was chosen",
+    "both": "version {}’s change was kept as well",
+}
 
 
 def merge_of(draft: Draft, head: Version) -> SnapshotMerge:
@@ -39,15 +43,16 @@ def merge_of(draft: Draft, head: Version) -> SnapshotMerge:
 
 @transaction.atomic
 def rebase(draft: Draft, head: Version, choices: Choices | None = None) -> Draft:
-    """Returns the draft on top of `head`. Its steps are repeated with what they changed; where something else was chosen, a
-    last step takes that, so that undoing it leads back. Raises Overlap, and changes nothing, where a choice is missing."""
+    """Returns the draft on top of `head`. Its steps are repeated with what they changed; where something else was chosen or is
+    kept as well, a last step takes that, so that undoing it leads back. Raises Overlap, and changes nothing, where a choice is
+    missing."""
     draft = Draft.objects.select_for_update().select_related("base__snapshot").get(pk=draft.pk)
     merge, chosen = merge_of(draft, head), choices or {}
     _refuse([each for each in merge.conflicts if not each.offers(chosen.get(each.key))])
     taken = [step.snapshot for step in steps(draft)[: draft.cursor]]
     merges = [SnapshotMerge(merge.base, snapshot, head.snapshot) for snapshot in taken[:-1]]
     repeated = _repeated(head.snapshot, [*merges, merge][: len(taken)])
-    if any(chosen[each.key] != "mine" for each in merge.conflicts):
+    if merge.pieces(chosen) != merge.pieces() or merge.choice_around(chosen) != "mine":
         repeated.append(_merged(repeated[-1], merge, chosen, head))
     draft.steps.all().delete()
     _add(draft, 0, repeated)
@@ -62,7 +67,7 @@ def repeat_behind(draft: Draft, replaced: Snapshot, later: Sequence[Snapshot]) -
     last = steps(draft)[draft.cursor - 1].snapshot
     merges = [SnapshotMerge(replaced, snapshot, last) for snapshot in later]
     for merge in merges:
-        _refuse(merge.conflicts)
+        _refuse((*merge.conflicts, *merge.settled))
     repeated = _repeated(last, merges)
     _add(draft, draft.cursor, repeated)
     draft.cursor += len(repeated)
@@ -100,11 +105,9 @@ def _merged(parent: Snapshot, merge: SnapshotMerge, choices: Choices, head: Vers
     """`parent`: the draft with mine everywhere."""
     pieces, run = _with_joined(parent, merge.pieces(choices), merge)
     changes = _stored(parent, pieces)
-    report = [
-        asdict(Decision(str(each.path or ""), choices[each.key], WORDS[choices[each.key]].format(head.number)))
-        for each in merge.conflicts
-        if choices[each.key] != "mine"
-    ]
+    kept = [(each.path, choices[each.key]) for each in merge.conflicts if choices[each.key] != "mine" or each.keeps_other_parts]
+    kept += ((each.path, "both") for each in merge.settled)
+    report = [asdict(Decision(str(path or ""), choice, WORDS[choice].format(head.number))) for path, choice in kept]
     origin = Origin(MERGE, {"version": head.number}, report, run)
     around = merge.choice_around(choices)
     if around == "mine":

@@ -30,16 +30,16 @@ VALUES = st.recursive(
 )
 def test_different_values_merge(mine: tuple[str, str], theirs: tuple[str, str], merged: str) -> None:
     found = merge_texts(BASE, BASE.replace(*mine), BASE.replace(*theirs))
-    assert not found.has_conflicts and found.text("mine") == found.text("theirs") == merged
+    assert not found.has_conflicts and found.chosen("mine") == found.chosen("theirs") == merged
 
 
 def test_the_same_value_is_chosen_and_the_rest_merges() -> None:
     mine, theirs = BASE.replace("one", "ONE").replace("4", "5"), BASE.replace("two", "TWO").replace('"x"', '"X"')
     found = merge_texts(BASE, mine, theirs)
     assert found.has_conflicts
-    assert found.text("mine") == r'{"a":"ONE \"two\"","b":5,"c":["X","y"]}'
-    assert found.text("theirs") == r'{"a":"one \"TWO\"","b":5,"c":["X","y"]}'
-    assert found.text("both") == r'{"a":"ONE \"TWO\"","b":5,"c":["X","y"]}'
+    assert found.chosen("mine") == r'{"a":"ONE \"two\"","b":5,"c":["X","y"]}'
+    assert found.chosen("theirs") == r'{"a":"one \"TWO\"","b":5,"c":["X","y"]}'
+    assert found.chosen("both") == r'{"a":"ONE \"TWO\"","b":5,"c":["X","y"]}'
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_an_escape_is_one_word() -> None:
 def test_members_that_went_are_one_conflict() -> None:
     mine, theirs = BASE.replace('"x",', ""), BASE.replace("4", "5")
     found = merge_texts(BASE, mine, theirs)
-    assert (found.has_conflicts, found.text("mine"), found.text("theirs")) == (True, mine, theirs)
+    assert (found.has_conflicts, found.chosen("mine"), found.chosen("theirs")) == (True, mine, theirs)
 
 
 @given(VALUES, VALUES, VALUES)

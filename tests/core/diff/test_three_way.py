@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.diff.merge.three_way import Change, Choice, Merge, merge
+from chainviz.core.diff.merge.item_merge import Entry, Keys, merge_items
+from chainviz.core.diff.merge.merged import Choice, Merged
+from chainviz.core.diff.merge.sequence_merge import Contents
+from chainviz.core.diff.merge.three_way import Change, Conflict, Merge, merge
 
 
 class Numbers:
@@ -33,13 +37,23 @@ class Numbers:
     def keys(self, items: Sequence[int]) -> Sequence[int]:
         return items
 
-    def joined(self, base: int, mine: int, theirs: int) -> int | None:
-        """Both changes of one digit; those of the units never join."""
-        changes = [(side - base) % 1000 for side in (mine, theirs)]
-        return base + sum(changes) if sorted(changes) == [100, 200] and base % 20 == 0 else None
+    def merged(self, stretch: Contents[int]) -> Merged[tuple[int, ...]] | None:
+        """Rows are merged item by item."""
+        if not stretch.base.items or not all(self.continue_rows(stretch.base.items[1:])):
+            return None
+        sides = (stretch.base, stretch.mine, stretch.theirs)
+        found = merge_items(*([Entry(each, Keys(each, each % 100, each % 10 == 0)) for each in side.items] for side in sides), joined)
+        return replace(found, mine=stretch.mine.items, theirs=stretch.theirs.items) if found.has_conflicts else found
 
     def may_repeat(self, mine: Sequence[int], theirs: Sequence[int]) -> bool:
         return 666 not in (*mine, *theirs)
+
+
+def joined(base: int, mine: int, theirs: int) -> Merged[tuple[int, ...]]:
+    """Both changes of one digit; those of the units never join."""
+    changes = [(side - base) % 1000 for side in (mine, theirs)]
+    both = (base + sum(changes),) if sorted(changes) == [100, 200] and base % 20 == 0 else None
+    return Merged((mine,), (theirs,), both, has_conflicts=True)
 
 
 def applied(base: Sequence[int], changes: Iterable[Change[int]]) -> list[int]:
@@ -105,7 +119,7 @@ def test_one_row_changed_by_both() -> None:
 
 def test_both_changes_of_one_item_are_joined_where_they_can_be() -> None:
     found = merge(TALK, [edit(1, 120)], [edit(1, 220)])
-    assert [each.both is not None and each.both.is_joined for each in found.conflicts] == [True]
+    assert [is_joined(each) for each in found.conflicts] == [True]
     assert applied(TALK.numbers, found.changes(["both"])) == [10, 320, 21, 22, 30, 40, 41]
 
 
@@ -116,12 +130,21 @@ def test_what_must_not_be_there_twice_is_not_offered() -> None:
     assert [each.choices for each in added.conflicts] == [("mine", "theirs", "both")], "nothing was replaced"
 
 
-def test_different_items_of_one_row_are_chosen_and_both_keeps_both() -> None:
+def test_different_items_of_one_row_need_no_choice() -> None:
     found = merge(TALK, [edit(1, 120)], [edit(3, 222)])
-    assert [found.regions[i].start for each in found.conflicts for i in each.places] == [1]
-    assert applied(TALK.numbers, found.changes(["both"])) == [10, 120, 21, 222, 30, 40, 41]
-    assert [each.both is not None and each.both.is_joined for each in found.conflicts] == [True]
-    assert applied(TALK.numbers, found.changes(["mine"])) == [10, 120, 21, 22, 30, 40, 41]
+    assert not found.conflicts and [found.regions[i].start for each in found.shared for i in each.places] == [1]
+    assert applied(TALK.numbers, found.changes([])) == [10, 120, 21, 222, 30, 40, 41]
+    assert applied(TALK.numbers, found.changes_of_mine()) == [10, 120, 21, 22, 30, 40, 41]
+
+
+def test_an_item_removed_from_a_row_and_another_one_changed_need_no_choice() -> None:
+    assert merged(TALK, [Change(1, 2, (120,))], [edit(3, 222)]) == [10, 120, 222, 30, 40, 41]
+
+
+def test_an_item_that_one_side_removed_and_the_other_changed_is_chosen() -> None:
+    found = merge(TALK, [Change(1, 2, (120,))], [edit(2, 221)])
+    assert applied(TALK.numbers, found.changes(["mine"])) == [10, 120, 22, 30, 40, 41]
+    assert applied(TALK.numbers, found.changes(["theirs"])) == [10, 20, 221, 22, 30, 40, 41]
 
 
 def test_deleted_by_one_and_edited_by_the_other() -> None:
@@ -144,8 +167,8 @@ def test_inserted_among_rows_that_the_other_removed() -> None:
 
 
 def test_a_result_that_continues_a_changed_row_is_part_of_it() -> None:
-    assert len(merge(TALK, [edit(1, 120)], [insert(4, 23)]).conflicts) == 1
-    assert not merge(TALK, [edit(1, 120)], [insert(4, 25 * 10)]).conflicts
+    assert len(merge(TALK, [edit(1, 120)], [insert(4, 23)]).shared) == 1
+    assert not merge(TALK, [edit(1, 120)], [insert(4, 25 * 10)]).shared
 
 
 def test_moved_by_one_and_edited_by_the_other_goes_together() -> None:
@@ -159,6 +182,10 @@ def test_moved_by_one_and_edited_by_the_other_goes_together() -> None:
 
 def test_an_empty_base() -> None:
     assert merged(Numbers(), [insert(0, 1)], [insert(0, 2)], "both") == [1, 2]
+
+
+def is_joined(conflict: Conflict[int]) -> bool:
+    return conflict.resolution is not None and conflict.offers("both") and conflict.resolution.is_joined
 
 
 @st.composite
@@ -228,7 +255,7 @@ def test_exchanged_sides_find_the_same_conflicts(case: tuple[Numbers, list[Chang
 def test_both_loses_nothing_that_a_side_added(case: tuple[Numbers, list[Change[int]], list[Change[int]]]) -> None:
     base, mine, theirs = case
     found = merge(base, mine, theirs)
-    if not all(each.both is not None for each in found.conflicts):
+    if not all(each.offers("both") for each in found.conflicts):
         return
     result = applied(base.numbers, found.changes(["both"] * len(found.conflicts)))
     for side in (mine, theirs):

@@ -1,78 +1,133 @@
-"""Three-way merge of one message: in its source where both sides kept its parts in place, else part by part, so that a part
-that one side added or removed and the text that the other changed are both kept."""
+"""Three-way merge of one message: in its source where both sides kept its parts in place, else part by part. Changes of different
+parts are all kept; where both sides changed the same part, one of them is chosen, or both where that can be written."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from chainviz.core.chain.messages import Fragment, Message, Part, ToolCall, ToolResult
-from chainviz.core.dialects.patching import is_json
-from chainviz.core.diff.align import Gap, align
+from chainviz.core.diff.merge.item_merge import merge_items
+from chainviz.core.diff.merge.merged import Choice, Merged, settled
+from chainviz.core.diff.merge.part_merge import join_or_repeat_parts, join_parts, kept_parts, part_entries
 from chainviz.core.diff.merge.text_merge import merge_texts
-from chainviz.core.diff.merge.three_way import Change, merge
 from chainviz.core.diff.merge.word_merge import merge_words
 from chainviz.core.formats.contract import Format, Style
 
-_WORDED = ("text", "content", "arguments")
-"""Fields of parts whose words merge; of any other field only one side may change the value."""
 
+def merge_messages(
+    base: Message, mine: Message, theirs: Message, format: Format, *, may_repeat: bool = False
+) -> Merged[Message] | None:
+    """Returns what becomes of a message that both sides changed; None where only the whole of either side can be kept.
 
-def merge_messages(base: Message, mine: Message, theirs: Message, format: Format) -> Message | None:
-    """Returns the message with the changes of both sides and its source; None where they touch the same words or members."""
+    may_repeat: a text or image that both changed may be there twice, mine and then theirs.
+    """
     if len({each.role for each in (base, mine, theirs)}) > 1:
         return None
-    found = None
-    if all(_stays_in_place(base.parts, each.parts) for each in (mine, theirs)):
-        found = _in_source(base, mine, theirs, format)
-    if found is None and format.writes:
-        found = _by_parts(base, mine, theirs, mine, format) or _by_parts(base, mine, theirs, theirs, format)
-    return found
+    sides = _Sides(base, mine, theirs, format, may_repeat)
+    parts = sides.merged_parts(*(each.parts for each in sides.all))
+    source = _in_source(sides)
+    if parts.has_conflicts:
+        both = source.both if source is not None else None
+        both = both or _by_parts(sides, "both")
+        own = mine if parts.mine == mine.parts else _by_parts(sides, "mine")
+        other = theirs if parts.theirs == theirs.parts else _by_parts(sides, "theirs")
+        return Merged(own or mine, other or theirs, both, has_conflicts=True)
+    if source is not None and not source.has_conflicts and source.mine.parts == parts.mine:
+        return settled(source.mine)
+    found = _by_parts(sides, "both")
+    if found is not None or source is None:
+        return settled(found) if found is not None else None
+    return _of_one_value(source, parts.mine)
+
+
+def _of_one_value(source: Merged[Message], parts: tuple[Part, ...]) -> Merged[Message] | None:
+    """What becomes of a value of the source that both sides changed, though no part: it is a field that no part shows, or
+    several parts are written into one string."""
+    if source.mine.parts == source.theirs.parts == parts:
+        return source
+    return settled(source.both) if source.both is not None and source.both.parts == parts else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    base: Message
+    mine: Message
+    theirs: Message
+    format: Format
+    may_repeat: bool
+
+    @property
+    def all(self) -> tuple[Message, Message, Message]:
+        return self.base, self.mine, self.theirs
+
+    def merged_parts(self, base: Iterable[Part], mine: Iterable[Part], theirs: Iterable[Part]) -> Merged[tuple[Part, ...]]:
+        join = join_or_repeat_parts if self.may_repeat else join_parts
+        return merge_items(part_entries(base), part_entries(mine), part_entries(theirs), join)
 
 
 # in the source
 
 
-def _in_source(base: Message, mine: Message, theirs: Message, format: Format) -> Message | None:
-    if len({len(each.source) for each in (base, mine, theirs)}) > 1:
+def _in_source(sides: _Sides) -> Merged[Message] | None:
+    """None where the sources do not match unit by unit, or not part by part."""
+    if len({len(each.source) for each in sides.all}) > 1 or not sides.base.source:
         return None
-    units = zip(base.source, mine.source, theirs.source, strict=True)
-    source = [_joined_unit(*unit, is_json=bool(format.blocks_at)) for unit in units]
-    found = tuple(each for each in source if each is not None)
-    return format.message(mine.role, found) if found and len(found) == len(source) else None
+    if not all(_stays_in_place(sides.base.parts, each.parts) for each in (sides.mine, sides.theirs)):
+        return None
+    units = list(zip(*(each.source for each in sides.all), strict=True))
+    if any(mine.blocks != theirs.blocks for _, mine, theirs in units):
+        return None
+    merge = merge_texts if sides.format.blocks_at else _merge_plain
+    found = [merge(*(each.text for each in unit)) for unit in units]
+    both = [each.both for each in found if each.both is not None]
+    return Merged(
+        mine=_with_texts(sides, [each.mine for each in found]),
+        theirs=_with_texts(sides, [each.theirs for each in found]),
+        both=_with_texts(sides, both) if len(both) == len(found) else None,
+        has_conflicts=any(each.has_conflicts for each in found),
+    )
 
 
 def _stays_in_place(base: Sequence[Part], side: Sequence[Part]) -> bool:
     """Whether every part is where it was: a list with one item less and one more looks like one whose items changed."""
-    return len(base) == len(side) and all(old == new for old, new in _kept(base, side).items())
+    return len(base) == len(side) and all(old == new for old, new in kept_parts(base, side).items())
 
 
-def _joined_unit(base: Fragment, mine: Fragment, theirs: Fragment, *, is_json: bool) -> Fragment | None:
-    if mine.blocks != theirs.blocks:
-        return None
-    texts = base.text, mine.text, theirs.text
-    text = merge_texts(*texts).both if is_json else merge_words(*texts)
-    return None if text is None else replace(mine, text=text, start=-1)
+def _merge_plain(base: str, mine: str, theirs: str) -> Merged[str]:
+    joined = merge_words(base, mine, theirs)
+    return settled(joined) if joined is not None else Merged(mine, theirs, None, has_conflicts=True)
+
+
+def _with_texts(sides: _Sides, texts: Sequence[str]) -> Message:
+    source = [replace(each, text=text, start=-1) for each, text in zip(sides.mine.source, texts, strict=True)]
+    return sides.format.message(sides.mine.role, tuple(source))
 
 
 # part by part
 
 
-def _by_parts(base: Message, mine: Message, theirs: Message, host: Message, format: Format) -> Message | None:
-    """Writes the changes of both sides into the source of `host`, one of them. None also where the other one changed more than its
-    parts, such as a field that no part shows."""
-    guest = theirs if host is mine else mine
+def _by_parts(sides: _Sides, choice: Choice) -> Message | None:
+    """Writes the changes of one side into the source of the other one. None where neither takes them: a side changed more than its
+    parts, such as a field that no part shows, or the format cannot hold them."""
+    if not sides.format.writes:
+        return None
+    return _into(sides, choice, sides.mine) or _into(sides, choice, sides.theirs)
+
+
+def _into(sides: _Sides, choice: Choice, host: Message) -> Message | None:
+    base, format = sides.base, sides.format
+    guest = sides.theirs if host is sides.mine else sides.mine
     if not (base.source and host.source and _changes_parts_only(base, guest, format)):
         return None
-    seen = {old: host.parts[new].origin for old, new in _kept(base.parts, host.parts).items()}
+    seen = {old: host.parts[new].origin for old, new in kept_parts(base.parts, host.parts).items()}
     old = [replace(part, origin=seen.get(i, -1)) for i, part in enumerate(base.parts)]
-    own, other = (each.parts if each is host else _placed(base, each, seen) for each in (mine, theirs))
-    merged = _merged(old, own, other)
-    if merged is None or _repeats_ids(merged):
+    own, other = (each.parts if each is host else _placed(base, each, seen) for each in (sides.mine, sides.theirs))
+    merged = sides.merged_parts(old, own, other)
+    if choice not in merged.choices or _repeats_ids(merged.chosen(choice)):
         return None
-    made = format.message(host.role, _written(host, merged, format))
-    return made if made.parts == tuple(merged) else None
+    made = format.message(host.role, _written(host, merged.chosen(choice), format))
+    return made if made.parts == merged.chosen(choice) else None
 
 
 def _changes_parts_only(base: Message, side: Message, format: Format) -> bool:
@@ -89,100 +144,11 @@ def _written(message: Message, parts: Sequence[Part], format: Format) -> tuple[F
 
 def _placed(base: Message, side: Message, origins: dict[int, int]) -> tuple[Part, ...]:
     """The parts of a side, each with the origin that `origins` has for the part of the base it was, by its place."""
-    was = {new: old for old, new in _kept(base.parts, side.parts).items()}
+    was = {new: old for old, new in kept_parts(base.parts, side.parts).items()}
     return tuple(replace(part, origin=origins.get(was.get(i, -1), -1)) for i, part in enumerate(side.parts))
-
-
-def _kept(base: Sequence[Part], side: Sequence[Part]) -> dict[int, int]:
-    """Places in `side` of the base's parts, rising: of equal ones, and of one of the same kind where they differ."""
-    found: dict[int, int] = {}
-    for step in align(base, side).steps():
-        if isinstance(step, Gap):
-            pairs = zip(range(step.old_start, step.old_stop), range(step.new_start, step.new_stop), strict=False)
-            found |= {old: new for old, new in pairs if type(base[old]) is type(side[new])}
-        else:
-            found |= {step.old + i: step.new + i for i in range(step.length)}
-    return found
 
 
 def _repeats_ids(parts: Sequence[Part]) -> bool:
     calls = [part.id for part in parts if isinstance(part, ToolCall)]
     results = [part.call_id for part in parts if isinstance(part, ToolResult)]
     return len(set(calls)) < len(calls) or len(set(results)) < len(results)
-
-
-def _merged(base: Sequence[Part], mine: Sequence[Part], theirs: Sequence[Part]) -> list[Part] | None:
-    found = merge(_PartList(tuple(base)), _changes(base, mine), _changes(base, theirs))
-    if not all(each.offers("both") for each in found.conflicts):
-        return None
-    made: list[Part] = []
-    place = 0
-    for change in found.changes(["both"] * len(found.conflicts)):
-        made += (*base[place : change.start], *change.items)
-        place = change.start + change.removed
-    return [*made, *base[place:]]
-
-
-def _changes(base: Sequence[Part], side: Sequence[Part]) -> Iterator[Change[Part]]:
-    kept = _kept(base, side)
-    place = 0
-    for old, part in enumerate(base):
-        new = kept.get(old, place)
-        if new > place:
-            yield Change(old, 0, tuple(side[place:new]))
-        if old not in kept or side[new] != part:
-            yield Change(old, 1, (side[new],) if old in kept else ())
-        place = new + (old in kept)
-    if place < len(side):
-        yield Change(len(base), 0, tuple(side[place:]))
-
-
-@dataclass(frozen=True, slots=True)
-class _PartList:
-    """The parts of the base as the merge asks for them: each is a row of its own."""
-
-    parts: tuple[Part, ...]
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def slice(self, start: int, stop: int) -> Sequence[Part]:
-        return self.parts[start:stop]
-
-    def span(self, place: int) -> tuple[int, int]:
-        return place, place + 1
-
-    def continue_rows(self, items: Sequence[Part]) -> Sequence[bool]:
-        return [False] * len(items)
-
-    def keys(self, items: Sequence[Part]) -> Sequence[Hashable]:
-        return items
-
-    def joined(self, base: Part, mine: Part, theirs: Part) -> Part | None:
-        return _joined_part(base, mine, theirs)
-
-    def may_repeat(self, mine: Sequence[Part], theirs: Sequence[Part]) -> bool:
-        return False
-
-
-def _joined_part(base: Part, mine: Part, theirs: Part) -> Part | None:
-    if not type(base) is type(mine) is type(theirs):
-        return None
-    values: dict[str, Any] = {}
-    for name in (each.name for each in fields(base) if each.init and each.compare):
-        old, own, other = (getattr(each, name) for each in (base, mine, theirs))
-        if own == other or old in (own, other):
-            values[name] = other if own == old else own
-        elif name not in _WORDED or (joined := _joined_text(old, own, other)) is None:
-            return None
-        else:
-            values[name] = joined
-    return replace(mine, **values, origin=mine.origin)
-
-
-def _joined_text(*sides: str) -> str | None:
-    """JSON stays JSON: its values merge, else words."""
-    if not all(isinstance(each, str) for each in sides):
-        return None
-    are_json = all(each.lstrip()[:1] in ("{", "[") and is_json(each) for each in sides)
-    return merge_texts(*sides).both if are_json else merge_words(*sides)

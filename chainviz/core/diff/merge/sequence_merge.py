@@ -1,4 +1,4 @@
-"""Keeps the changes of two sides of one base: carried over to the other side, joined in one item, or one behind the other."""
+"""Keeps the changes of two sides of one base: item by item, carried over to the other side, or one behind the other."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chainviz.core.diff.align import Equal, Gap, align
+from chainviz.core.diff.merge.merged import Merged
 
 Item = TypeVar("Item")
 
@@ -44,65 +45,55 @@ class _Spot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Both(Generic[Item]):
-    """What keeps the changes of both sides."""
+class Resolution(Generic[Item]):
+    """What each choice makes of the stretches of a conflict."""
 
-    stretches: tuple[tuple[Item, ...], ...]
-    is_joined: bool
-    """The changes of one side were carried over to the other; else the stretch is there twice: mine, then theirs."""
+    merged: Merged[tuple[tuple[Item, ...], ...]]
+    is_joined: bool = True
+    """With both, the changes of one side were carried over to the other; else the stretch is there twice: mine, then theirs."""
 
 
 class Joining(Protocol[Item]):
     """What is known about items that both sides changed."""
 
-    def joined(self, base: Item, mine: Item, theirs: Item) -> Item | None:
-        """One item with the changes of both sides; None where they touch the same words."""
+    def merged(self, stretch: Contents[Item]) -> Merged[tuple[Item, ...]] | None:
+        """The stretch merged item by item; None where only the whole of either side can be kept."""
 
     def may_repeat(self, mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
         """Whether both may be there, though each holds what the other took out."""
 
 
-def carried_over(stretches: Sequence[Contents[Item]], joining: Joining[Item]) -> Both[Item] | None:
-    """The changes of one side are carried over to the other where that still holds all they replace. Returns None where both
-    sides cannot be kept: the same as one of them would come out, or items would be there twice that may not."""
+def resolve(stretches: Sequence[Contents[Item]], joining: Joining[Item]) -> Resolution[Item]:
+    """Both sides are kept item by item, or where the changes of one are carried over to the other where that still holds all
+    they replace, or one behind the other."""
+    mine, theirs = (tuple(getattr(each, side).items for each in stretches) for side in ("mine", "theirs"))
+    merged = joining.merged(stretches[0]) if len(stretches) == 1 else None
+    if merged is not None:
+        mine, theirs = (merged.mine,), (merged.theirs,)
+        if merged.both is not None:
+            return Resolution(Merged(mine, theirs, (merged.both,), merged.has_conflicts))
+    both = _carried_over(stretches)
+    if both is not None or len(stretches) > 1:
+        return Resolution(Merged(mine, theirs, both, has_conflicts=True))
+    beside = _beside(stretches[0], joining)
+    return Resolution(Merged(mine, theirs, None if beside is None else (beside,), has_conflicts=True), is_joined=False)
+
+
+def _carried_over(stretches: Sequence[Contents[Item]]) -> tuple[tuple[Item, ...], ...] | None:
+    """None where a side no longer holds what the other one changed, or where the same as one of them would come out."""
     base, mine, theirs = ([getattr(each, side) for each in stretches] for side in ("base", "mine", "theirs"))
     found = _onto(base, mine, theirs) or _onto(base, theirs, mine)
-    if found is None:
-        return _beside(stretches[0], joining) if len(stretches) == 1 else None
-    if any([each.keys for each in found] == [each.keys for each in side] for side in (mine, theirs)):
+    if found is None or any([each.keys for each in found] == [each.keys for each in side] for side in (mine, theirs)):
         return None
-    return Both(tuple(each.items for each in found), is_joined=True)
+    return tuple(each.items for each in found)
 
 
-def _beside(stretch: Contents[Item], joining: Joining[Item]) -> Both[Item] | None:
-    """Both sides of items that each of them changed."""
-    joined = _joined(stretch, joining)
-    if joined is not None:
-        return Both((joined,), is_joined=True)
+def _beside(stretch: Contents[Item], joining: Joining[Item]) -> tuple[Item, ...] | None:
     mine, theirs = stretch.mine.items, stretch.theirs.items
     is_replaced = bool(stretch.base.items)
     if not mine or not theirs or (is_replaced and not joining.may_repeat(mine, theirs)):
         return None
-    return Both(((*mine, *theirs),), is_joined=False)
-
-
-def _joined(stretch: Contents[Item], joining: Joining[Item]) -> tuple[Item, ...] | None:
-    """Item by item, where both sides replaced them one for one."""
-    base, mine, theirs = stretch.base, stretch.mine, stretch.theirs
-    if not len(base.keys) == len(mine.keys) == len(theirs.keys):
-        return None
-    found = []
-    for i, old in enumerate(base.keys):
-        if old == theirs.keys[i] or mine.keys[i] == theirs.keys[i]:
-            item: Item | None = mine.items[i]
-        elif old == mine.keys[i]:
-            item = theirs.items[i]
-        else:
-            item = joining.joined(base.items[i], mine.items[i], theirs.items[i])
-        if item is None:
-            return None
-        found.append(item)
-    return tuple(found)
+    return (*mine, *theirs)
 
 
 def _onto(

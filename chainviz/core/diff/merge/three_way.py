@@ -10,15 +10,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Generic, Literal, Protocol, TypeVar, get_args
+from typing import Generic, Protocol, TypeVar
 
 from chainviz.core.diff.align import Gap, align
-from chainviz.core.diff.merge.sequence_merge import Both, Contents, Joining, Keyed, carried_over
+from chainviz.core.diff.merge.merged import CHOICES, SIDES, Choice
+from chainviz.core.diff.merge.sequence_merge import Contents, Joining, Keyed, Resolution, resolve
 
 Item = TypeVar("Item")
-Choice = Literal["mine", "theirs", "both"]
-CHOICES: tuple[Choice, ...] = get_args(Choice)
-SIDES = CHOICES[:2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,40 +75,68 @@ class Conflict(Generic[Item]):
     joining: Joining[Item] | None = None
 
     @cached_property
-    def both(self) -> Both[Item] | None:
-        """For each region; None where both cannot be kept. Worked out when it is asked for: items may be read for it."""
-        return carried_over(self.contents, self.joining) if self.joining is not None else None
+    def resolution(self) -> Resolution[Item] | None:
+        """None where one side is chosen as a whole. Worked out when it is asked for: items may be read for it."""
+        return resolve(self.contents, self.joining) if self.joining is not None else None
+
+    @property
+    def is_settled(self) -> bool:
+        """The sides changed different items, or parts of them, so there is nothing to choose."""
+        return self.resolution is not None and not self.resolution.merged.has_conflicts
+
+    @property
+    def keeps_other_parts(self) -> bool:
+        """With one side chosen, what the other side changed in other parts of the row stays."""
+        if self.resolution is None:
+            return False
+        merged = self.resolution.merged
+        sides = [tuple(getattr(each, side).items for each in self.contents) for side in SIDES]
+        return [merged.mine, merged.theirs] != sides
 
     def offers(self, choice: str) -> bool:
-        return choice in SIDES or (choice == "both" and self.both is not None)
+        return choice in self.choices
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        return CHOICES if self.offers("both") else SIDES
+        return SIDES if self.resolution is None else self.resolution.merged.choices
 
 
 @dataclass(frozen=True)
 class Merge(Generic[Item]):
     regions: tuple[Region[Item], ...]
-    conflicts: tuple[Conflict[Item], ...] = ()
+    shared: tuple[Conflict[Item], ...] = ()
+    """Rows that both sides changed, not in the same way."""
+
+    @cached_property
+    def conflicts(self) -> tuple[Conflict[Item], ...]:
+        """Those where somebody chooses."""
+        return tuple(each for each in self.shared if not each.is_settled)
 
     def changes(self, choices: Sequence[Choice]) -> list[Change[Item]]:
         """Returns what becomes of the base; `choices`: one a conflict. Raises ValueError where one of them is not offered."""
-        found = {}
-        for conflict, choice in zip(self.conflicts, choices, strict=True):
-            if not conflict.offers(choice):
-                raise ValueError(f"{choice} is not offered for this conflict")
-            for i, place in enumerate(conflict.places):
-                both = conflict.both if choice == "both" else None
-                found[place] = _chosen(self.regions[place], choice, None if both is None else both.stretches[i])
-        # outside of conflicts both sides changed the same rows only where they made the same of them
+        settled = [(each, CHOICES[-1]) for each in self.shared if each.is_settled]
+        found: dict[int, tuple[Change[Item], ...]] = {}
+        for conflict, choice in (*settled, *zip(self.conflicts, choices, strict=True)):
+            found |= zip(conflict.places, self._chosen(conflict, choice), strict=True)
+        return self._with(found)
+
+    def changes_of_mine(self) -> list[Change[Item]]:
+        """The same with mine as it is wherever both sides changed a row."""
+        return self._with({place: self.regions[place].mine for each in self.shared for place in each.places})
+
+    def _chosen(self, conflict: Conflict[Item], choice: Choice) -> Iterator[tuple[Change[Item], ...]]:
+        if not conflict.offers(choice):
+            raise ValueError(f"{choice} is not offered for this conflict")
+        regions = [self.regions[place] for place in conflict.places]
+        if conflict.resolution is None:
+            yield from (region.mine if choice == "mine" else region.theirs for region in regions)
+            return
+        for region, items in zip(regions, conflict.resolution.merged.chosen(choice), strict=True):
+            yield (Change(region.start, region.stop - region.start, items),)
+
+    def _with(self, found: Mapping[int, tuple[Change[Item], ...]]) -> list[Change[Item]]:
+        # what both sides changed in the same way is in no conflict
         return [change for i, each in enumerate(self.regions) for change in found.get(i, each.theirs or each.mine)]
-
-
-def _chosen(region: Region[Item], choice: Choice, both: tuple[Item, ...] | None) -> tuple[Change[Item], ...]:
-    if both is not None:
-        return (Change(region.start, region.stop - region.start, both),)
-    return region.mine if choice == "mine" else region.theirs
 
 
 def merge(base: Base[Item], mine: Iterable[Change[Item]], theirs: Iterable[Change[Item]]) -> Merge[Item]:
