@@ -30,6 +30,8 @@ class MergeBase:
         self._begins = RowBegins(outline)
         self._places = Places(pieces_of(snapshot))
         self._held: dict[Piece, StoredMessage] = {}
+        self._typed: dict[int, bool] = {}
+        """Of runs whether only edits wrote them."""
         self._bodies = BodyReader()
         self.joined_messages: list[Message] = []
 
@@ -112,8 +114,11 @@ class MergeBase:
 
     def _were_typed(self, rows: Sequence[StoredMessage]) -> bool:
         """Only what people wrote may be there twice: of two masked copies each shows the words that the other hides."""
-        made = Snapshot.objects.filter(run__in={row.run for row in rows}).exclude(operation=Edit.name)
-        return not made.exists()
+        runs = {row.run for row in rows}
+        if unknown := runs - self._typed.keys():
+            made = set(Snapshot.objects.filter(run__in=unknown).exclude(operation=Edit.name).values_list("run", flat=True))
+            self._typed |= {run: run not in made for run in unknown}
+        return all(self._typed[run] for run in runs)
 
     def _has_calls(self, rows: Sequence[StoredMessage]) -> bool:
         return any(row.shape.calls or row.shape.results for row in rows)
