@@ -1,9 +1,13 @@
-"""A chain, its problems and what an operation did in words, as lines; `visible_lines` makes a text of them for a terminal."""
+"""A chain, its problems and what an operation did in words, as lines; `visible_lines` makes a text of them for a terminal.
+
+Nodes have the names that the rows of the explorer have.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from chainviz.chains.explorer.message_words import NAME, header_words, pair_words
 from chainviz.core.chain.content_problems import content_problems
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.chain.parse import parse
@@ -11,7 +15,9 @@ from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST
 from chainviz.core.operations.contract import Decision
 from chainviz.core.terminal import excerpt
+from chainviz.store.content.message_shapes import shape_of
 
+TEASER = 60
 CountTokens = Callable[[Iterable[Message]], int]
 
 
@@ -26,11 +32,14 @@ def tree_lines(
     tree = parse(messages)
     yield f"{source}: {format}, {_count(len(messages), 'message')}, {tree.size:,} bytes"
     for s, section in enumerate(tree.sections, 1):
-        yield f"s{s}  section, {sized(tuple(section.messages), section.size)}"
+        yield f"s{s}  Section, {sized(tuple(section.messages), section.size)}"
         for m, message in enumerate(section.header):
-            yield f"  s{s}.h.m{m}  {message.role}, {sized([message], message.size)}  {_teaser([message])}"
+            _, name, _ = header_words(shape_of(message))
+            yield f"  s{s}.h.m{m}  {name}, {sized([message], message.size)}  {_teaser(message)}"
         for p, pair in enumerate(section.body, 1):
-            yield f"  s{s}.p{p}  {pair.type}, {sized(pair.messages, pair.size)}{_calls(pair)}  {_teaser(pair.messages)}"
+            _, name, teaser = pair_words(pair.type, [shape_of(each) for each in pair.messages[:2]], has_ai=pair.ai is not None)
+            node = f"{excerpt(name, NAME)}, {sized(pair.messages, pair.size)}{_calls(pair)}"
+            yield f"  s{s}.p{p}  {node}  {excerpt(teaser, TEASER)}"
     problems = list(all_problems(tree))
     counted = sum(problem.is_counted for problem in problems)
     notes = f", {_count(len(problems) - counted, 'note')}" if len(problems) > counted else ""
@@ -72,14 +81,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _teaser(messages: Iterable[Message]) -> str:
-    for message in messages:
-        for part in message.parts:
-            match part:
-                case Text() if part.text.strip():
-                    return excerpt(part.text, 60)
-                case ToolCall():
-                    return excerpt(f"{part.name}({part.arguments})", 60)
-                case ToolResult():
-                    return excerpt(part.content, 60)
+def _teaser(message: Message) -> str:
+    for part in message.parts:
+        match part:
+            case Text() if part.text.strip():
+                return excerpt(part.text, TEASER)
+            case ToolCall():
+                return excerpt(f"{part.name}({part.arguments})", TEASER)
+            case ToolResult():
+                return excerpt(part.content, TEASER)
     return ""

@@ -91,8 +91,8 @@ def test_show_prints_exactly_the_described_object(broken: Path, capsys: pytest.C
 def test_show_in_words_has_a_line_for_each_row(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(broken)]) == 0
     out = capsys.readouterr().out
-    assert "s1.p1  request-response" in out
-    assert "Find é" in out
+    assert re.search(r"s1\.h\.m\d  Human, ", out) and "Find é" in out
+    assert "s1.p1  search ×2, 63 bytes, 1 completed, 1 pending  " in out
     assert "1 structure problem\n" in out
 
 
