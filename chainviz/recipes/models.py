@@ -56,6 +56,8 @@ class WordList(OfTeam):
     """One a line."""
     patterns = models.TextField(default="", blank=True)
     """One a line, in the syntax of RE2."""
+    purged_lines = models.PositiveIntegerField(null=True)
+    """Words and patterns that purges removed since somebody saved the list; null for none."""
 
     objects = WordListQuerySet.as_manager()  # type: ignore[misc]
 
@@ -65,7 +67,8 @@ class WordList(OfTeam):
     def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
         """Its columns without purged values: lines that hold one go, as a blank is no word."""
         kept = {name: _without_lines(getattr(self, name), blank) for name in ("words", "patterns")}
-        return {"name": blank(self.name), **kept}
+        removed = sum(_count_lines(getattr(self, name)) - _count_lines(text) for name, text in kept.items())
+        return {"name": blank(self.name), **kept, "purged_lines": (self.purged_lines or 0) + removed or None}
 
     @property
     def is_emptied(self) -> bool:
@@ -87,6 +90,8 @@ class Recipe(OfTeam):
     name = models.CharField(max_length=core.recipe.LONGEST_NAME)
     steps = AsciiJSONField(default=list)
     """`[operation, options that differ from the defaults]` of each. The last one may be the purge, which is no operation."""
+    purged_steps = AsciiJSONField(null=True)
+    """Numbers, from 1, of the steps of which purges removed texts since somebody saved the recipe; null for none."""
 
     objects = RecipeQuerySet.as_manager()  # type: ignore[misc]
 
@@ -95,12 +100,16 @@ class Recipe(OfTeam):
 
     def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
         """Its columns without purged values. An option that its operation cannot take blanked is the default again."""
-        return {"name": blank(self.name), "steps": [[name, _purged(name, options, blank)] for name, options in self.steps]}
+        steps = [[name, _purged(name, options, blank)] for name, options in self.steps]
+        changed = {number for number, (old, new) in enumerate(zip(self.steps, steps, strict=True), 1) if list(old) != new}
+        return {"name": blank(self.name), "steps": steps, "purged_steps": sorted(changed.union(self.purged_steps or ())) or None}
 
     @property
-    def emptied_steps(self) -> frozenset[int]:
-        """From 1, those of which a purge removed a text: an option that is kept as "" was something else when it was saved."""
-        return frozenset(number for number, (_, options) in enumerate(self.steps, 1) if "" in options.values())
+    def marked_steps(self) -> frozenset[int]:
+        """From 1, those that a purge changed. An option that is kept as "" was something else when it was saved: purges of an
+        earlier version of the program did not note their steps."""
+        emptied = (number for number, (_, options) in enumerate(self.steps, 1) if "" in options.values())
+        return frozenset((*emptied, *(self.purged_steps or ())))
 
     @property
     def purges(self) -> bool:
@@ -110,6 +119,10 @@ class Recipe(OfTeam):
 def _without_lines(text: str, blank: Callable[[Any], Any]) -> str:
     """Lines that hold a purged value go, as a blank is no word."""
     return "\n".join(line for line in text.split("\n") if blank(line) == line)
+
+
+def _count_lines(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line.strip())
 
 
 def _purged(operation: str, options: dict[str, Any], blank: Callable[[Any], Any]) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def save_list(row: WordList, typed: core_lists.WordList, *, by: Membership, seen
         raise Refused(f"A word list has at most {LONGEST_LIST:,} characters.")
     if not row.value.rules():
         raise Refused("Enter a word or a pattern.")
+    row.purged_lines = None
     return _saved(row, by, seen)
 
 
@@ -98,6 +99,7 @@ def import_recipe(recipe: core.Recipe, *, by: Membership) -> Recipe:
 def change(row: Recipe, to: core.Recipe, *, by: Membership, seen: int) -> Recipe:
     """The next edition. Raises MovedOn where somebody was faster, OptionsError where the recipe could not run."""
     row.name, row.steps = _name(to.name, core.recipe.LONGEST_NAME), _packed(_runnable(to, row.team_id))
+    row.purged_steps = None
     return _saved(row, by, seen)
 
 

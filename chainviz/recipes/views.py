@@ -133,7 +133,9 @@ def _recipe(request: HttpRequest, row: Recipe, error: str = "", status: int = 20
     steps = [(step, list(step.words())) for step in shown.steps]
     typed = request.POST.get("name", row.name) if error else row.name
     context = {"recipe": row, "steps": steps, "operations": core.ALLOWED, "error": error, "name": typed}
-    context["emptied_lists"] = [each.name for each in WordList.objects.filter(team=row.team_id) if each.is_emptied]
+    lists = WordList.objects.filter(team=row.team_id)
+    context["emptied_lists"] = [each.name for each in lists if each.is_emptied]
+    context["purged_lists"] = [each.name for each in lists if each.purged_lines]
     context["may_purge"] = shown.masks and not shown.purges
     context["purge"] = {"name": PURGE, "label": PURGE_LABEL}
     return render(request, "recipes/recipe.html", context, status=status)

@@ -26,7 +26,8 @@ from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.recipes.fsck import fsck_recipes
 from chainviz.recipes.models import Recipe, WordList
-from chainviz.recipes.services import create, save_list, value_of
+from chainviz.recipes.services import change, create, save_list, value_of, without_lists
+from chainviz.store.fsck import fsck
 from chainviz.store.site_backup import kept_models
 from tests.accounts.people import client_of, make_member
 from tests.chains.making import STORY, ai, human, make_chain
@@ -258,13 +259,34 @@ def test_a_purge_and_a_scan_reach_word_lists_and_recipes(
     assert not any("Anna Meier" in json.dumps(row.steps) for row in Recipe.objects.all())
     inline = Recipe.objects.get(name="Inline")
     assert "A purge removed words or patterns" in client.get(f"/recipes/{inline.pk}/").content.decode()
-    assert client.get("/recipes/").content.decode().count("emptied by a purge") == 1, "the list still has words"
+    home = client.get("/recipes/").content.decode()
+    assert (home.count("emptied by a purge"), home.count("changed by a purge")) == (0, 2), "the list still has words"
+    assert people.purged_lines == 1
+    assert "A purge removed 1 word or pattern of" in client.get(f"/recipes/word-lists/{people.pk}/").content.decode()
+    assert "of the word list “People”: this step no longer" in client.get(f"/recipes/{vendor.pk}/").content.decode()
     send_form(client, f"/c/{chain.pk}/purge/", values="Brick Layer\nlayer@example.com\nc\\d+x", title=chain.title, act="purge")
     people.refresh_from_db()
     assert people.is_emptied and "Emptied by a purge" in client.get(f"/recipes/word-lists/{people.pk}/").content.decode()
     assert "A purge emptied the word list “People”" in client.get(f"/recipes/{vendor.pk}/").content.decode()
-    assert client.get("/recipes/").content.decode().count("emptied by a purge") == 2
+    assert client.get("/recipes/").content.decode().count("emptied by a purge") == 1
     assert list(fsck_recipes()) == [], "each recipe can still be run"
+
+
+@pytest.mark.django_db(transaction=True)  # a purge cleans the files of the database
+def test_a_step_of_which_a_purge_removed_some_words_is_marked_until_it_is_saved(
+    client: Client, chain: Chain, vendor: Recipe, people: WordList
+) -> None:
+    step = make_step("mask", {"own_words": "Anna Meier\nBrick Layer", "strategy": "mask"})
+    row = create("Inline", (step,), by=local_member())
+    send_form(client, f"/c/{chain.pk}/purge/", values="Anna Meier", title=chain.title, act="purge")
+    row.refresh_from_db()
+    assert row.steps[0][1]["own_words"] == "Brick Layer" and row.marked_steps == {1}
+    assert "A purge removed words or patterns of this step" in client.get(f"/recipes/{row.pk}/").content.decode()
+    assert list(fsck()) == []
+    change(row, without_lists(row), by=local_member(), seen=row.edition)
+    people.refresh_from_db()
+    save_list(people, people.value, by=local_member(), seen=people.edition)
+    assert "by a purge" not in client.get("/recipes/").content.decode()
 
 
 def test_another_team_and_a_viewer(client: Client, chain: Chain, vendor: Recipe, settings: Any) -> None:
