@@ -117,6 +117,16 @@ def diff_object(diff: ChainDiff) -> dict[str, Any]:
     }
 
 
+def comparison_object(diff: ChainDiff, old: RunFacts, new: RunFacts, *, are_runs: bool) -> dict[str, Any]:
+    """The same with what is known of both chains and where they begin to differ."""
+    return {
+        **diff_object(diff),
+        "runs": are_runs,
+        "first": first_object(diff.first),
+        "facts": {"old": facts_object(old), "new": facts_object(new)},
+    }
+
+
 def facts_object(facts: RunFacts) -> dict[str, Any]:
     return {
         "messages": facts.messages,

@@ -14,6 +14,7 @@ from chainviz.store.models import Snapshot
 from chainviz.store.outline.build import OutlineMissing, rebuild_outline
 from chainviz.store.outline.edition import RULES
 from chainviz.store.quick_only import quick_only
+from chainviz.web.middleware.json_errors import API
 from chainviz.web.working_page import working_page
 
 REBUILD = "rebuild-outline"
@@ -43,13 +44,13 @@ class JobNeeded(Exception):
 
 
 class PageJobMiddleware:
-    """Answers JobNeeded with a page that waits. A request that sends a form does the work itself."""
+    """Answers JobNeeded with a page that waits. A request that sends a form, or a call of the API, does the work itself."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.method not in ("GET", "HEAD"):
+        if request.method not in ("GET", "HEAD") or request.path.startswith(API):
             return self.get_response(request)
         with quick_only():
             return self.get_response(request)

@@ -10,7 +10,7 @@ from typing import Any
 
 from chainviz.api.comparison import Comparison, diff
 from chainviz.api.file import ChainFile
-from chainviz.api.json_objects import diff_object, facts_object, first_object
+from chainviz.api.json_objects import comparison_object, diff_object
 from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened
 from chainviz.commands.io.output import tell
 from chainviz.core.chain.chain import MemoryChain
@@ -53,9 +53,4 @@ def _comparisons(old: ChainFile, new: ChainFile, number: int | None) -> Iterator
 def _object(found: Comparison | ChainDiff) -> dict[str, Any]:
     if isinstance(found, ChainDiff):
         return diff_object(found)
-    return {
-        **diff_object(found.chains),
-        "runs": found.are_runs,
-        "first": first_object(found.first),
-        "facts": {"old": facts_object(found.facts[0]), "new": facts_object(found.facts[1])},
-    }
+    return comparison_object(found.chains, *found.facts, are_runs=found.are_runs)

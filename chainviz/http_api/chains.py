@@ -8,9 +8,11 @@ from ninja import Query, Router
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
-from chainviz.api.json_objects import diff_object, problem_object
+from chainviz.api.json_objects import comparison_object, problem_object
 from chainviz.chains.access import chain_for
 from chainviz.chains.diff.compare import compare
+from chainviz.chains.diff.runs.compare_runs import compare_runs
+from chainviz.chains.diff.runs.view import facts_of, subject_named
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.exports.choices import Export
@@ -20,6 +22,8 @@ from chainviz.chains.library.fitting import fitting
 from chainviz.chains.library.search.hits import ChainHits, hits_of
 from chainviz.chains.library.search.index_job import not_indexed
 from chainviz.chains.models import Chain
+from chainviz.core.diff import ChainDiff
+from chainviz.core.diff.runs.align_runs import are_runs
 from chainviz.core.errors import Refused
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.verdict import verdict_from
@@ -156,11 +160,27 @@ def chain_problems(request: HttpRequest, chain_id: int, number: int, asked: Quer
 @requires("compare")
 def diff(request: HttpRequest, chain_id: int, before: int, after: int, asked: Query[OffsetQuery]) -> Comparison:
     """The changes between two versions, as `chainviz diff --json` prints them."""
-    old, new = (version_subject(request, chain_id, _number(number)).stored for number in (before, after))
-    found = diff_object(compare(old, new))
-    rest = found["changes"][asked.offset :]
-    following = asked.offset + MOST if len(rest) > MOST else None
-    return Comparison(**{**found, "changes": rest[:MOST]}, next=following)
+    old, new = (version_subject(request, chain_id, _number(number)) for number in (before, after))
+    return _comparison(compare(old.stored, new.stored), old, new, asked.offset)
+
+
+@router.get("/compare/{str:one}/{str:other}", response={200: Comparison, REFUSALS: Error})
+@requires("compare")
+def compare_chains(request: HttpRequest, one: str, other: str, asked: Query[OffsetQuery]) -> Comparison:
+    """The differences between any two chains, such as two runs of one task, as `chainviz diff --json` prints them.
+
+    `12` is the newest version of chain 12, `12.3` its version 3.
+    """
+    old, new = subject_named(request, one), subject_named(request, other)
+    return _comparison(compare_runs(old.stored, new.stored), old, new, asked.offset)
+
+
+def _comparison(found: ChainDiff, old: Subject, new: Subject, offset: int) -> Comparison:
+    """A page of its changes."""
+    said = comparison_object(found, facts_of(old), facts_of(new), are_runs=are_runs(old.stored, new.stored))
+    rest = said["changes"][offset:]
+    following = offset + MOST if len(rest) > MOST else None
+    return Comparison(**{**said, "changes": rest[:MOST]}, next=following)
 
 
 @router.get(f"{VERSION}/export", response={REFUSALS: Error}, openapi_extra=BYTES)

@@ -196,13 +196,43 @@ class Problems(Schema):
     next: str | None = Field(description="`from` of the next page; null on the last one.")
 
 
+class FirstShape(Schema):
+    old: str | None
+    new: str | None
+    change: int = Field(description="The number of the change that shows it, from 1.")
+
+
+class FactsShape(Schema):
+    messages: int
+    pairs: int
+    size: int = Field(description="Bytes of content.")
+    problems: int
+    verdicts: dict[str, str]
+    tools: dict[str, int] = Field(description="Calls by tool.")
+    tool_errors: int
+    usage: dict[str, int] | None
+    model: str | None
+    cost: float | None = Field(description="US dollars, of recorded usage.")
+    seconds: float | None
+    outcome: str | None = Field(description="The first line of the final answer.")
+    recorded_outcome: dict[str, str]
+
+
+class BothFacts(Schema):
+    old: FactsShape
+    new: FactsShape
+
+
 class Comparison(Schema):
     before: dict[str, int]
     after: dict[str, int]
     counts: dict[str, int]
     changes: list[dict[str, Any]]
     notes: list[str]
-    next: int | None = Field(description="`offset` of the next page; null on the last one.")
+    runs: bool = Field(description="Two runs, aligned by what they call and say; else two states of one chain.")
+    first: FirstShape | None = Field(description="The first node of each that differs; null where they are equal.")
+    facts: BothFacts
+    next: int | None = Field(description="`offset` of the next page of changes; null on the last one.")
 
 
 class OperationShape(Schema):

@@ -39,7 +39,8 @@ DRAFT_PAGES = "draft undo redo discard restore save conflict rebase branch"
 SUMMARY_PAGES = "summaries summaries_status summaries_do summary summary_do summary_prompt"
 
 API = {
-    "viewer": "chains chain versions tree chain_problems diff export operations threads thread labels export_labels export_comments",
+    "viewer": "chains chain versions tree chain_problems diff compare_chains export operations threads thread labels "
+    "export_labels export_comments",
     "commenter": "new_thread reply_to_thread resolve_thread edit_comment delete_comment set_label remove_label",
     "editor": "upload upload_state run_operation drafts draft draft_conflicts rebase_draft save_draft undo_step discard_draft job",
 }

@@ -342,6 +342,7 @@ def test_another_teams_chain_is_not_there(program: Callable[..., Program]) -> No
         "/diff/1..1",
     ):
         assert stranger.client.get(f"{V1}/chains/{chain}{path}").status_code == 404
+    assert stranger.get(f"/compare/{chain}/{chain}").status_code == 404
     assert stranger.send(f"/chains/{chain}/operations/repair", {}).status_code == 404
     assert stranger.get("/chains").json()["chains"] == []
     assert stranger.upload(FILE).status_code == 201, "and nothing tells that another team has the file"

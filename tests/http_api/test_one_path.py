@@ -91,3 +91,40 @@ def test_an_export_in_another_format_is_what_convert_writes(program: Callable[..
         assert export.getvalue() == made.to_bytes()
         (again,) = chainviz.load(made.to_bytes(), name)
         assert again.verdict(name.removesuffix("_converse")).state == "accepted"
+
+
+def test_two_chains_are_compared_as_the_command_line_compares_them(
+    program: Callable[..., Program],  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(ids: str, answer: str) -> list[dict[str, Any]]:
+        call = {"id": f"call_{ids}", "type": "function", "function": {"name": "find", "arguments": '{"q": 1}'}}
+        return [
+            {"role": "user", "content": "Find it."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"call_{ids}", "content": "found"},
+            {"role": "assistant", "content": answer},
+        ]
+
+    editor = program()
+    files = {"one": run("a", "It is here."), "other": run("b", "It is there."), "longer": [*run("a", "It is here."), *run("c", "Again.")]}
+    chains = {}
+    for name, messages in files.items():
+        (tmp_path / name).write_text(json.dumps(messages))
+        chains[name] = editor.upload((tmp_path / name).read_bytes()).json()["chains"][0]["id"]
+    for old, new, are_runs in (("one", "other", True), ("one", "longer", False), ("one", "one", False)):
+        assert main(["diff", str(tmp_path / old), str(tmp_path / new), "--json"]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        answer = editor.get(f"/compare/{chains[old]}/{chains[new]}.1").json()
+        assert answer.pop("next") is None
+        assert answer == printed and answer["runs"] is are_runs, (old, new)
+    assert editor.get(f"/chains/{chains['one']}/diff/1..1").json() == {**answer, "next": None}
+    monkeypatch.setattr("chainviz.http_api.chains.MOST", 1)
+    monkeypatch.setattr("chainviz.chains.diff.runs.compare_runs.MOST_COMPARED", 0)
+    page = editor.get(f"/compare/{chains['other']}/{chains['longer']}").json()
+    rest = editor.get(f"/compare/{chains['other']}/{chains['longer']}", offset=page["next"]).json()
+    assert len(page["changes"]) == len(rest["changes"]) == 1, "long chains are compared at once: a program waits"
+    for wrong in ("0", "99999", "x", "1.2.3", "1.99"):
+        assert editor.get(f"/compare/{chains['one']}/{wrong}").status_code == 404

@@ -60,7 +60,7 @@ def test_every_answer_is_as_described(team_mode: Team, one_connection: None) -> 
 
 
 def _ask(operation: Any, mode: GenerationMode, chain: Chain, headers: dict[str, str]) -> None:
-    there = {"chain_id": chain.pk, "number": 1, "before": 1, "after": 1, "name": "repair"}
+    there = {"chain_id": chain.pk, "number": 1, "before": 1, "after": 1, "name": "repair", "one": chain.pk, "other": f"{chain.pk}.1"}
 
     @settings(max_examples=EXAMPLES, phases=[Phase.generate], database=None, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode), is_there=st.booleans())

@@ -82,7 +82,7 @@ def _at(subject: Subject, path: Path) -> str:
 @requires("compare")
 @require_safe
 def compare_two(request: HttpRequest, one: str, other: str) -> HttpResponse:
-    a, b = _subject(request, one), _subject(request, other)
+    a, b = subject_named(request, one), subject_named(request, other)
     links = RunLinks(reverse("chains:compare_two", args=[one, other]), a, b)
     diff = compare_runs(a.stored, b.stored)
     compared = Compared(diff, a.stored, b.stored, StoredRows(a.stored), StoredRows(b.stored), links, ONE_SIDED)
@@ -134,7 +134,7 @@ def compare_chosen(request: HttpRequest) -> HttpResponse:
     return see_other("chains:compare_two", *chosen)
 
 
-def _subject(request: HttpRequest, reference: str) -> Subject:
+def subject_named(request: HttpRequest, reference: str) -> Subject:
     """`12` is the newest version of chain 12, `12.3` its version 3."""
     numbers = reference.split(".")
     if len(numbers) > 2 or not all(each.isascii() and each.isdecimal() and 0 < len(each) < 10 for each in numbers):
@@ -143,12 +143,12 @@ def _subject(request: HttpRequest, reference: str) -> Subject:
 
 
 def _side(letter: str, subject: Subject) -> Side:
-    facts = _facts(subject)
+    facts = facts_of(subject)
     place = facts.outcome and subject.stored.outline.path_at(facts.outcome.message)
     return Side(letter, subject, facts, _at(subject, place.node) if place else "")
 
 
-def _facts(subject: Subject) -> RunFacts:
+def facts_of(subject: Subject) -> RunFacts:
     snapshot, outline = subject.snapshot, subject.outline
     usage, tools = recorded_usage(outline), unpack_charts(outline.charts).tools
     return RunFacts(
