@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from chainviz.core.chain.messages import Message, Shape
+from chainviz.core.chain.messages import Message, Shape, ShapeInChain
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.reasoning import thinks_signed
@@ -29,8 +29,8 @@ class Chain(Protocol):
     def shapes(self) -> Sequence[Shape]:
         """All messages without their bodies: cheap, but as long as the chain."""
 
-    def roles(self, start: int, stop: int) -> Sequence[str]:
-        """The roles of messages `start : stop`; no body is read."""
+    def shapes_in(self, start: int, stop: int) -> Sequence[ShapeInChain]:
+        """Messages `start : stop` without their bodies."""
 
     @property
     def surroundings(self) -> Surroundings:
@@ -67,8 +67,8 @@ class MemoryChain:
     def shapes(self) -> Sequence[Shape]:
         return self.messages
 
-    def roles(self, start: int, stop: int) -> Sequence[str]:
-        return [message.role for message in self.messages[max(0, start) : stop]]
+    def shapes_in(self, start: int, stop: int) -> Sequence[ShapeInChain]:
+        return self.messages[max(0, start) : stop]
 
     @cached_property
     def tree(self) -> ChainAST[Message]:

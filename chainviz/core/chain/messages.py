@@ -201,6 +201,13 @@ class Shape(Protocol):
     def is_user_action(self) -> bool:
         """A human message that calls tools or holds their results, as in tau2's dual control."""
 
+class ShapeInChain(Shape, Protocol):
+    """What a chain says of its messages beside that."""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it has a text that is not empty."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -238,6 +245,10 @@ class Message:
     @property
     def is_user_action(self) -> bool:
         return self.role == HUMAN and any(type(part) in (ToolCall, ToolResult) for part in self.parts)
+
+    @property
+    def has_text(self) -> bool:
+        return any(type(part) is Text and part.size for part in self.parts)
 
 
 def is_blank(part: Part) -> bool:

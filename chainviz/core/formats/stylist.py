@@ -77,9 +77,9 @@ class Stylist:
         if self._is_new:
             return
         for first in range(start, stop, NEARBY):
-            for role in self._chain.roles(first, min(first + NEARBY, stop)):
-                yield role
-                if role != SYSTEM:
+            for shape in self._chain.shapes_in(first, min(first + NEARBY, stop)):
+                yield shape.role
+                if shape.role != SYSTEM:
                     return
 
     def _leaving_slot(self, changes: Sequence[Splice], leading: int) -> Sequence[Splice]:
@@ -109,10 +109,10 @@ class Stylist:
 
     def _candidates(self, role: str, first: int, place: int) -> Iterator[int]:
         """The messages of the role between `first` and as far behind `place`, the nearest first."""
-        roles = self._chain.roles(first, place + NEARBY)
-        near = sorted(range(len(roles)), key=lambda i: abs(first + i - place))
-        yield from (first + i for i in near if roles[i] == role)
-        yield from (i for i, other in enumerate(self._chain.roles(0, NEARBY)) if other == role)
+        shapes = self._chain.shapes_in(first, place + NEARBY)
+        near = sorted(range(len(shapes)), key=lambda i: abs(first + i - place))
+        yield from (first + i for i in near if shapes[i].role == role)
+        yield from (i for i, other in enumerate(self._chain.shapes_in(0, NEARBY)) if other.role == role)
         if self._format.lines or self._format.any_near:
             yield from (first + i for i in near)
 

@@ -72,8 +72,8 @@ class StoredChain:
         """Returns messages without bodies."""
         return self.read(self.outline.pieces(max(0, start), min(stop, len(self))))
 
-    def roles(self, start: int, stop: int) -> Sequence[str]:
-        return [row.shape.role for row in self.rows(start, stop)]
+    def shapes_in(self, start: int, stop: int) -> Sequence[StoredShape]:
+        return [row.shape for row in self.rows(start, stop)]
 
     @cached_property
     def surroundings(self) -> DocumentContext:

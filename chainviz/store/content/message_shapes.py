@@ -73,6 +73,10 @@ class StoredShape:
     def is_user_action(self) -> bool:
         return self.role == HUMAN and any(part.kind in ("tool_call", "tool_result") for part in self.parts)
 
+    @property
+    def has_text(self) -> bool:
+        return any(part.kind == "text" and part.size for part in self.parts)
+
 
 def pack_skeleton(message: Message) -> bytes:
     return pack([message.role, [_part(part) for part in message.parts], message.label, message.note])

@@ -13,7 +13,7 @@ from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.diff import diff_chains
 from chainviz.core.diff.runs.align_runs import ONLY_IDS, are_runs, diff_runs
-from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_of, tool_rows
+from chainviz.core.diff.runs.run_facts import LOOKED_AT, RunFacts, fact_rows, outcome_of, tool_rows
 from chainviz.core.diff.runs.strip import MOST_CELLS, cells_of
 from chainviz.core.diff.text import render
 from tests.cpu import within_cpu_seconds
@@ -181,6 +181,20 @@ def test_the_outcome_is_the_last_answer() -> None:
     found = outcome_of(run("a", GREP, end="Released.\nNothing else."))
     assert found is not None and (found.message, found.line) == (3, "Released.")
     assert outcome_of(MemoryChain((Message("human", (Text("hi"),)),))) is None
+
+
+@pytest.mark.parametrize("before", [0, LOOKED_AT - 2, LOOKED_AT - 1, LOOKED_AT, 3 * LOOKED_AT])
+def test_the_last_answer_is_found_however_far_it_is_from_the_end(before: int) -> None:
+    class Counted(MemoryChain):
+        def __getitem__(self, index: int) -> Message:
+            read.append(index)
+            return super().__getitem__(index)
+
+    read: list[int] = []
+    said = (Message("human", (Text("hi"),)), Message("ai", (Text("First."),)), Message("ai", (Text("Last."),)))
+    silent = Message("ai", (ToolCall("c1", "find", "{}"),)), Message("ai", (Text(""),)), Message("tool", (ToolResult("c1", "", "x"),))
+    found = outcome_of(Counted((*said, *silent, *[silent[2]] * before)))
+    assert found == (2, "Last.") and read == [2], "no other message is read"
 
 
 def test_python_and_print_say_the_same() -> None:

@@ -13,8 +13,8 @@ from chainviz.core.chain.messages import AI, Message, Text
 from chainviz.core.usage.duration_text import duration_text
 from chainviz.core.usage.recorded import TokenUsage
 
-LOOKED_AT = 50
-"""Messages at the end of a chain among which the last answer is looked for."""
+LOOKED_AT = 200
+"""Messages, from the end of a chain, that are looked at together."""
 MOST = 200
 """Characters of its first line."""
 
@@ -100,13 +100,14 @@ def tool_rows(one: RunFacts, other: RunFacts) -> Iterator[tuple[str, int, int]]:
 
 
 def outcome_of(chain: Chain) -> Outcome | None:
-    """Returns the first line of the last AI message that says something; None where there is none near the end."""
-    start = max(0, len(chain) - LOOKED_AT)
-    found = list(enumerate(chain.slice(start, len(chain)), start))
-    for place, message in reversed(found):
-        line = _first_line(message) if message.role == AI else ""
-        if line:
-            return Outcome(place, line)
+    """Returns the first line of the last AI message that says something; None where none does. Only bodies of AI messages with
+    a text are read, one after the other."""
+    for stop in range(len(chain), 0, -LOOKED_AT):
+        start = max(0, stop - LOOKED_AT)
+        for place, shape in reversed(list(enumerate(chain.shapes_in(start, stop), start))):
+            line = _first_line(chain[place]) if shape.role == AI and shape.has_text else ""
+            if line:
+                return Outcome(place, line)
     return None
 
 

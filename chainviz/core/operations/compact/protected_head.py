@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.messages import Message, Shape
+from chainviz.core.chain.messages import Message, Shape, ShapeInChain
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.surroundings import Surroundings
@@ -37,8 +37,8 @@ class Tail:
     def shapes(self) -> Sequence[Shape]:
         return self.chain.shapes()[self.start :]
 
-    def roles(self, start: int, stop: int) -> Sequence[str]:
-        return self.chain.roles(self.start + max(0, start), self.start + stop)
+    def shapes_in(self, start: int, stop: int) -> Sequence[ShapeInChain]:
+        return self.chain.shapes_in(self.start + max(0, start), self.start + stop)
 
     @property
     def surroundings(self) -> Surroundings:
