@@ -106,6 +106,7 @@ def test_rows_behind_a_deleted_one_keep_what_is_open_and_folded(page: Any, live_
     expect(opened.locator(".node-body")).to_be_visible()
     expect(page.locator("#s3-p1 > .node-line")).to_have_attribute("aria-expanded", "false")
     expect(page.locator("#s4-p1 > .node-line")).to_have_attribute("aria-expanded", "true")
+    expect(page.locator("#s4")).to_have_attribute("aria-label", "Section 4")
 
 
 def test_a_closed_draft_leaves_the_text_in_its_form(page: Any, live_server: Any, chain: Chain, faults: list[str]) -> None:

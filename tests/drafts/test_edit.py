@@ -118,9 +118,23 @@ def test_a_message_is_added(client: Client, chain: Chain) -> None:
     assert contents(draft)[6] == "human: And now?"
 
 
-def test_a_human_message_is_appended(client: Client, chain: Chain) -> None:
-    draft = edit(client, chain, "s1.p2", act="insert:", insert__place="end:", insert__text="Once more")
-    assert contents(draft)[-1] == "human: Once more"
+@pytest.mark.parametrize(
+    ("given", "last"),
+    [({"insert__text": "Once more"}, "human: Once more"), ({"insert__role": "ai", "insert__name": "look"}, "ai: {}")],
+)
+def test_a_message_is_appended_in_the_role_that_was_chosen(
+    client: Client, chain: Chain, given: dict[str, str], last: str
+) -> None:
+    draft = edit(client, chain, "s1.p2", act="insert:", insert__place="end:", **given)
+    assert contents(draft)[-1] == last
+
+
+def test_a_call_typed_for_a_human_message_is_refused_and_kept(client: Client, chain: Chain) -> None:
+    given = {"insert__place": "after:s1.p2.m0", "insert__role": "human", "insert__name": "look", "insert__arguments": "{1"}
+    answer = send_form(client, f"/c/{chain.pk}/edit/s1.p2?v=1", act="insert:", **given)
+    page = answer.content.decode()
+    assert answer.status_code == 422 and "Only an AI message has a call." in page
+    assert 'id="insert" open' in page and 'value="look"' in page and "{1" in page
 
 
 def test_a_refused_form_loses_nothing(client: Client, chain: Chain) -> None:

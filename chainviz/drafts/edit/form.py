@@ -335,14 +335,12 @@ def act_in(form: Mapping[str, str]) -> EditOptions | None:
 
 def _insertion(form: Mapping[str, str]) -> dict[str, object]:
     where, _, place = form.get("insert-place", "").partition(":")
-    if where == "end":
-        return {"action": "append_human", "path": "", "text": _lines(form.get("insert-text", ""))}
     role = form.get("insert-role", "human")
-    if where not in ("before", "after") or role not in ROLES:
+    if where not in ("before", "after", "end") or role not in ROLES:
         raise OptionsError("Choose the message's place and role.")
+    at = {"action": "append", "path": ""} if where == "end" else {"path": str(parse_path(place)), "where": where}
     return {
-        "path": str(parse_path(place)),
-        "where": where,
+        **at,
         "role": role,
         "text": _lines(form.get("insert-text", "")),
         "name": form.get("insert-name", ""),

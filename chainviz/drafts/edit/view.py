@@ -25,7 +25,8 @@ from chainviz.store.lineage import followed_node
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.query_params import small_number
 
-INSERTED = ("place", "role", "text", "id", "name", "arguments")
+TYPED = ("text", "id", "name", "arguments")
+INSERTED = ("place", "role", *TYPED)
 """Fields of the form for a new message."""
 
 
@@ -150,13 +151,13 @@ def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble
         "places": [
             *((f"after:{path}", f"after {path}") for path in paths[::-1]),
             *((f"before:{path}", f"before {path}") for path in paths),
-            ("end:", "at the end of the chain, as a human message"),
+            ("end:", "at the end of the chain"),
         ],
         "insert": {
             "role": "human",
             **{name: given[f"insert-{name}"] for name in INSERTED if f"insert-{name}" in given},
         },
-        "insert_is_open": bool(given.get("insert-text") or given.get("insert-id")) or not page.cards,
+        "insert_is_open": any(given.get(f"insert-{name}") for name in TYPED) or not page.cards,
         "drop_reasoning": "drop_reasoning" in given,
         "allow_invalid": "allow_invalid" in given,
         "may_be_invalid": trouble is not None or any(card.has_calls for card in page.cards),

@@ -59,7 +59,7 @@ function matched(olds, rows, changed) {
 
 /** The row of a node takes its new place, numbers and flags; its line keeps the focus. */
 function renumber(old, row) {
-  for (const name of ["id", "data-path", "data-at", "data-size", "data-role", "data-flagged"]) {
+  for (const name of ["id", "aria-label", "data-path", "data-at", "data-size", "data-role", "data-flagged"]) {
     if (row.hasAttribute(name)) old.setAttribute(name, row.getAttribute(name));
     else old.removeAttribute(name);
   }

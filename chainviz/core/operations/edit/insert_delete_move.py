@@ -20,10 +20,9 @@ def insert(place: Place, options: EditOptions) -> Change:
 
 
 def new_message(options: EditOptions) -> Message:
+    _check_place_for_all(options)
     parts: tuple[Part, ...] = (Text(options.text),)
     if options.role == TOOL:
-        if not options.call_id:
-            raise Refused("A tool message needs the id of the call it answers.")
         parts = (ToolResult(options.call_id, options.name, options.text),)
     elif options.role == AI and options.name:
         arguments = options.arguments or "{}"
@@ -31,6 +30,18 @@ def new_message(options: EditOptions) -> Message:
         call = ToolCall(options.call_id, options.name, arguments)
         parts = (*parts, call) if options.text else (call,)
     return Message(options.role, parts)
+
+
+def _check_place_for_all(options: EditOptions) -> None:
+    """Refuses what the message could not hold: typed text is never left out without a word."""
+    if options.role == TOOL and not options.call_id:
+        raise Refused("A tool message needs the id of the call it answers.")
+    if options.role == TOOL and options.arguments:
+        raise Refused("A tool message has no arguments. Clear them, or choose the role AI to add a call.")
+    if options.role == AI and not options.name and (options.arguments or options.call_id):
+        raise Refused("A call needs the name of its tool.")
+    if options.role in (SYSTEM, HUMAN) and (options.name or options.arguments or options.call_id):
+        raise Refused("Only an AI message has a call. Choose the role AI, or clear the call id, tool name and arguments.")
 
 
 def delete(place: Place, options: EditOptions) -> Change:
