@@ -91,6 +91,7 @@ def test_ticked_chains_are_repaired_as_new_versions_and_undone(client: Client, c
     page = client.get(f"/bulk/{run.pk}/").content.decode()
     assert "2 of 3 chains repaired, 1 unchanged" in page
     assert f"/c/{chains[0].pk}/diff/1..2/" in page
+    assert "Repair: " in page and ".. " not in page
     assert not Draft.objects.open().exists()
     assert [chain.problems for chain in Chain.objects.order_by("pk")] == [0, 0, 0]
     answer = client.post(f"/bulk/{run.pk}/", {"do": "undo"})

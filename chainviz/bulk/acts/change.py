@@ -88,7 +88,7 @@ def _keep(work: Work, draft: Draft) -> None:
 
 def _words(target: Target, draft: Draft) -> str:
     steps = [step.snapshot for step in steps_of(draft).all]
-    said = "; ".join(": ".join(filter(None, named(step))) for step in steps)
+    said = "; ".join(": ".join(filter(None, named(step))).removesuffix(".") for step in steps)
     return f"{said}. {byte_text(target.version.snapshot.size)} → {byte_text(steps[-1].size)}."
 
 

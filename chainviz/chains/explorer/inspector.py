@@ -24,7 +24,7 @@ from chainviz.core.usage.estimate import tokenizer, tokens_of
 from chainviz.store.content.message_shapes import PartShape, StoredShape
 from chainviz.store.query.windows import WindowRow, window
 from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.formatting.token_estimate import token_text, tokens_text
+from chainviz.web.formatting.token_estimate import token_text
 
 MOST_LISTED = 40
 MOST_COUNTED = 200_000
@@ -159,7 +159,7 @@ def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> Facts
     whole = subject.snapshot.size
     facts = [
         ("Size", byte_text(row.size)),
-        *([] if row.usage else [("Tokens", f"{_estimate(subject, row, shapes)} (estimate)")]),
+        *([] if row.usage else [_tokens(subject, row, shapes)]),
         ("Share of the chain", share_text(row.size, whole)),
     ]
     if row.messages == 1:
@@ -186,13 +186,14 @@ def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> Facts
     return tuple(facts)
 
 
-def _estimate(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> str:
-    """Counted by the tokenizer where one is installed and the node is small."""
+def _tokens(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> tuple[str, str]:
+    """The estimate that the row shows, or, under a name of its own, what a tokenizer counts if one is installed and the node
+    is small."""
     parts = sum(len(shape.parts) for shape in shapes)
     is_large = row.size > MOST_COUNTED or row.messages > MOST_MESSAGES or parts > MOST_PARTS
     if row.kind == "section" or is_large or tokenizer() is None:
-        return token_text(row.size)
-    return f"≈ {tokens_text(tokens_of(subject.stored.slice(row.start, row.start + row.messages)))}"
+        return "Tokens", f"{token_text(row.size)} (estimate)"
+    return "Tokens (o200k)", f"{tokens_of(subject.stored.slice(row.start, row.start + row.messages)):,}"
 
 
 def _part_size(shape: StoredShape, part: PartShape, whole: int) -> PartSize:

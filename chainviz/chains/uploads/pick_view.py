@@ -138,7 +138,7 @@ def _formats(arrival: Arrival) -> dict[str, object]:
     others = sorted(set(labels) - set(likely) - (found if len(found) == 1 else set()), key=labels.__getitem__)
     return {
         "found": min(found) if len(found) == 1 else "",
-        "found_label": f"{format_label(min(found))} (found)" if len(found) == 1 else "As found, each its own",
+        "found_label": f"{format_label(min(found))} (detected)" if len(found) == 1 else "As detected, each its own",
         "choices": choices_of(min(found)) if len(found) == 1 else [],
         "likely": [(name, labels[name]) for name in likely],
         "others": [(name, labels[name]) for name in others],

@@ -9,8 +9,8 @@ from chainviz.chains.render.visible_text import marks
 
 BEFORE, AFTER = 1200, 300
 """Bytes read on either side of the place."""
-LEFT, WIDTH = 72, 110
-"""Characters shown before the place in its own line, and of a line in all."""
+LEFT, WIDTH = 30, 110
+"""Characters shown before the place in its own line, so few that a phone shows the place, and of a line in all."""
 
 
 class SourceLine(TypedDict):

@@ -23,7 +23,7 @@ class RepairOptions(Options):
     goal: str = Field(
         default="",
         title="Goal",
-        description="Name of a provider: only what its API rejects is fixed, opt-in fixes included. Empty: structure problems.",
+        description="With a provider, only what its API rejects is fixed, opt-in fixes included. Without one, structure problems.",
     )
     resumes: bool = Field(
         default=False,
