@@ -101,7 +101,7 @@ def recipe(request: HttpRequest, recipe_id: int) -> HttpResponse:
 def _changed(request: HttpRequest, row: Recipe, act: str, rest: str) -> HttpResponse:
     steps, at = list(services.steps_of(row)), (small_number(rest) or 0) - 1
     name = request.POST.get("name", row.name) if act == "rename" else row.name
-    purges, is_new = row.purges, False
+    purges, is_new, focus = row.purges, False, ""
     if act == "add" and request.POST.get("operation") == PURGE:
         purges = True
     elif act == "add":
@@ -117,11 +117,14 @@ def _changed(request: HttpRequest, row: Recipe, act: str, rest: str) -> HttpResp
             del steps[at]
         else:
             steps[at], steps[other] = steps[other], steps[at]
+            focus = f"#{act}-{other + 1}"  # the same button of the step, so that it can be pressed again
     elif act != "rename":
         raise Refused("Press one of the buttons.")
     to = core.Recipe(name, tuple(steps), purges=purges)
     services.change(row, to, by=member_of(request), seen=_seen(request))
-    return see_other("recipes:step", row.pk, len(steps)) if is_new else see_other("recipes:recipe", row.pk)
+    if is_new:
+        return see_other("recipes:step", row.pk, len(steps))
+    return see_other(reverse("recipes:recipe", args=[row.pk]) + focus)
 
 
 def _seen(request: HttpRequest) -> int:

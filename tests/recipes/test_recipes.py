@@ -63,7 +63,8 @@ def test_a_recipe_is_made_edited_and_downloaded(client: Client, people: WordList
     assert made["Location"] == f"/recipes/{recipe.pk}/steps/1/"
     send_form(client, made["Location"], word_lists=["People"], strategy="replace", rules="email")
     send_form(client, f"/recipes/{recipe.pk}/", act="add", operation="repair")
-    client.post(f"/recipes/{recipe.pk}/", {"act": "up:2", "seen": 3})
+    moved = client.post(f"/recipes/{recipe.pk}/", {"act": "up:2", "seen": 3})
+    assert moved["Location"] == f"/recipes/{recipe.pk}/#up-1", "the focus stays on the step"
     recipe.refresh_from_db()
     assert recipe.steps == [
         ["repair", {}],
