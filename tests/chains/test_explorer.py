@@ -227,6 +227,16 @@ def test_a_path_that_is_not_there_is_404(story: Chain, view: str, where: str) ->
         assert Client().get(f"/c/{story.pk}/v/1/{view}/{where}", headers=headers).status_code == 404
 
 
+def test_the_inspector_estimates_tokens_as_the_row_does_or_names_the_tokenizer(story: Chain, monkeypatch: Any) -> None:
+    counted = fragment(f"/c/{story.pk}/v/1/inspect/s1.p1")
+    assert "Tokens (o200k)" in counted and "≈" not in counted
+    monkeypatch.setattr("chainviz.chains.explorer.inspector.tokenizer", lambda: None)
+    estimated = fragment(f"/c/{story.pk}/v/1/inspect/s1.p1")
+    tokens = re.search(r"≈ [\d.]+k?", estimated)
+    assert tokens and "(estimate)" in estimated and "o200k" not in estimated
+    assert tokens.group() in get(f"/c/{story.pk}/v/1/at/s1.p1")
+
+
 def test_versions_that_are_not_there_are_404(story: Chain) -> None:
     assert Client().get(f"/c/{story.pk}/v/2/").status_code == 404
     assert Client().get("/c/999/").status_code == 404
@@ -234,7 +244,7 @@ def test_versions_that_are_not_there_are_404(story: Chain) -> None:
 
 def test_the_inspector_tells_numbers_calls_and_problems(story: Chain) -> None:
     html = fragment(f"/c/{story.pk}/v/1/inspect/s1.p1")
-    for words in ("Pair 1.1", "request-response", "≈", "2 completed", "Call: find_tool", "Share of the chain"):
+    for words in ("Pair 1.1", "request-response", "2 completed", "Call: find_tool", "Share of the chain"):
         assert words in html
     html = fragment(f"/c/{story.pk}/v/1/inspect/s2.p1")
     assert "1 pending" in html

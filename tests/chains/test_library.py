@@ -97,7 +97,7 @@ def test_a_filter_without_rows_names_itself_and_can_be_cleared(three: Client) ->
     page = three.get("/?q=nothing+like+it&problems=1").content.decode()
 
     assert "No chain matches this filter" in page
-    assert "You asked for text “nothing like it”, only “with structure problems”" in page
+    assert "in this library matches text “nothing like it”, “with structure problems”." in page
     assert "Clear the filter" in page
 
 

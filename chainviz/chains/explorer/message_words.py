@@ -75,7 +75,7 @@ def pair_words(type: PairType | None, shapes: Sequence[StoredShape], *, has_ai: 
             return "summary", "Summary", preview.removeprefix(SUMMARY_MARK).lstrip()
         return "ai", "Answer", preview
     names = Counter(map(attrgetter("name"), first.calls))
-    name = ", ".join(f"{name or 'no name'}{f' ×{count}' if count > 1 else ''}" for name, count in names.items())
+    name = ", ".join(f"{name or 'no name'}{f' ×{count:,}' if count > 1 else ''}" for name, count in names.items())
     return "tool", name, first_argument(preview, first.calls[0].name)
 
 
