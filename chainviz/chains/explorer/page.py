@@ -55,9 +55,8 @@ class ExplorerPage:
     draft_id: int | None
     open_version: int | None
     """The version itself, or the one that a draft changes."""
-    heading: str
-    chain_title: str
     title: str
+    """Of the version or the draft."""
     base_url: str
     is_head: bool
     head_url: str
@@ -92,6 +91,10 @@ class ExplorerPage:
     kinds: tuple[tuple[str, str], ...] = KINDS
 
     @property
+    def content_tokens(self) -> str:
+        return token_text(self.size)
+
+    @property
     def problems_text(self) -> str:
         return structure_text(self.problems)
 
@@ -106,19 +109,17 @@ class ExplorerPage:
 
 def explorer_page(subject: Subject, view: ViewState, found: Window | None = None, at: Path | None = None) -> ExplorerPage:
     """`found`: the window somebody asked for; `at`: the node in its sight, which is open."""
-    chain, snapshot = subject.stored, subject.snapshot
+    snapshot = subject.snapshot
     current = at.node if at is not None else None
     view = view.with_open(at) if at is not None else view
-    load_outline(chain)
-    found = found or around(chain, current or Path(1), view.folds)
+    load_outline(subject.stored)
+    found = found or around(subject.stored, current or Path(1), view.folds)
     window = window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found)
     return ExplorerPage(
         chain=subject.chain,
         number=subject.version,
         draft_id=subject.draft_id,
         open_version=subject.base.number if subject.base is not None else subject.version,
-        heading=f"{subject.chain.title} · {subject.title}",
-        chain_title=subject.chain.title,
         title=subject.title,
         base_url=subject.base_url,
         is_head=subject.is_head,

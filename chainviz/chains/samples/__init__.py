@@ -8,7 +8,8 @@ from importlib.resources import files
 
 from chainviz.accounts.models import Membership, local_member
 from chainviz.chains.samples import chart_review, coding_run
-from chainviz.chains.uploads.imports import import_offer
+from chainviz.chains.services import rename
+from chainviz.chains.uploads.imports import import_offer, known_chain
 from chainviz.core.documents.source import open_source
 from chainviz.core.formats.offers import offers_of
 
@@ -34,12 +35,14 @@ SAMPLES = (
 
 def load_samples(member: Membership | None = None) -> None:
     """Puts the samples into a team's library, or back into it; those that are there stay as they are."""
+    team_member = member or local_member()
     for sample in SAMPLES:
         with open_source(sample.build()) as source:
             for offer in offers_of(source):
-                chain = import_offer(
-                    member or local_member(), source, offer, file_name=sample.file_name, title=sample.title
-                )
+                is_new = known_chain(team_member, source, offer) is None
+                chain = import_offer(team_member, source, offer, file_name=sample.file_name)
+                if is_new:
+                    rename(chain, sample.title)
                 if chain.is_in_bin:
                     chain.trashed_at = None
                     chain.save(update_fields=["trashed_at"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
@@ -58,7 +60,6 @@ def import_offer(
     offer: Offer,
     *,
     file_name: str,
-    title: str = "",
     progress: Progress = ignore_progress,
 ) -> Chain:
     """The new chain, or the one that holds this list already: two tabs may upload the same file at once."""
@@ -66,7 +67,7 @@ def import_offer(
     if known is not None:
         return known
     try:
-        return _import(member, source, offer, file_name, title, progress)
+        return _import(member, source, offer, file_name, progress)
     except IntegrityError:
         known = known_chain(member, source, offer)
         if known is None:
@@ -74,16 +75,12 @@ def import_offer(
         return known
 
 
-def _import(
-    member: Membership, source: Source, offer: Offer, file_name: str, title: str, progress: Progress
-) -> Chain:
+def _import(member: Membership, source: Source, offer: Offer, file_name: str, progress: Progress) -> Chain:
     def arrived(version: Version) -> None:
         now = timezone.now()
         chain = Chain(
             team=member.team,
             owner=member.user,
-            title=title,
-            titled_by=Chain.TitledBy.PERSON if title else Chain.TitledBy.FILE,
             part=storable(offer.found.title)[:200],
             history=version.history_id,
             file_name=file_name,
@@ -100,10 +97,9 @@ def _import(
             record(member.team, member.user, RECORDED, chain=chain.pk)
 
     version = import_chain(
-        list_of(source, offer),
+        replace(list_of(source, offer), filename=file_name),
         owner=member.team.store_name,
         author=heads.store_name(member.user),
-        filename=file_name,
         progress=progress,
         arrived=arrived,
     )

@@ -124,7 +124,6 @@ def _render(request: HttpRequest, target: Target, page: Shown, trouble: Trouble 
 
 def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble | None) -> dict[str, object]:
     address = reverse("drafts:edit", args=[target.chain.pk, page.path])
-    given = request.POST
     first_part = page.cards[0].parts_before if page.cards else 0
     window = (f"&from={page.before}" if page.before else "") + (f"&parts={first_part}" if first_part else "")
     paths = [card.path for card in page.cards]
@@ -141,6 +140,8 @@ def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble
         "seen": target.seen,
         "keep_key": f"{target.chain.pk}:{page.path}:{page.before}:{first_part}",
         "shown": page,
+        "is_signed": page.is_signed,
+        "may_be_invalid": trouble is not None or any(card.has_calls for card in page.cards),
         "roles": [(role, ROLE_NAMES[role]) for role in ROLES],
         "role_values": ROLES,
         "usual_answer": FALLBACK_RESPONSE_CONTENT,
@@ -153,14 +154,14 @@ def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble
             *((f"before:{path}", f"before {path}") for path in paths),
             ("end:", "at the end of the chain"),
         ],
-        "insert": {
-            "role": "human",
-            **{name: given[f"insert-{name}"] for name in INSERTED if f"insert-{name}" in given},
-        },
-        "insert_is_open": any(given.get(f"insert-{name}") for name in TYPED) or not page.cards,
-        "drop_reasoning": "drop_reasoning" in given,
-        "allow_invalid": "allow_invalid" in given,
-        "may_be_invalid": trouble is not None or any(card.has_calls for card in page.cards),
-        "keep_results": "keep_results" in given,
-        "is_signed": page.is_signed,
+        **_given(request.POST, page),
+    }
+
+
+def _given(form: QueryDict, page: Shown) -> dict[str, object]:
+    """What the form said beside the nodes, and shows again."""
+    return {
+        "insert": {"role": "human", **{name: form[f"insert-{name}"] for name in INSERTED if f"insert-{name}" in form}},
+        "insert_is_open": any(form.get(f"insert-{name}") for name in TYPED) or not page.cards,
+        **{name: name in form for name in ("drop_reasoning", "allow_invalid", "keep_results")},
     }

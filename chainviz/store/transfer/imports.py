@@ -41,6 +41,7 @@ class MessageList:
     salvage: bool = False
     earlier: tuple[MessageList, ...] = ()
     """Lists of the same file that hold earlier states of this one, the oldest first."""
+    filename: str = ""
 
 
 def import_chain(
@@ -48,7 +49,6 @@ def import_chain(
     *,
     owner: str,
     author: str = "",
-    filename: str = "",
     progress: Progress = ignore_progress,
     arrived: Callable[[Version], object] = lambda version: None,
 ) -> Version:
@@ -56,7 +56,7 @@ def import_chain(
     `progress` raises, nothing stays."""
     source, states = messages.source, (*messages.earlier, messages)
     with transaction.atomic():
-        upload = upload_of(source, owner=owner, filename=filename)
+        upload = upload_of(source, owner=owner, filename=messages.filename)
         history = History.objects.create(importing=timezone.now())
         run = Run.objects.create(history=history, kind=Run.IMPORT, format=states[0].format.name, upload=upload)
     try:
