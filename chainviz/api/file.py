@@ -57,9 +57,7 @@ def open_file(origin: Path | bytes, name: str, format: str | None = None, *, sal
             source.close()
             raise
     except DocumentError as error:
-        raise DocumentError(
-            _with_name(name, error), error.line, error.column, error.offset, error.salvage, error.raw, error.what
-        ) from None
+        raise DocumentError(_with_name(name, error), error.fault, salvage=error.salvage, raw=error.raw) from None
 
 
 def _with_name(name: str, error: DocumentError) -> str:

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 
 class ChainError(Exception):
     """The base of every refusal; its text is shown to the person as it is."""
 
 
+@dataclass(frozen=True, slots=True)
+class FaultPlace:
+    """Where a document is broken. Line and column count from 1, the offset counts bytes; all are 0 where they mean nothing."""
+
+    line: int = 0
+    column: int = 0
+    offset: int = 0
+    what: str = ""
+    """What is wrong there; "" where it has no place."""
+
+
+NOWHERE = FaultPlace()
+
+
 class DocumentError(ChainError):
-    """The bytes cannot be read. `line` and `column` count from 1 and are 0 where they mean nothing.
+    """The bytes cannot be read.
 
     `salvage` counts the complete messages before the fault; `raw` says that the text can still be kept as raw text.
-    `what` is the fault alone, "" where it has no place.
     """
 
-    def __init__(
-        self, text: str, line: int = 0, column: int = 0, offset: int = 0, salvage: int = 0, raw: bool = False,
-        what: str = "",
-    ) -> None:  # fmt: skip
+    def __init__(self, text: str, fault: FaultPlace = NOWHERE, *, salvage: int = 0, raw: bool = False) -> None:
         super().__init__(text)
-        self.line = line
-        self.column = column
-        self.offset = offset
+        self.fault = fault
         self.salvage = salvage
         self.raw = raw
-        self.what = what
 
 
 class PathError(ChainError):

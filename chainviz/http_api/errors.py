@@ -10,7 +10,7 @@ from ninja.errors import HttpError, ValidationError
 
 from chainviz.accounts.idempotency import Lost
 from chainviz.chains.exports.lock import ExportLocked
-from chainviz.core.errors import ChainError, DocumentError
+from chainviz.core.errors import NOWHERE, ChainError, DocumentError
 from chainviz.core.value_errors import value_error
 from chainviz.drafts.closed_draft import DraftGone
 from chainviz.drafts.target import MovedOn
@@ -38,8 +38,8 @@ def add_handlers(api: NinjaAPI) -> None:
 
 def _refused(request: HttpRequest, error: Any) -> HttpResponse:
     status = 409 if isinstance(error, CONFLICTS) else 422
-    has_place = isinstance(error, DocumentError) and error.line
-    return json_error(status, str(error), f"line {error.line}, column {error.column}" if has_place else "")
+    fault = error.fault if isinstance(error, DocumentError) else NOWHERE
+    return json_error(status, str(error), f"line {fault.line}, column {fault.column}" if fault.line else "")
 
 
 def _invalid(request: HttpRequest, error: Any) -> HttpResponse:

@@ -258,7 +258,7 @@ def _fail(arrival: Arrival, error: DocumentError, source: Source | None, *, keep
     arrival.state = State.FAILED
     arrival.failure = {
         "sentence": str(error),
-        "lines": excerpt(source.read, error.offset, error.line) if source is not None else [],
+        "lines": excerpt(source.read, error.fault.offset, error.fault.line) if source is not None else [],
         "salvage": error.salvage,
         "as_text": error.raw and arrival.size <= RAW_LIMIT,
         **state_files.failure_of(error, source),

@@ -158,4 +158,4 @@ def name_of(path: Path) -> str:
 
 def _named(path: Path, error: DocumentError) -> DocumentError:
     text = " ".join(str(error).split())
-    return DocumentError(text if str(path) in text else f"{path}: {text}", error.line, error.column, error.offset)
+    return DocumentError(text if str(path) in text else f"{path}: {text}", error.fault)

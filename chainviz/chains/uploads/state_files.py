@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainviz.core.documents.source import Source
-from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.errors import DocumentError, FaultPlace, Refused
 from chainviz.core.formats.goaitools_state import GoaitoolsState
 from chainviz.core.formats.offers import Offer
 from chainviz.core.state.faults import Check, Fault, StateFile, StateProblem, read_state
@@ -35,7 +35,7 @@ class StateRefused(DocumentError):
     """A state document with a problem; `checks` and `label` are for the page."""
 
     def __init__(self, file: StateFile, problem: StateProblem, offset: int) -> None:
-        super().__init__(str(problem), problem.line, problem.column, offset, raw=True)
+        super().__init__(str(problem), FaultPlace(problem.line, problem.column, offset), raw=True)
         self.checks = checks_of(file)
         self.label = _label(file, problem)
 

@@ -102,7 +102,7 @@ def opened(name: str, arguments: argparse.Namespace) -> Iterator[ChainFile]:
         file = open_file(origin, name, arguments.format or None, salvage=arguments.salvage)
     except DocumentError as error:
         hint = " Add --salvage to keep them." if error.salvage else ""
-        raise DocumentError(f"{str(error).removeprefix('-: ')}{hint}", error.line, error.column, error.offset) from None
+        raise DocumentError(f"{str(error).removeprefix('-: ')}{hint}", error.fault) from None
     with file.source:
         yield file
 

@@ -98,7 +98,7 @@ def _lists(source: Source, chosen: Format | None, salvage: bool) -> tuple[FoundL
     try:
         return look(source, chosen, salvage=salvage).lists
     except DocumentError as error:
-        if not error.what:
+        if not error.fault.what:
             refuse_kind(source)
         raise
 

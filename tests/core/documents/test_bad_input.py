@@ -55,8 +55,8 @@ def test_refused_in_a_sentence(name: str) -> None:
     assert words in str(caught.value)
     assert str(caught.value).endswith(".")
     assert len(str(caught.value)) < 400
-    if caught.value.line:
-        assert str(caught.value).startswith(f"Line {caught.value.line}, column {caught.value.column}: ")
+    if caught.value.fault.line:
+        assert str(caught.value).startswith(f"Line {caught.value.fault.line}, column {caught.value.fault.column}: ")
 
 
 def test_a_cut_off_document_without_messages_is_refused_in_linear_time() -> None:
@@ -146,7 +146,7 @@ def test_cut_off_list_can_be_kept_in_part(head: str, tail: str) -> None:
     with pytest.raises(DocumentError) as caught:
         load_file(content)
     assert caught.value.salvage == 2
-    assert caught.value.line == 3
+    assert caught.value.fault.line == 3
     assert "cut off" in str(caught.value)
     (chain,) = load_file(content, salvage=True)
     assert len(chain.messages) == 2

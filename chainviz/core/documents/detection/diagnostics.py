@@ -10,7 +10,7 @@ from chainviz.core.documents.detection.json_lines import has_lines, is_json
 from chainviz.core.documents.detection.recognition import peek
 from chainviz.core.documents.json.scan import ENDS_INSIDE, byte_length, fault, in_words
 from chainviz.core.documents.source import Source
-from chainviz.core.errors import DocumentError
+from chainviz.core.errors import DocumentError, FaultPlace
 
 CHECKED = 1 << 23
 """A document without message lists is parsed up to this size to say what is wrong in it."""
@@ -22,28 +22,31 @@ def refuse_strangers(source: Source, begin: int) -> None:
     if not head:
         raise DocumentError("The file is empty.")
     line, column = source.place(begin)
-    where = f"Line {line}, column {column}"
+    place, where = FaultPlace(line, column, begin), f"Line {line}, column {column}"
     if head[:1] in b"{[":
         return
     if head[:1] == b"<":
         raise DocumentError(
             f"{where}: this is HTML or XML, not JSON; export the transcript as JSON, or keep it as raw text.",
-            line, column, begin, raw=True,
-        )  # fmt: skip
+            place,
+            raw=True,
+        )
     if b"\0" in head:
-        raise DocumentError(f"{where}: this is binary, not text; upload the transcript as JSON.", line, column, begin)
+        raise DocumentError(f"{where}: this is binary, not text; upload the transcript as JSON.", place)
     if has_lines(source, begin):
         return
     if source.size < CHECKED and is_json(source.read(begin, source.size)):
         raise DocumentError(
             f"{where}: the file is JSON, but only a single value; a list of messages is needed.",
-            line, column, begin, raw=True,
-        )  # fmt: skip
+            place,
+            raw=True,
+        )
     raise DocumentError(
         f"{where}: this is not JSON: it begins with “{head[:20].decode('utf-8', 'replace').split(chr(10))[0]}” where "
         "a “{” or “[” is expected; upload JSON or JSON Lines, or keep it as raw text.",
-        line, column, begin, raw=True,
-    )  # fmt: skip
+        place,
+        raw=True,
+    )
 
 
 def refuse_broken(source: Source, begin: int) -> None:

@@ -66,8 +66,8 @@ def _fault_in_line(source: Source, line: Span, recognition: Recognition) -> str:
     try:
         Outline(Window(source, line.start, line.end - is_ended), recognition, ()).walk(0)
     except DocumentError as error:
-        what = error.what.replace("the file ends", "the line ends", 1)
-        return f"Line {error.line}, column {error.column}: {what}." if what else str(error)
+        what = error.fault.what.replace("the file ends", "the line ends", 1)
+        return f"Line {error.fault.line}, column {error.fault.column}: {what}." if what else str(error)
     return ""
 
 

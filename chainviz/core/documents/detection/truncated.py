@@ -21,7 +21,7 @@ def open_list(
     source: Source, begin: int, error: DocumentError, recognition: Recognition, *, salvage: bool
 ) -> FoundList:
     """The message list that `error` breaks off, to be salvaged; DocumentError where it cannot be, or is not to be."""
-    if error.what in ("", TOO_DEEP):
+    if error.fault.what in ("", TOO_DEEP):
         raise error
     found = _first_list(source, begin, recognition)
     if found is None:
@@ -36,7 +36,7 @@ def open_list(
     except DocumentError as exact:
         error = exact
     if error.salvage != whole:
-        fault(source, error.offset, error.what, whole)
+        fault(source, error.fault.offset, error.fault.what, whole)
     raise error
 
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from chainviz.core.documents.json.pointers import Pointers
 from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.documents.units import Span
-from chainviz.core.errors import DocumentError
+from chainviz.core.errors import DocumentError, FaultPlace
 from chainviz.core.terminal import visible
 
 MAX_DEPTH = 256
@@ -184,7 +184,7 @@ def fault(source: Source, offset: int, what: str, salvage: int = 0) -> NoReturn:
     if salvage:
         kept = f" {salvage} complete message{'s' if salvage > 1 else ''} before it can be kept."
     raise DocumentError(
-        f"Line {line}, column {column}: {what}.{kept}", line, column, offset, salvage=salvage, raw=True, what=what
+        f"Line {line}, column {column}: {what}.{kept}", FaultPlace(line, column, offset, what), salvage=salvage, raw=True
     )
 
 
