@@ -22,7 +22,8 @@ from chainviz.core.errors import ChainError, Refused
 from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.options import EditOptions
 from chainviz.core.operations.execute import execute
-from chainviz.drafts.edit.form import Shown, act_in, edits_in, part_at
+from chainviz.drafts.edit.acts import acts_in
+from chainviz.drafts.edit.form import Shown, edits_in, part_at
 from chainviz.drafts.garbage import delete_drafts
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.context import context_for
@@ -90,15 +91,15 @@ def _repeat_behind(kept: StoreDraft, replaced: Sequence[Snapshot]) -> None:
 
 @transaction.atomic
 def edit(target: Target, page: Shown, form: QueryDict) -> Draft:
-    """All that a form says, one step each: first its values, then what its button asks for."""
-    act = act_in(form)
+    """All that a form says, one step each: first its values, then what was added and what its button asks for."""
+    acts = acts_in(form, page)
     edits = edits_in(form, target.stored, page)
-    if not edits and act is None:
+    if not edits and not acts:
         raise Refused("Nothing has changed yet: change a text, or press one of the buttons.")
     kept, draft, _ = held(target)
     for options in edits:
         _edit(kept, options)
-    if act is not None:
+    for act in acts:
         _edit(kept, _placed(kept, act))
     return draft
 

@@ -35,6 +35,7 @@ function bringBack(form) {
   const changed = fieldsOf(form).filter((field) => kept && field.name in kept.typed && field.value === asServed(field) && kept.typed[field.name] !== field.value);
   for (const field of changed) {
     field.value = kept.typed[field.name];
+    for (let box = field.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
   const note = form.querySelector("[data-typed-note]");

@@ -76,6 +76,21 @@ def test_a_node_is_edited_where_it_stands(page: Any, live_server: Any, chain: Ch
     assert page.evaluate("window.shift ?? 0") <= 0.02
 
 
+def test_a_new_part_that_was_typed_is_kept_in_sight_and_applied(page: Any, live_server: Any, chain: Chain) -> None:
+    page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s3.p1")
+    open_form(page)
+    page.locator(".row-form .new-part summary").click()
+    field = page.locator("#s3-p1-m0-new-text")
+    field.fill("One more part.")
+    page.keyboard.press("Escape")
+    open_form(page)
+    expect(field).to_be_visible()
+    expect(field).to_have_value("One more part.")
+    field.press("Control+Enter")
+    expect(page.get_by_role("status")).to_contain_text("3.1 changed.")
+    expect(page.locator("#s3-p1")).to_contain_text("One more part.")
+
+
 def test_the_mark_of_a_change_lasts_and_z_undoes_it_on_the_page_of_an_operation(page: Any, live_server: Any, chain: Chain) -> None:
     page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s3.p1")
     expect(page.locator("#s3-p1")).to_have_attribute("aria-current", "true")

@@ -229,6 +229,25 @@ def test_a_call_is_added_to_a_message_without_an_id(client: Client, chain: Chain
     assert (call.id, call.name) == ("call_3", "grep")  # type: ignore[union-attr]
 
 
+def test_apply_adds_what_was_typed_for_new_parts_and_messages(client: Client, chain: Chain) -> None:
+    given = {"s1__p2__m0__new__text": "See above.", "s1__p2__m0__new__name": "grep", "insert__text": "And now?"}
+    draft = edit(client, chain, "s1.p2", s1__p2__m0__c0__text="It is the calendar.", **given)
+    assert contents(draft)[5:7] == ["ai: It is the calendar. | See above. | {}", "human: And now?"]
+
+
+def test_apply_adds_the_result_that_was_typed_for_a_call(client: Client, chain: Chain) -> None:
+    draft = edit(client, chain, "s1.p2", act="add_part:s1.p2.m0", s1__p2__m0__new__name="grep")
+    edit(client, chain, "s1.p2", f"?draft={draft.pk}", s1__p2__m0__c1__answer="no match")
+    assert contents(draft)[6] == "tool: no match"
+
+
+def test_another_button_does_not_drop_what_was_typed(client: Client, chain: Chain) -> None:
+    answer = send_form(client, f"/c/{chain.pk}/edit/s1.p2?v=1", act="move_up:s1.p2", s1__p2__m0__new__text="See above.")
+    page = answer.content.decode()
+    assert answer.status_code == 422 and "Apply it or clear it first." in page
+    assert fields_of(page)["s1-p2-m0-new-text"] == ["See above."] and not Draft.objects.exists()
+
+
 def test_an_image_file_becomes_a_part(client: Client, chain: Chain) -> None:
     file = SimpleUploadedFile("a.png", b"\x89PNG", content_type="image/png")
     draft = edit(client, chain, "s1.h.m1", act="add_part:s1.h.m1", s1__h__m1__new__file=file)

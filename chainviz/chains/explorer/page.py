@@ -91,10 +91,6 @@ class ExplorerPage:
     kinds: tuple[tuple[str, str], ...] = KINDS
 
     @property
-    def content_tokens(self) -> str:
-        return token_text(self.size)
-
-    @property
     def problems_text(self) -> str:
         return structure_text(self.problems)
 

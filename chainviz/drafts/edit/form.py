@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.messages import (
     PART_KINDS,
     ROLE_NAMES,
@@ -17,7 +16,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )
-from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.chain.paths import Path
 from chainviz.core.errors import OptionsError, PathError
 from chainviz.core.operations.edit.options import EditOptions
 from chainviz.core.operations.edit.values import INVALID_ARGUMENTS
@@ -57,6 +56,8 @@ class PartFields:
     error: str = ""
     is_pending: bool = False
     """A call that has no result."""
+    answer: str = ""
+    """What was typed for its result."""
 
     @property
     def dom(self) -> str:
@@ -302,67 +303,8 @@ def _result_edits(
         yield _edit(str(fields.path), "result", text=content, is_error="yes" if is_error else "no")
 
 
-ACTS = ("delete", "move_up", "move_down", "split", "merge", "answer", "insert", "add_part")
-
-
 NEW_PART = ("text", "name", "arguments", "url")
 """Fields of the form for a new part of a message."""
-
-
-def act_in(form: Mapping[str, str]) -> EditOptions | None:
-    """What a button of the form asks for beyond the values: `delete:s2.p1.m0`; None for none."""
-    action, _, place = form.get("act", "").partition(":")
-    if not action:
-        return None
-    if action not in ACTS:
-        raise OptionsError("This edit does not exist. Reload the page and try again.")
-    options: dict[str, object] = {"action": action, "path": str(parse_path(place)) if place else ""}
-    if action == "insert":
-        options |= _insertion(form)
-    elif action == "add_part":
-        options |= _new_part(form, parse_path(place))
-    elif action == "answer":
-        typed = _lines(form.get(f"{parse_path(place).dom_id}-answer", ""))
-        options["text"] = typed or FALLBACK_RESPONSE_CONTENT
-    elif action == "split":
-        options["offset"] = _offset(form.get("at", ""))
-    elif action == "delete":
-        options["with_results"] = "keep_results" not in form
-    elif action == "merge":
-        options |= {"join": "join" in form, "separator": "\n" if "join" in form else ""}
-    return EditOptions.model_validate(options)
-
-
-def _insertion(form: Mapping[str, str]) -> dict[str, object]:
-    where, _, place = form.get("insert-place", "").partition(":")
-    role = form.get("insert-role", "human")
-    if where not in ("before", "after", "end") or role not in ROLES:
-        raise OptionsError("Choose the message's place and role.")
-    at = {"action": "append", "path": ""} if where == "end" else {"path": str(parse_path(place)), "where": where}
-    return {
-        **at,
-        "role": role,
-        "text": _lines(form.get("insert-text", "")),
-        "name": form.get("insert-name", ""),
-        "call_id": form.get("insert-id", ""),
-        "arguments": _lines(form.get("insert-arguments", "")),
-        "allow_invalid": "allow_invalid" in form,
-    }
-
-
-def _new_part(form: Mapping[str, str], path: Path) -> dict[str, object]:
-    given = {name: _lines(form.get(f"{path.dom_id}-new-{name}", "")) for name in NEW_PART}
-    return {**given, "allow_invalid": "allow_invalid" in form, "drop_reasoning": "drop_reasoning" in form}
-
-
-def _lines(text: str) -> str:
-    return text.replace("\r\n", "\n")
-
-
-def _offset(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < len(text) < 10):
-        raise OptionsError("Enter where to split: the number of characters that stay in the first message.")
-    return int(text)
 
 
 def typed_over(page: Shown, form: Mapping[str, str], errors: Sequence[tuple[str, str]] = ()) -> Shown:
@@ -371,6 +313,7 @@ def typed_over(page: Shown, form: Mapping[str, str], errors: Sequence[tuple[str,
 
     def part(fields: PartFields) -> PartFields:
         error = wrong.get(str(fields.path), "")
+        fields = replace(fields, answer=form.get(f"{fields.dom}-answer", ""))
         if f"{fields.dom}-url" in form:
             return replace(fields, error=error, value=form[f"{fields.dom}-url"])
         if f"{fields.dom}-text" not in form:

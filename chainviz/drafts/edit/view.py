@@ -16,6 +16,7 @@ from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import ChainError, PathError
 from chainviz.drafts import services
+from chainviz.drafts.edit.acts import NEW_MESSAGE
 from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, Shown, shown, typed_over
 from chainviz.drafts.edit.images import with_images
 from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
@@ -25,8 +26,7 @@ from chainviz.store.lineage import followed_node
 from chainviz.web.htmx import page_or_fragment, wants_fragment
 from chainviz.web.query_params import small_number
 
-TYPED = ("text", "id", "name", "arguments")
-INSERTED = ("place", "role", *TYPED)
+INSERTED = ("place", "role", *NEW_MESSAGE)
 """Fields of the form for a new message."""
 
 
@@ -162,6 +162,6 @@ def _given(form: QueryDict, page: Shown) -> dict[str, object]:
     """What the form said beside the nodes, and shows again."""
     return {
         "insert": {"role": "human", **{name: form[f"insert-{name}"] for name in INSERTED if f"insert-{name}" in form}},
-        "insert_is_open": any(form.get(f"insert-{name}") for name in TYPED) or not page.cards,
+        "insert_is_open": any(form.get(f"insert-{name}") for name in NEW_MESSAGE) or not page.cards,
         **{name: name in form for name in ("drop_reasoning", "allow_invalid", "keep_results")},
     }

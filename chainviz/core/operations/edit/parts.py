@@ -29,6 +29,8 @@ def _new_part(role: str, options: EditOptions) -> tuple[Part, str]:
         arguments = options.arguments or "{}"
         check_arguments(arguments, options)
         return ToolCall(options.call_id, options.name, arguments), f"a call of {options.name}"
+    if options.arguments:
+        raise Refused("A call needs the name of its tool.")
     if options.url:
         return Image(options.url), "an image"
     if not options.text:
