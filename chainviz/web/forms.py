@@ -92,6 +92,7 @@ def sentence(error: Any) -> str:
         "string_too_long": f"This can have at most {limits.get('max_length')} characters.",
     }
     text = known.get(error["type"]) or value_error(error)
+    text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 

@@ -101,6 +101,7 @@ function finish(request, row, file) {
   else if (request.status !== 200 && request.status !== 422) {
     row.replaceWith(refused(file, `chainviz could not take it (error ${request.status}). Nothing was stored.`, true));
   } else {
+    if (request.status === 200 && file.field) file.field.value = ""; // refused, the text stays to be corrected
     uploads.insertAdjacentHTML("beforeend", request.responseText);
     row.remove();
     window.htmx.process(uploads.lastElementChild);
@@ -133,8 +134,7 @@ if (form) {
     event.preventDefault();
     const text = form.elements.text.value;
     if (!text.trim()) return form.elements.text.focus();
-    add([textFile(text)]);
-    form.elements.text.value = "";
+    add([Object.assign(textFile(text), { field: form.elements.text })]);
   });
   document.addEventListener("paste", paste);
   onKey("u", () => input.click());

@@ -78,7 +78,9 @@ def test_pasted_text_opens(library: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_beside_chains_a_button_uploads_and_dropping_and_pasting_still_work(page: Any, live_server: Any, size: Any) -> None:
+def test_beside_chains_a_button_uploads_and_dropping_and_pasting_still_work(
+    page: Any, live_server: Any, size: Any, faults: list[str]
+) -> None:
     page.set_viewport_size(size)
     page.goto(live_server.url)
     expect(page.locator(".drop-zone")).to_be_visible()
@@ -90,6 +92,11 @@ def test_beside_chains_a_button_uploads_and_dropping_and_pasting_still_work(page
     page.keyboard.press("Enter")
     assert axe_violations_in_both_themes(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_label("Text of a transcript").fill(chat(say="typed").decode()[:-1])
+    page.get_by_role("button", name="Add the text").click()
+    expect(page.get_by_role("status").filter(has_text="Line 1")).to_be_visible()
+    expect(page.get_by_label("Text of a transcript")).to_have_value(chat(say="typed").decode()[:-1])
+    assert "422" in faults.pop()
     page.get_by_label("Text of a transcript").fill(chat(say="typed").decode())
     page.get_by_role("button", name="Add the text").click()
     page.wait_for_url("**/c/*/**")

@@ -246,6 +246,14 @@ def test_chains_of_a_file_that_are_here_already_cannot_be_picked_again(client: C
     assert again.count("version 1</a>") == 2
 
 
+def test_a_pasted_text_that_is_refused_comes_back_with_its_fault(client: Client) -> None:
+    answer = client.post("/upload/", {"text": '[{"role": "user", "content": "Hi <b>', "format": ""})
+
+    page = answer.content.decode()
+    assert answer.status_code == 422 and "Line 1, column" in page
+    assert "Hi &lt;b&gt;</textarea>" in page
+
+
 def test_picking_nothing_is_told(client: Client) -> None:
     answer = client.post(send(client, ("runs.jsonl", lines(2))).url, {})
 

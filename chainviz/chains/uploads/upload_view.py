@@ -16,7 +16,6 @@ from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains import services
 from chainviz.chains.access import arrival_for
-from chainviz.chains.library.view import library_page
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals, staging
 from chainviz.chains.uploads.format_choices import format_in
@@ -56,7 +55,7 @@ def _answer(request: HttpRequest, arrival: Arrival) -> HttpResponse:
         return _line(request, arrival)
     next_page = _next_page(request, arrival)
     if next_page is None:
-        return _line(request, arrival) if wants_fragment(request) else library_page(request, status=422)
+        return _line(request, arrival) if wants_fragment(request) else _page(request, arrival, status=422)
     if not wants_fragment(request):
         return see_other(next_page)
     return HttpResponse(status=204, headers={"HX-Redirect": next_page})
@@ -117,7 +116,14 @@ def arrival(request: HttpRequest, arrival_id: int) -> HttpResponse:
         return see_other("chains:chain", found.chain.pk)
     if found.state == State.DONE:
         return see_other(f"{reverse('chains:library')}?added={found.pk}")
-    return render(request, "chains/uploads/arrival.html", {"arrival": found, "line": TrayLine(found)})
+    return _page(request, found)
+
+
+def _page(request: HttpRequest, arrival: Arrival, status: int = 200) -> HttpResponse:
+    """The file alone, with the text where it was pasted, so that it can be corrected."""
+    typed = {"typed": request.POST.get("text", ""), "format": request.POST.get("format", "")}
+    context = {"arrival": arrival, "line": TrayLine(arrival), **typed}
+    return render(request, "chains/uploads/arrival.html", context, status=status)
 
 
 @requires("upload")
