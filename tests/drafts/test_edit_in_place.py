@@ -93,6 +93,16 @@ def test_a_node_that_two_steps_changed_counts_once(client: Client, chain: Chain)
     assert "2 steps" in page and "1 node changed" in page
 
 
+def test_each_message_that_was_added_counts(client: Client, chain: Chain) -> None:
+    more = {"act": "insert:", "insert__role": "ai"}
+    apply(client, f"/c/{chain.pk}/edit/s1.p2?v=1", insert__place="after:s1.p2.m0", insert__text="one", **more)
+    address = f"/c/{chain.pk}/edit/s1.p2?draft={Draft.objects.get().pk}"
+    apply(client, address, insert__place="after:s1.p2.m0", insert__text="two", **more)
+    apply(client, address, insert__place="end:", insert__text="three", **more)
+    page = client.get(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/").content.decode()
+    assert "3 nodes changed" in page and "3 added" in page
+
+
 def test_invalid_arguments_are_told_once_at_their_field(client: Client, chain: Chain) -> None:
     """In the words that the page has while somebody types, not in those of a JSON library."""
     broken = fields_of(client.get(f"/c/{chain.pk}/edit/s1.p1?v=1").content.decode()) | {"s1-p1-m0-c1-text": ["{]"]}

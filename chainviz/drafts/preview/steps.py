@@ -24,6 +24,8 @@ from chainviz.web.formatting.byte_text import byte_text
 
 MOST_ONE_BY_ONE = 200
 """More changes than this are shown in groups first."""
+ADDING = ("insert", "append", "append_human", "add_event")
+"""Edits that add a message."""
 SHORT = 4_000
 """Bytes of a packed report that is read again for each page."""
 
@@ -59,6 +61,8 @@ class StepReading:
     changes: int
     """Rows of its report; several may be in one node."""
     nodes: frozenset[Path]
+    added: int
+    """Messages that an edit added: each is a node of its own, wherever its report says it was put."""
     groups: tuple[ChangeGroup, ...]
 
 
@@ -72,13 +76,16 @@ def read_step(step: Snapshot) -> StepReading:
 def _reading(step: Snapshot) -> StepReading:
     report = unpack(step.report)
     rows = changed_rows(report)
+    added = [row for row in report if step.operation == "edit" and row.get("action") in ADDING]
+    nodes = nodes_of(row for row in rows if row not in added)
     groups = tuple(_groups(badge_of(step.operation), rows))
-    return StepReading(*named(step), warnings_in(report), len(rows), nodes_of(rows), groups)
+    return StepReading(*named(step), warnings_in(report), len(rows), nodes, len(added), groups)
 
 
 def changed_nodes(steps: Iterable[Snapshot]) -> int:
     """A node that several steps changed, or that was changed in several places, counts once."""
-    return len(frozenset[Path]().union(*(read_step(each).nodes for each in steps)))
+    readings = [read_step(each) for each in steps]
+    return len(frozenset[Path]().union(*(each.nodes for each in readings))) + sum(each.added for each in readings)
 
 
 def nodes_text(count: int) -> str:
