@@ -110,11 +110,11 @@ def token_facts(usage: TokenUsage) -> Iterable[tuple[str, str]]:
         yield "Calls", f"{usage.calls:,}"
     yield "Input", tokens_text(usage.input)
     if usage.cached:
-        yield "of that from the cache", f"{tokens_text(usage.cached)} · {100 * usage.cached // max(1, usage.input)}%"
+        yield "of that, cached", f"{tokens_text(usage.cached)} · {100 * usage.cached // max(1, usage.input)}%"
     if usage.written:
-        yield "of that written to the cache", tokens_text(usage.written)
+        yield "of that, cache writes", tokens_text(usage.written)
     yield "Output", tokens_text(usage.output)
-    yield "of that reasoning", tokens_text(usage.reasoning) if usage.reasoning else "not recorded"
+    yield "of that, reasoning", tokens_text(usage.reasoning) if usage.reasoning else "not recorded"
 
 
 def node_facts(counts: Counts, times: Times) -> Facts:
