@@ -220,7 +220,7 @@ def test_a_click_jumps_to_the_node(page: Any, address: str) -> None:
 def test_a_fault_is_said_beside_the_settings(page: Any, address: str, faults: list[str]) -> None:
     page.goto(address)
     page.get_by_role("textbox", name="Replace with").fill("{content}")
-    expect(page.get_by_role("alert")).to_contain_text("a placeholder has no")
+    expect(page.get_by_role("alert")).to_contain_text("A placeholder has no")
     faults.clear()  # the browser reports every 422
 
 

@@ -210,7 +210,7 @@ def test_faults_are_said_and_nothing_is_lost(client: Client, address: str) -> No
     answer = send_form(client, address, placeholder="{secret}", act="look")
     page = answer.content.decode()
     assert answer.status_code == 422
-    assert "a placeholder has no" in page
+    assert "A placeholder has no" in page
     assert fields_of(page)["placeholder"] == ["{secret}"]
     assert not Draft.objects.exists()
 

@@ -85,4 +85,4 @@ def test_what_the_model_refuses_is_said_at_its_field(field: str, value: str) -> 
 
 def test_a_refusal_of_the_model_is_a_sentence() -> None:
     form = posted(note="AAA")
-    assert form.errors["note"] == ["do not shout."]
+    assert form.errors["note"] == ["Do not shout."]

@@ -132,7 +132,7 @@ def plan_page(planned: Plan, explorer: str, first: int = 0, *, endpoint: Endpoin
     sizes = {kind: sum(entry.size for entry in entries if entry.kind == kind) for kind in STATES}
     return PlanPage(
         measures=plan_measures(planned),
-        strip=tuple(_strip(entries)),
+        strip=tuple(_strip(list(_with_headers(sections, entries)))),
         rows=tuple(rows),
         first=first,
         next_first=first + SHOWN,
@@ -247,20 +247,31 @@ def _heading(sections: Sequence[Section[Shape]], entry: Entry) -> str:
     return f"Section {entry.first.section}" + (f" · {said}" if said else "")
 
 
-def _strip(entries: Sequence[Entry]) -> Iterator[Block]:
+def _with_headers(sections: Sequence[Section[Shape]], entries: Sequence[Entry]) -> Iterator[tuple[str, int]]:
+    """Kinds and bytes from the start of the chain to its end. Headers are kept and have no entry of their own."""
+    begun = 0
+    for entry in entries:
+        if entry.first.pair is not None and entry.first.section != begun:
+            section = sections[entry.first.section - 1]
+            yield "kept", section.size - sum(pair.size for pair in section.body)
+        begun = entry.last.section
+        yield entry.kind, entry.size
+
+
+def _strip(stretches: Sequence[tuple[str, int]]) -> Iterator[Block]:
     """Neighbours of a kind as one block; those too narrow to be seen go with what is before them."""
-    whole = sum(entry.size for entry in entries) or 1
+    whole = sum(size for _, size in stretches) or 1
     x = filled = 0
     kind, title = "", ""
-    for entry in entries:
-        end = STRIP * (filled + entry.size) // whole
-        if kind and entry.kind != kind and end - x >= 2:
+    for each, size in stretches:
+        end = STRIP * (filled + size) // whole
+        if kind and each != kind and end - x >= 2:
             start = STRIP * filled // whole
             if start > x:
                 yield Block(kind, x, start - x, title)
-            x, kind = start, entry.kind
-        kind = kind or entry.kind
-        title = f"{STATES[kind][2]}, {share_text(entry.size, whole)}"
-        filled += entry.size
+            x, kind = start, each
+        kind = kind or each
+        title = f"{STATES[kind][2]}, {share_text(size, whole)}"
+        filled += size
     if kind:
         yield Block(kind, x, STRIP - x, title)
