@@ -12,6 +12,7 @@ from django.test import Client
 from chainviz.chains.explorer.overview import growth
 from chainviz.chains.explorer.overview.growth import growth_of
 from chainviz.chains.models import Chain
+from chainviz.chains.render.drawings.growth import GrowthLines, growth_svg
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from tests.chains.making import STORY, ai, human, long_story, make_chain, result
@@ -110,3 +111,13 @@ def test_the_turn_at_which_a_long_chain_passes_the_window_is_exact(monkeypatch: 
     assert whole is not None and sums is not None and whole.passing is not None
     assert sums.passing == whole.passing
     assert 256 < whole.passing.turn < 512
+
+
+def test_a_chain_above_the_window_stays_in_the_chart_up_to_four_windows() -> None:
+    def drawn(*tokens: int) -> int:
+        stored = [(turn, size) for turn, size in enumerate(tokens, 1)]
+        svg = growth_svg(GrowthLines((), stored, 100, len(tokens), 1), "Growth")
+        return svg.partition('class="stored" points="')[2].partition('"')[0].count(",")
+
+    assert drawn(150, 200, 390) == 3
+    assert drawn(150, 450, 900, 950) == 2, "the last is the one that leaves it"

@@ -10,6 +10,8 @@ from chainviz.web.formatting.token_estimate import round_tokens_text
 
 WIDTH, HEIGHT = 312, 122
 LEFT, RIGHT, TOP, BOTTOM = 38, 304, 12, 100
+MOST_WINDOWS = 4
+"""How many windows high the chart is at most."""
 Line = Sequence[tuple[int, int]]
 """Turn and tokens."""
 
@@ -57,9 +59,10 @@ def _turns(lines: GrowthLines, scale: _Scale) -> str:
 class _Scale:
     def __init__(self, lines: GrowthLines) -> None:
         self.turns = lines.turns
-        recorded = max((tokens for _, tokens in lines.recorded), default=0)
+        recorded, stored = (max((tokens for _, tokens in line), default=0) for line in (lines.recorded, lines.stored))
         # what is stored may be far larger than the window: it leaves the chart there
-        self.most = max(recorded, lines.window or max((tokens for _, tokens in lines.stored), default=0), 1)
+        window = lines.window or stored
+        self.most = max(recorded, window, min(stored, MOST_WINDOWS * window), 1)
 
     def x(self, turn: int) -> float:
         return LEFT + (turn - 1) / max(1, self.turns - 1) * (RIGHT - LEFT)
