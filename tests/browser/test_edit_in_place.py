@@ -100,10 +100,10 @@ def test_the_mark_of_a_change_lasts_and_z_undoes_it_on_the_page_of_an_operation(
     page.reload()
     expect(page.locator("#s3-p1[data-changed] .flag")).to_have_text("changed")
     page.get_by_role("link", name="Redact").click()
-    expect(page.get_by_role("heading", name="Redact")).to_be_visible()
+    expect(page.get_by_role("heading", name="Redact", exact=True)).to_be_visible()
     page.keyboard.press("z")
     expect(page.get_by_role("button", name="Redo")).to_be_enabled()
-    expect(page.get_by_role("heading", name="Redact")).to_be_visible()
+    expect(page.get_by_role("heading", name="Redact", exact=True)).to_be_visible()
 
 
 def test_rows_behind_a_deleted_one_keep_what_is_open_and_folded(page: Any, live_server: Any, chain: Chain) -> None:
