@@ -12,9 +12,6 @@ from chainviz.core.documents.source import Source
 from chainviz.core.errors import DocumentError
 
 _FORMATS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("an OpenHands evaluation run", ("history", "git_patch")),
-    ("an OpenHands evaluation run", ("history", "test_result")),
-    ("an OpenHands evaluation run", ("history", "metadata")),
     ("a prompt of Google AI Studio", ("chunkedPrompt",)),
     ("an export of Open WebUI", ("chat", "title", "user_id")),
 )
@@ -43,6 +40,9 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a list of tool definitions", ("name", "description", "parameters")),
     ("a list of tool definitions", ("name", "description", "input_schema")),
     ("a list of tool definitions", ("type", "function")),
+    ("an OpenHands evaluation run without recorded events", ("history", "git_patch")),
+    ("an OpenHands evaluation run without recorded events", ("history", "metadata")),
+    ("an OpenHands evaluation run without recorded events", ("instance_id", "test_result")),
     ("a list of agent tasks", ("id", "user_scenario")),
     ("a list of agent tasks", ("id", "evaluation_criteria")),
     ("a list of agent tasks", ("instance_id", "problem_statement")),

@@ -71,3 +71,14 @@ def test_a_history_of_pairs_is_one_chain() -> None:
     (chain,) = load_file(content)
     assert [message.role for message in chain.messages] == [HUMAN, AI]
     assert exported(content, chain) == content
+
+
+def test_an_evaluation_run_has_a_chain_on_each_line_that_recorded_events() -> None:
+    """An instance that failed before its first event has no history."""
+    event = {"source": "user", "message": "hi", "action": "message", "args": {"content": "hi"}}
+    run = {"instance_id": "a__b-1", "metadata": {"agent_class": "CodeActAgent"}, "test_result": {"git_patch": ""}, "error": None}
+    lines = [run | {"history": [event, event | {"source": "agent"}]}, *(run | {"history": none, "error": "lost"} for none in ([], None))]
+    content = "\n".join(map(json.dumps, reversed(lines))).encode()
+    (chain,) = load_file(content)
+    assert (chain.format, chain.title, [message.role for message in chain.messages]) == ("openhands", "line 3 · a__b-1", [HUMAN, AI])
+    assert exported(content, chain) == content.splitlines()[-1]

@@ -141,7 +141,11 @@ def _holds(path: Keys, keys: Keys) -> bool:
 
 def _title(pointer: Pointer, inside: Pointer, sample: Sample) -> str:
     """Where the chain lies, and what its document calls it."""
-    place = pointer_text(pointer[:-1] if len(inside) == 1 and len(pointer) > 1 else pointer)
+    return _called(pointer_text(pointer[:-1] if len(inside) == 1 and len(pointer) > 1 else pointer), sample)
+
+
+def _called(place: str, sample: Sample) -> str:
+    """`place`, and what the document calls the chain."""
     names = (sample.beside.get(key) for key in _NAMES)
     name = next((str(name) for name in names if isinstance(name, str | int) and str(name).strip()), "")
     return f"{place} · {name[:60]}" if name else place
@@ -195,11 +199,12 @@ def _is_event_line(source: Source, begin: int, end: int, recognition: Recognitio
 
 
 def _survey_lines(source: Source, begin: int, recognition: Recognition) -> Survey:
-    """Messages on lines, or a whole chain on each line?"""
+    """Messages on lines, or a whole chain on each line? Lines without either do not tell."""
     first = [line for line in islice(outline_lines(source, begin, recognition), 4 * PROBE_LINES) if isinstance(line, Line)]
     first = first[:PROBE_LINES]
     chains = sum(1 for line in first if any(not place.single or len(place.pointer) > 1 for place in line.places))
-    if chains * 2 <= len(first) or not first:
+    has_messages = any(place.single and len(place.pointer) == 1 for line in first for place in line.places)
+    if not chains or (has_messages and chains * 2 <= len(first)):
         found = FoundList((), "", Span(0, source.size), 0, source.size, lines=True)
         start = len("\ufeff".encode()) if source.bom else 0
         found = replace(found, start=start)
@@ -226,8 +231,9 @@ def _describe_line(source: Source, line: Line, recognition: Recognition, units: 
     chains = _chains(source, line.places, recognition, line.region, 1)
     found = []
     for item in chains:
-        title = f"line {line.number}" + (f": {pointer_text(item.pointer[1:])}" if len(chains) > 1 else "")
-        found.append(replace(item, title=title, sample=take_sample(source, item, units)))
+        place = f"line {line.number}" + (f": {pointer_text(item.pointer[1:])}" if len(chains) > 1 else "")
+        sample = take_sample(source, item, units)
+        found.append(replace(item, title=_called(place, sample), sample=sample))
     return found
 
 
