@@ -35,12 +35,12 @@ class SequenceReader:
     """Iterate once for the units, in chain order; then `envelope` is complete."""
 
     def __init__(
-        self, source: Source, found: FoundList, slot_keys: Sequence[str] = (), *, salvage: bool = False
+        self, source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False
     ) -> None:
         self.source = source
         self.found = found
         self._salvage = salvage
-        self._slot_keys = slot_keys
+        self._slots = slots
         self._slot: tuple[str, Span] | None = None
         self._warnings: list[str] = list(found.warnings)
         self._carried: list[CarriedSpan] = []
@@ -99,12 +99,12 @@ class SequenceReader:
         )
 
     def _read_slot(self) -> Iterator[Unit]:
-        """The system text in the object that holds the first list, before all lists or behind them."""
-        for key in self._slot_keys if self.found.inside else ():
-            place = self._place_beside((*self.found.inside[:-1], key))
+        """The system text beside the first list, before all lists or behind them."""
+        for slot in self._slots:
+            place = self._place_beside(slot)
             if place is not None:
                 text = self.source.text(place.start, place.end)
-                self._slot = (key, place)
+                self._slot = (str(slot[-1]), place)
                 yield Unit(SLOT, "", text, json_edit.parse(text), place.start)
                 return
 
@@ -165,9 +165,9 @@ class SequenceReader:
 
 
 def read_units(
-    source: Source, found: FoundList, slot_keys: Sequence[str] = (), *, salvage: bool = False
+    source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False
 ) -> UnitReader | SequenceReader:
     """What reads the units of a chain, wherever its document has them."""
     if found.lists:
-        return SequenceReader(source, found, slot_keys, salvage=salvage)
-    return UnitReader(source, found, slot_keys, salvage=salvage)
+        return SequenceReader(source, found, slots, salvage=salvage)
+    return UnitReader(source, found, slots, salvage=salvage)

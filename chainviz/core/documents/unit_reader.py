@@ -17,7 +17,7 @@ from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.decode import Broken, Values
 from chainviz.core.documents.json.scan import Oddities, Window, byte_length, decoder, fault, in_words  # fmt: skip
 from chainviz.core.documents.source import Source
-from chainviz.core.documents.units import CarriedSpan, Envelope, FoundList, Span, Unit
+from chainviz.core.documents.units import CarriedSpan, Envelope, FoundList, Pointer, Span, Unit
 
 MAX_WARNINGS = 20
 MAX_SHELL = 1 << 26
@@ -35,15 +35,15 @@ class UnitReader:
     """Iterate once for the units; then `envelope` is complete."""
 
     def __init__(
-        self, source: Source, found: FoundList, slot_keys: Sequence[str] = (), *, salvage: bool = False, shell: bool = True
+        self, source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False, shell: bool = True
     ) -> None:
-        """`slot_keys` are the spellings of the slot's key; where the document has none, the first is written."""
+        """`slots` is where the slot may lie, from the region; where the document has none, the first is written."""
         self.source = source
         self.found = found
         self.warnings: list[str] = list(found.warnings)
         self.carried: list[CarriedSpan] = []
-        self._slot_keys = slot_keys if found.inside else ()
-        self._slot_key = self._slot_keys[0] if self._slot_keys else ""
+        self._slots = {str(slot[-1]): slot for slot in slots}
+        self._slot_key = next(iter(self._slots), "")
         self._salvage = salvage
         self._has_shell = shell and not salvage
         self._odd = Oddities()
@@ -122,7 +122,7 @@ class UnitReader:
         shell = (head + tail)[mark:]
         spans: dict[str, tuple[int, int] | None] = {}
         with suppress(ValueError, RecursionError):  # a bare control character may hide another fault
-            spans = {key: json_edit.span_of(shell, (*found.inside[:-1], key)) for key in self._slot_keys}
+            spans = {key: json_edit.span_of(shell, slot) for key, slot in self._slots.items()}
         self._slot_key = next((key for key in spans if spans[key]), self._slot_key)
         place = spans.get(self._slot_key)
         if place is None:

@@ -14,6 +14,7 @@ from chainviz.core.dialects.stream_chunks import ANTHROPIC, CHAT, GEMINI, RESPON
 from chainviz.core.documents.detection.recognition import Recognition
 from chainviz.core.documents.units import Sample
 from chainviz.core.errors import DocumentError
+from chainviz.core.formats.ai_studio import AIStudio
 from chainviz.core.formats.aider import Aider
 from chainviz.core.formats.anthropic import Anthropic
 from chainviz.core.formats.atif import ATIF
@@ -116,6 +117,7 @@ FORMATS: tuple[Format, ...] = (
     LibreChat(),
     OpenAIThread(),
     OpenAIRealtime(),
+    AIStudio(),
     ClaudeAI(),
     ChatGPT(),
     DeepSeekExport(),

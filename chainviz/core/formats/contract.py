@@ -54,6 +54,11 @@ class Format(Protocol):
     slot_aliases: tuple[str, ...] = ()
     """Other spellings of the slot's key, which documents keep."""
 
+    def slots_of(self, inside: Pointer) -> Sequence[Pointer]:
+        """Where the slot of the list at `inside` may lie, both from the region."""
+        keys = (self.slot_key, *self.slot_aliases) if self.slot_key and inside else ()
+        return tuple((*inside[:-1], key) for key in keys)
+
     template: str = ""
     """A new document with one empty list, the messages'; "" = a bare list."""
 

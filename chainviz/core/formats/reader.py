@@ -16,8 +16,7 @@ class ChainReader:
     """Iterate once for the messages; then `envelope` and `warnings` are complete."""
 
     def __init__(self, source: Source, found: FoundList, format: Format, *, salvage: bool = False) -> None:
-        slot_keys = (format.slot_key, *format.slot_aliases) if format.slot_key else ()
-        self._units = read_units(source, found, slot_keys, salvage=salvage)
+        self._units = read_units(source, found, format.slots_of(found.inside), salvage=salvage)
         self._format = format
         self._has_slot = False
         self._strange = 0

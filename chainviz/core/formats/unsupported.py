@@ -12,7 +12,6 @@ from chainviz.core.documents.source import Source
 from chainviz.core.errors import DocumentError
 
 _FORMATS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("a prompt of Google AI Studio", ("chunkedPrompt",)),
     ("an export of Open WebUI", ("chat", "title", "user_id")),
 )
 """Transcripts in formats that are not read, told in the same way."""

@@ -66,7 +66,6 @@ def test_elements_that_are_no_messages_leave_a_chain_unchecked(strange: list[Any
 
 QWEN = {"uuid": "a", "sessionId": "s", "type": "user", "message": {"role": "user", "parts": [{"text": "hi"}]}}
 EVENT = {"timestamp": "2026-01-01T00:00:00Z", "type": "event_msg", "payload": {"type": "user_message", "message": "hi"}}
-STUDIO = {"chunkedPrompt": {"chunks": [{"text": "hi", "role": "user"}, {"text": "Hello.", "role": "model"}]}}
 CODEX = {"type": "thread.started", "thread_id": "1"}
 
 
@@ -75,7 +74,6 @@ CODEX = {"type": "thread.started", "thread_id": "1"}
     [
         ([QWEN, {**QWEN, "uuid": "b", "parentUuid": "a"}], "looks like the format “Claude Code session”, but none of its messages"),
         ([EVENT, EVENT], "looks like the format “Codex rollout”, but none of its messages"),
-        ([STUDIO], "a prompt of Google AI Studio, a format that chainviz does not read yet"),
         ([CODEX, {"type": "turn.started"}], "what “codex exec --json” printed"),
         ([{"display": "hi", "pastedContents": {}}] * 2, "a list of prompts that were typed into Claude Code"),
     ],

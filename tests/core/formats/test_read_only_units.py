@@ -7,12 +7,13 @@ from contextlib import suppress
 
 import pytest
 
-from chainviz.core.chain.messages import Message, Text, Thinking, ToolCall, ToolResult, text_of
+from chainviz.core.chain.messages import Binary, Message, Text, Thinking, ToolCall, ToolResult, text_of
 from chainviz.core.errors import DocumentError
 from chainviz.core.load import load_file
 from tests.shared_folder import SAMPLES
 
 SAID = {
+    "ai_studio/ok_prompt.json": "system:Text human:Opaque+Text ai:Thinking+Opaque+Opaque+Text human:Binary ai:",
     "autogen/ok_task_result.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "autogen/ok_agent_state.json": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:Text",
     "continue_dev/ok_session.json": "human:Text ai:Text+ToolCall tool:ToolResult ai:Thinking",
@@ -138,3 +139,16 @@ def _replaced(value: object, hostile: object) -> list[object]:
     if isinstance(value, list):
         return [[*value[:at], each, *value[at + 1 :]] for at, item in enumerate(value) for each in _replaced(item, hostile)]
     return []
+
+
+def test_a_prompt_of_ai_studio_keeps_its_instructions_outside_the_chunks() -> None:
+    system, asked, answered, attached, failed = messages_of("ai_studio/ok_prompt.json")
+    assert text_of(system) == "You know tides."
+    assert (len(asked.source), len(answered.source)) == (2, 3), "chunks of one role are one turn"
+    assert attached.parts == (Binary("text/plain", b"low"),)
+    assert failed.note == "Failed to generate content."
+    content = json.loads((SAMPLES / "ai_studio/ok_prompt.json").read_text())
+    content["systemInstruction"] = {"parts": [{"text": "Be brief."}, {"text": "Be kind."}]}
+    assert [part.text for part in load_file(json.dumps(content).encode())[0].messages[0].parts] == ["Be brief.", "Be kind."]
+    content["systemInstruction"] = {}
+    assert len(load_file(json.dumps(content).encode())[0].messages) == 4

@@ -1,0 +1,97 @@
+"""Prompts of Google AI Studio, as Google Drive keeps them: chunks in `chunkedPrompt`, each a text, a thought or a file.
+
+Chunks of one role that follow one another are one turn. Files on Google Drive are only referred to. `pendingInputs` is what
+was typed and not sent; it is no part of the chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from chainviz.core.chain.messages import HUMAN, SLOT, SYSTEM, Fragment, Message, Opaque, Part, Role, Text, Thinking
+from chainviz.core.dialects.blocks.block_units import Content
+from chainviz.core.dialects.blocks.gemini_read import read_parts
+from chainviz.core.dialects.media import carried_bytes
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.documents.json.edit import dump, parse
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.read_only import said
+from chainviz.core.formats.read_only_units import ReadOnlyUnits
+
+_ROLES = ("user", "model")
+_FILES = ("inlineFile", "inlineImage", "inlineAudio", "inlineData")
+_OTHERS = (
+    "driveDocument", "driveImage", "driveVideo", "driveAudio", "youtubeVideo", "executableCode", "codeExecutionResult",
+    "functionCall", "functionResponse",
+)  # fmt: skip
+
+
+class AIStudio(ReadOnlyUnits):
+    name = "ai_studio"
+    label = "Google AI Studio prompt"
+    tested_with = "prompts of 2024 to 2026"
+    slot_key = "systemInstruction"
+    hints = ("role",)
+    copies = (("pendingInputs",),)
+
+    def slots_of(self, inside: Pointer) -> Sequence[Pointer]:
+        return ((*inside[:-2], self.slot_key),) if len(inside) > 1 else ()
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, dict) and value.get("role") in _ROLES and any(key in value for key in ("text", *_FILES, *_OTHERS))
+
+    def confidence(self, sample: Sample) -> float:
+        return super().confidence(sample) if sample.key == "chunks" else 0.0
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        turn: list[Unit] = []
+        for unit in units:
+            is_chunk = unit.ordinal != SLOT and self.is_message(unit.value)
+            if turn and not (is_chunk and turn[0].value["role"] == unit.value["role"]):
+                yield self._turn(turn)
+                turn = []
+            if is_chunk:
+                turn.append(unit)
+            elif unit.ordinal != SLOT:
+                yield unit
+            elif any(_instructions(unit.value)):
+                yield self.message(SYSTEM, (unit.fragment(),))
+        if turn:
+            yield self._turn(turn)
+
+    def _turn(self, units: Sequence[Unit]) -> Message:
+        return self.message("", tuple(unit.fragment() for unit in units))
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        chunks = [parse(fragment.text) for fragment in source]
+        if source[0].ordinal == SLOT:
+            return said("system", [*_instructions(chunks[0])], source)
+        message = said("user" if chunks[0]["role"] == "user" else "assistant", [part for chunk in chunks for part in _parts(chunk)], source)
+        return replace(message, note=string_of(chunks[-1], "errorMessage") or string_of(chunks[-1], "finishReason"))
+
+
+def _instructions(value: Any) -> Iterator[Part]:
+    """Of `{"text": …}`, or of a content as in the API."""
+    for item in (value, *objects_of(value, "parts")):
+        if string_of(item, "text"):
+            yield Text(item["text"])
+
+
+def _parts(chunk: dict[str, Any]) -> Iterator[Part]:
+    """`parts` repeats the text, unless it holds something else."""
+    if any("text" not in item for item in objects_of(chunk, "parts")):
+        yield from read_parts(Content(chunk["parts"], dump(chunk["parts"])), HUMAN)
+        return
+    for key, value in chunk.items():
+        if key == "text" and string_of(chunk, key):
+            yield Thinking(value) if chunk.get("isThought") is True else Text(value)
+        elif key in _FILES:
+            yield carried_bytes(string_of(value, "mimeType"), string_of(value, "data")) or _other(key, value)
+        elif key in _OTHERS:
+            yield _other(key, value)
+
+
+def _other(key: str, value: Any) -> Part:
+    return Opaque(key, dump({key: value}))
