@@ -129,10 +129,14 @@ class Envelope:
 class Tree:
     """Messages as nodes of a tree, in an object: `{key: {id: {member: message}}}`."""
 
-    key: str
+    keys: tuple[str, ...]
+    """The way to the tree from the object that holds it."""
     member: str
+    """"" where the nodes are the messages."""
     path: Callable[[dict[str, Any]], Sequence[str]]
     """The ids of the nodes that make up the chain, in chain order, of the object that holds the tree."""
+    copy: str = ""
+    """The member of that object in which a list repeats the chain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ from chainviz.core.formats.llamaindex import LlamaIndex
 from chainviz.core.formats.mistral import Mistral
 from chainviz.core.formats.neutral import Neutral
 from chainviz.core.formats.ollama import Ollama
+from chainviz.core.formats.open_webui import OpenWebUI
 from chainviz.core.formats.openai_chat import OpenAIChat
 from chainviz.core.formats.openai_realtime import OpenAIRealtime
 from chainviz.core.formats.openai_responses import OpenAIResponses
@@ -115,6 +116,7 @@ FORMATS: tuple[Format, ...] = (
     Haystack(),
     Letta(),
     LibreChat(),
+    OpenWebUI(),
     OpenAIThread(),
     OpenAIRealtime(),
     AIStudio(),

@@ -50,7 +50,7 @@ class ChatGPT(ReadOnly):
     tested_with = "descriptions of exports, 2023 to 2025"
     lines = False
     hints = ("author",)
-    tree = Tree("mapping", "message", path)
+    tree = Tree(("mapping",), "message", path)
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
         return ()

@@ -11,10 +11,6 @@ from chainviz.core.documents.detection.recognition import SNIFF, peek
 from chainviz.core.documents.source import Source
 from chainviz.core.errors import DocumentError
 
-_FORMATS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("an export of Open WebUI", ("chat", "title", "user_id")),
-)
-"""Transcripts in formats that are not read, told in the same way."""
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("an OpenTelemetry trace without recorded messages", ("resourceSpans",)),
     ("a trace without recorded messages", ("traceId", "spanId")),
@@ -42,6 +38,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("an OpenHands evaluation run without recorded events", ("history", "git_patch")),
     ("an OpenHands evaluation run without recorded events", ("history", "metadata")),
     ("an OpenHands evaluation run without recorded events", ("instance_id", "test_result")),
+    ("an export of Open WebUI without messages", ("chat", "title", "user_id")),
     ("a list of agent tasks", ("id", "user_scenario")),
     ("a list of agent tasks", ("id", "evaluation_criteria")),
     ("a list of agent tasks", ("instance_id", "problem_statement")),
@@ -90,19 +87,14 @@ def refuse_kind(source: Source) -> None:
     if value is None:
         name = next((name for name, form in _TEXTS if form.match(text[:HEAD])), "")
     else:
-        name = _name(value, _FORMATS)
-        if name:
-            raise DocumentError(
-                f"This is {name}, a format that chainviz does not read yet; convert it, or keep the file as raw text.", raw=True
-            )
         inner = [value[key] for key in _HOLDERS if value.get(key)] if isinstance(value, dict) else []
-        name = next(filter(None, (_name(each, _KINDS) for each in (value, *inner))), "")
+        name = next(filter(None, (_kind(each) for each in (value, *inner))), "")
     if name:
         raise DocumentError(f"This is {name}: it holds no chain; upload a transcript, or keep the file as raw text.", raw=True)
 
 
-def _name(value: object, kinds: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+def _kind(value: object) -> str:
     first = value[0] if isinstance(value, list) and value else value
     if not isinstance(first, dict):
         return ""
-    return next((name for name, keys in kinds if all(first.get(key) is not None for key in keys)), "")
+    return next((name for name, keys in _KINDS if all(first.get(key) is not None for key in keys)), "")

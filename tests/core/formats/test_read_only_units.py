@@ -30,6 +30,9 @@ SAID = {
     "librechat/ok_tree.json": "human:Text ai:Text",
     "librechat/ok_steps.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
     "llamaindex/ok_chat_store.json": "human:Text ai:ToolCall tool:ToolResult",
+    "open_webui/ok_chat.json": (
+        "system:Text human:Text+Image+Opaque ai:Thinking+Text+ToolCall+ToolCall tool:ToolResult+ToolResult ai:Text+Opaque human:Text ai:"
+    ),
     "openai_realtime/ok_events.jsonl": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "openai_thread/ok_newest_first.json": "human:Text ai:Text human:Text",
     "openinference_messages/ok_columns.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
@@ -152,3 +155,32 @@ def test_a_prompt_of_ai_studio_keeps_its_instructions_outside_the_chunks() -> No
     assert [part.text for part in load_file(json.dumps(content).encode())[0].messages[0].parts] == ["Be brief.", "Be kind."]
     content["systemInstruction"] = {}
     assert len(load_file(json.dumps(content).encode())[0].messages) == 4
+
+
+def test_a_chat_of_open_webui_follows_the_current_branch() -> None:
+    messages = messages_of("open_webui/ok_chat.json")
+    assert [text_of(each) for each in messages if each.role == "ai"] == ["One moment.", "At 18:00 — bring a lamp.", ""]
+    thought, _, call, _ = messages[2].parts
+    assert thought == Thinking("I look\nit up.")
+    assert call == ToolCall("call_1", "tides", '{"place": "Brest"}')
+    assert messages[3].parts == tuple(ToolResult(id, "tides", '{"high": "18:00"}') for id in ("call_1", "call_2"))
+    assert messages[-1].note == "Connection refused"
+
+
+def test_each_chat_of_an_open_webui_export_is_a_chain() -> None:
+    content = (SAMPLES / "open_webui/ok_all_chats.json").read_bytes()
+    assert [(chain.title, len(chain.messages)) for chain in load_file(content)] == [
+        ("[0].chat · Tides", 7),
+        ("[1].chat · Greeting", 2),
+    ]
+    document = json.loads(content)
+    for exported in document:
+        exported["chat"]["messages"] = [*exported["chat"]["history"].pop("messages").values()]
+    assert [chain.format for chain in load_file(json.dumps(document).encode())] == ["open_webui", "open_webui"], "of a list alone"
+
+
+def test_elements_that_open_webui_does_not_write_stay_in_the_text() -> None:
+    content = json.loads((SAMPLES / "open_webui/ok_chat.json").read_text())
+    said = '<details open="">more</details> and <details type="reasoning" done="false">cut off'
+    content[0]["chat"]["history"]["messages"]["a3"] |= {"content": said}
+    assert load_file(json.dumps(content).encode())[0].messages[-1].parts == (Text(said),)

@@ -215,10 +215,18 @@ class Outline:
         if not stack:
             return (bool(self.base) or () in answers) and self._is_message(position)
         key = stack[-1].key
+        if self._is_node() and self._is_message(position):
+            return True
         if not stack[-1].is_object or not any(keys and key == f'"{keys[-1]}"' for keys in answers):
             return False
         path = self._keys()
         return any(keys and path[-len(keys) :] == keys for keys in answers) and self._is_message(position)
+
+    def _is_node(self) -> bool:
+        """Whether the way here is that to a node of a tree whose nodes are messages."""
+        return any(
+            [frame.key for frame in self._stack[-1 - len(keys) : -1]] == keys for keys in self.recognition.trees_of_messages
+        )
 
     def _keys(self) -> Keys:
         return tuple(step.key for step in self._steps())

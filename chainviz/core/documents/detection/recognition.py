@@ -49,6 +49,11 @@ class Recognition:
         # inside a string the quotation marks have backslashes
         return re.compile(f'"(?:{"|".join(map(re.escape, self.hints)) or "(?!)"})\\\\?"')
 
+    @cached_property
+    def trees_of_messages(self) -> tuple[list[str], ...]:
+        """The keys that lead to each tree whose nodes are messages, as the source spells them."""
+        return tuple([f'"{key}"' for key in tree.keys] for tree in self.trees if not tree.member)
+
     def has_hint(self, text: str, start: int, end: int) -> bool:
         """False where nothing in `text[start:end]` can be a message: the cheap look before the real one."""
         return self._hint.search(text, start, end) is not None

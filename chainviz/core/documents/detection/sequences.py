@@ -65,19 +65,27 @@ def trees(source: Source, places: Sequence[Place], kinds: Sequence[Tree]) -> tup
     nodes: dict[int, tuple[Tree, Frame, int, dict[str, Place]]] = {}
     left: list[Place] = []
     for place in places:
-        steps = place.steps if place.single else ()
-        kind = next((kind for kind in kinds if [step.key for step in steps[-3::2]] == [kind.key, kind.member]), None)
+        kind = next((kind for kind in kinds if place.single and _is_node(place.keys, kind)), None)
         if kind is None:
             left.append(place)
             continue
-        holder = steps[-3]
+        node = -2 if kind.member else -1
+        holder = place.steps[node - len(kind.keys)]
         own = nodes.setdefault(id(holder.holder), (kind, holder.holder, holder.depth, {}))
-        own[3][steps[-2].key] = place
+        own[3][place.steps[node].key] = place
+    copies = {(id(frame), kind.copy) for kind, frame, _, _ in nodes.values()}
+    left = [place for place in left if not place.steps or (id(place.steps[-1].holder), place.keys[-1]) not in copies]
     groups = []
     for kind, frame, depth, members in nodes.values():
         path = [members[id] for id in kind.path(_value(source, frame)) if id in members] or list(members.values())
         groups.append(Group(tuple(path), frame, depth, is_tree=True))
     return groups, left
+
+
+def _is_node(keys: Keys, kind: Tree) -> bool:
+    """Whether the keys lead to a node of a tree, or to the member of a node that is a message."""
+    node = keys[:-1] if kind.member else keys
+    return node[-1 - len(kind.keys) : -1] == kind.keys and (not kind.member or keys[-1] == kind.member)
 
 
 def _value(source: Source, frame: Frame) -> dict[str, Any]:
