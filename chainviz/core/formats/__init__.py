@@ -47,6 +47,7 @@ from chainviz.core.formats.langsmith import LangSmith
 from chainviz.core.formats.letta import Letta
 from chainviz.core.formats.librechat import LibreChat
 from chainviz.core.formats.llamaindex import LlamaIndex
+from chainviz.core.formats.lm_studio import LMStudio
 from chainviz.core.formats.mistral import Mistral
 from chainviz.core.formats.neutral import Neutral
 from chainviz.core.formats.ollama import Ollama
@@ -117,6 +118,7 @@ FORMATS: tuple[Format, ...] = (
     Letta(),
     LibreChat(),
     OpenWebUI(),
+    LMStudio(),
     OpenAIThread(),
     OpenAIRealtime(),
     AIStudio(),

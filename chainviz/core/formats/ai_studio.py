@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import HUMAN, SLOT, SYSTEM, Fragment, Message, Opaque, Part, Role, Text, Thinking
+from chainviz.core.chain.messages import HUMAN, SLOT, Fragment, Message, Opaque, Part, Role, Text, Thinking
 from chainviz.core.dialects.blocks.block_units import Content
 from chainviz.core.dialects.blocks.gemini_read import read_parts
 from chainviz.core.dialects.media import carried_bytes
@@ -39,8 +39,13 @@ class AIStudio(ReadOnlyUnits):
     def slots_of(self, inside: Pointer) -> Sequence[Pointer]:
         return ((*inside[:-2], self.slot_key),) if len(inside) > 1 else ()
 
+    def instructions(self, value: Any) -> Sequence[Part]:
+        """Of `{"text": …}`, or of a content as in the API."""
+        texts = [string_of(item, "text") for item in (value, *objects_of(value, "parts"))]
+        return [Text(text) for text in texts if text]
+
     def is_message(self, value: object) -> bool:
-        return isinstance(value, dict) and value.get("role") in _ROLES and any(key in value for key in ("text", *_FILES, *_OTHERS))
+        return isinstance(value, dict) and value.get("role") in _ROLES and any(key in value for key in ("text", "parts", *_FILES, *_OTHERS))
 
     def confidence(self, sample: Sample) -> float:
         return super().confidence(sample) if sample.key == "chunks" else 0.0
@@ -54,10 +59,8 @@ class AIStudio(ReadOnlyUnits):
                 turn = []
             if is_chunk:
                 turn.append(unit)
-            elif unit.ordinal != SLOT:
-                yield unit
-            elif any(_instructions(unit.value)):
-                yield self.message(SYSTEM, (unit.fragment(),))
+            else:
+                yield from super().read([unit])
         if turn:
             yield self._turn(turn)
 
@@ -65,23 +68,18 @@ class AIStudio(ReadOnlyUnits):
         return self.message("", tuple(unit.fragment() for unit in units))
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        chunks = [parse(fragment.text) for fragment in source]
         if source[0].ordinal == SLOT:
-            return said("system", [*_instructions(chunks[0])], source)
-        message = said("user" if chunks[0]["role"] == "user" else "assistant", [part for chunk in chunks for part in _parts(chunk)], source)
+            return super().message(role, source)
+        chunks = [parse(fragment.text) for fragment in source]
+        word = "user" if chunks[0]["role"] == "user" else "assistant"
+        message = said(word, [part for chunk in chunks for part in _parts(chunk)], source)
         return replace(message, note=string_of(chunks[-1], "errorMessage") or string_of(chunks[-1], "finishReason"))
-
-
-def _instructions(value: Any) -> Iterator[Part]:
-    """Of `{"text": …}`, or of a content as in the API."""
-    for item in (value, *objects_of(value, "parts")):
-        if string_of(item, "text"):
-            yield Text(item["text"])
 
 
 def _parts(chunk: dict[str, Any]) -> Iterator[Part]:
     """`parts` repeats the text, unless it holds something else."""
-    if any("text" not in item for item in objects_of(chunk, "parts")):
+    parts = objects_of(chunk, "parts")
+    if parts and (not string_of(chunk, "text") or any("text" not in item for item in parts)):
         yield from read_parts(Content(chunk["parts"], dump(chunk["parts"])), HUMAN)
         return
     for key, value in chunk.items():

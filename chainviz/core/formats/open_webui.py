@@ -14,8 +14,6 @@ from html import unescape
 from typing import Any
 
 from chainviz.core.chain.messages import (
-    SLOT,
-    SYSTEM,
     Fragment,
     Image,
     Message,
@@ -30,7 +28,6 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.units import Pointer, Tree, Unit
-from chainviz.core.formats.read_only import said
 from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, in_steps, inner
 
 _ELEMENT = re.compile(
@@ -73,17 +70,11 @@ class OpenWebUI(ReadOnlyUnits):
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:
-            if unit.ordinal != SLOT:
-                for each in super().read([unit]):
-                    yield _noted(each, unit.value) if isinstance(each, Message) else each
-            elif isinstance(unit.value, str) and unit.value:
-                yield self.message(SYSTEM, (unit.fragment(),))
+            for each in super().read([unit]):
+                yield _noted(each) if isinstance(each, Message) else each
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        value = parse(source[0].text)
-        if source[0].ordinal == SLOT:
-            return said("system", [Text(value)], source)
-        return _noted(super().message(role, source), value)
+        return _noted(super().message(role, source))
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         role, content = value["role"], value["content"]
@@ -93,8 +84,9 @@ class OpenWebUI(ReadOnlyUnits):
         return in_steps(role, [*pairs, *((part, None) for part in beside)])
 
 
-def _noted(message: Message, value: Any) -> Message:
-    return replace(message, note=as_text(inner(value, "error").get("content")))
+def _noted(message: Message) -> Message:
+    """With the error that ended the answer."""
+    return replace(message, note=as_text(inner(parse(message.source[0].text), "error").get("content")))
 
 
 def _pieces(content: str) -> Iterator[tuple[Part, ToolResult | None]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import Fragment, Message, Opaque, Part, Role, ToolResult
+from chainviz.core.chain.messages import SLOT, SYSTEM, Fragment, Message, Opaque, Part, Role, Text, ToolResult
 from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.source import Source
@@ -28,6 +28,10 @@ class ReadOnlyUnits(ReadOnly):
         """What a unit says; nothing for a unit that is carried."""
         raise NotImplementedError
 
+    def instructions(self, value: Any) -> Sequence[Part]:
+        """What the slot says; nothing where it is empty."""
+        return [Text(value)] if isinstance(value, str) and value else ()
+
     def find(self, source: Source) -> tuple[FoundList, ...]:
         return ()
 
@@ -36,6 +40,10 @@ class ReadOnlyUnits(ReadOnly):
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:
+            if unit.ordinal == SLOT:
+                if self.instructions(unit.value):
+                    yield self.message(SYSTEM, (unit.fragment(),))
+                continue
             found = self.messages_in(unit.value) if self.is_message(unit.value) else ()
             if not found:
                 yield unit
@@ -43,8 +51,11 @@ class ReadOnlyUnits(ReadOnly):
                 yield said(word, parts, (unit.fragment((place,) if len(found) > 1 else None),))
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        value = parse(source[0].text)
+        if source[0].ordinal == SLOT:
+            return said("system", self.instructions(value), source)
         place = source[0].blocks[0] if source[0].blocks else 0
-        word, parts = self.messages_in(parse(source[0].text))[place]
+        word, parts = self.messages_in(value)[place]
         return said(word, parts, source)
 
     def join(self, fragments: Sequence[Fragment]) -> str:

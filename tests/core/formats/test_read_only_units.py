@@ -30,6 +30,7 @@ SAID = {
     "librechat/ok_tree.json": "human:Text ai:Text",
     "librechat/ok_steps.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
     "llamaindex/ok_chat_store.json": "human:Text ai:ToolCall tool:ToolResult",
+    "lm_studio/ok_conversation.json": "system:Text human:Text+Opaque ai:Thinking+Text+ToolCall tool:ToolResult ai:Text",
     "open_webui/ok_chat.json": (
         "system:Text human:Text+Image+Opaque ai:Thinking+Text+ToolCall+ToolCall tool:ToolResult+ToolResult ai:Text+Opaque human:Text ai:"
     ),
@@ -184,3 +185,14 @@ def test_elements_that_open_webui_does_not_write_stay_in_the_text() -> None:
     said = '<details open="">more</details> and <details type="reasoning" done="false">cut off'
     content[0]["chat"]["history"]["messages"]["a3"] |= {"content": said}
     assert load_file(json.dumps(content).encode())[0].messages[-1].parts == (Text(said),)
+
+
+def test_the_selected_version_of_a_message_of_lm_studio_counts() -> None:
+    system, asked, called, *_ = messages_of("lm_studio/ok_conversation.json")
+    assert (text_of(system), text_of(asked)) == ("You know tides.", "When is high water?")
+    assert called.parts[2] == ToolCall("call_1", "tides", '{"place": "Brest"}')
+    content = json.loads((SAMPLES / "lm_studio/ok_conversation.json").read_text())
+    content["messages"][0]["currentlySelected"], content["systemPrompt"] = 0, ""
+    assert text_of(load_file(json.dumps(content).encode())[0].messages[0]) == "When is low water?"
+    content["messages"][0]["currentlySelected"] = 9
+    assert len(load_file(json.dumps(content).encode())[0].envelope.carried) == 1, "no such version"

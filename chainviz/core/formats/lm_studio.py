@@ -1,0 +1,67 @@
+"""Conversations of LM Studio (`~/.lmstudio/conversations/….conversation.json`): a message keeps all its versions.
+
+The selected version counts; the others stay as they are. An answer is a list of steps, of which content blocks hold texts,
+thoughts, calls and results; the others say what the application showed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
+
+
+class LMStudio(ReadOnlyUnits):
+    name = "lm_studio"
+    label = "LM Studio conversation"
+    tested_with = "conversations of LM Studio 0.3"
+    slot_key = "systemPrompt"
+    hints = ("versions",)
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, dict) and "currentlySelected" in value and any(map(_role, objects_of(value, "versions")))
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        version = _selected(value)
+        role = _role(version)
+        if not role:
+            return ()
+        steps = objects_of(version, "steps") if "steps" in version else [version]
+        groups = groupby((part for step in steps for part in _parts(step)), key=lambda part: isinstance(part, ToolResult))
+        return [("tool" if is_result else role, [*parts]) for is_result, parts in groups] or [(role, [])]
+
+
+def _role(version: Any) -> str:
+    return string_of(version, "role")
+
+
+def _selected(value: dict[str, Any]) -> dict[str, Any]:
+    versions, at = value["versions"], value["currentlySelected"]
+    chosen = versions[at] if type(at) is int and 0 <= at < len(versions) else None
+    return chosen if isinstance(chosen, dict) else {}
+
+
+def _parts(step: dict[str, Any]) -> Iterator[Part]:
+    is_thought = string_of(inner(step, "style"), "type") == "thinking"
+    for item in objects_of(step, "content"):
+        kind = string_of(item, "type")
+        if kind == "text":
+            text = string_of(item, "text")
+            yield Thinking(text) if is_thought else Text(text)
+        elif kind == "toolCallRequest":
+            arguments = item.get("parameters", item.get("arguments"))
+            yield ToolCall(_call_id(item), string_of(item, "name"), as_text(arguments))
+        elif kind == "toolCallResult":
+            yield ToolResult(_call_id(item), string_of(item, "name"), as_text(item.get("content")))
+        else:
+            yield unknown(item)
+
+
+def _call_id(item: dict[str, Any]) -> str:
+    """The model's id of the call; older files number the calls."""
+    number = item.get("callId")
+    return string_of(item, "toolCallRequestId") or (str(number) if type(number) is int else "")
