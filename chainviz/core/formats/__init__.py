@@ -70,6 +70,7 @@ from chainviz.core.formats.react_log import ReactLog
 from chainviz.core.formats.role_text import RoleText
 from chainviz.core.formats.semantic_kernel import SemanticKernel
 from chainviz.core.formats.sharegpt import ShareGPT
+from chainviz.core.formats.silly_tavern import SillyTavern
 from chainviz.core.formats.smolagents import Smolagents
 from chainviz.core.formats.stream import Stream
 from chainviz.core.formats.swe_agent import SWEAgent
@@ -119,6 +120,7 @@ FORMATS: tuple[Format, ...] = (
     LibreChat(),
     OpenWebUI(),
     LMStudio(),
+    SillyTavern(),
     OpenAIThread(),
     OpenAIRealtime(),
     AIStudio(),

@@ -9,6 +9,7 @@ import pytest
 
 from chainviz.core.chain.messages import Binary, Message, Text, Thinking, ToolCall, ToolResult, text_of
 from chainviz.core.errors import DocumentError
+from chainviz.core.formats import get_format
 from chainviz.core.load import load_file
 from tests.shared_folder import SAMPLES
 
@@ -44,6 +45,7 @@ SAID = {
     "otel_events/ok_span_events.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "semantic_kernel/ok_python.json": "system:Text human:Text ai:ToolCall tool:ToolResult",
     "semantic_kernel/ok_dotnet.json": "human:Text ai:ToolCall tool:ToolResult",
+    "silly_tavern/ok_chat.jsonl": "ai:Text human:Text+Opaque ai:ToolCall tool:ToolResult human:Text ai:Thinking+Text",
     "smolagents/ok_steps.json": "system:Text human:Text ai:Text+ToolCall tool:ToolResult",
     "zed/ok_thread_0_2.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
     "zed/ok_thread_0_3.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
@@ -196,3 +198,9 @@ def test_the_selected_version_of_a_message_of_lm_studio_counts() -> None:
     assert text_of(load_file(json.dumps(content).encode())[0].messages[0]) == "When is low water?"
     content["messages"][0]["currentlySelected"] = 9
     assert len(load_file(json.dumps(content).encode())[0].envelope.carried) == 1, "no such version"
+
+
+def test_what_silly_tavern_hides_from_the_model_is_not_sent() -> None:
+    messages = messages_of("silly_tavern/ok_chat.jsonl")
+    sent = get_format("silly_tavern").is_sent
+    assert [text_of(each) for each in messages if not sent(each)] == ["(hidden remark)"]
