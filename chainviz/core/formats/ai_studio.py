@@ -34,6 +34,7 @@ class AIStudio(ReadOnlyUnits):
     tested_with = "prompts of 2024 to 2026"
     slot_key = "systemInstruction"
     hints = ("role",)
+    certainty = 1.0
     copies = (("pendingInputs",),)
 
     def slots_of(self, inside: Pointer) -> Sequence[Pointer]:
