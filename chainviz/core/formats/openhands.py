@@ -41,6 +41,8 @@ _ROOM = Room(
     frozenset((SYSTEM, HUMAN, AI, TOOL)), signatures=False, result_media=False, images=False, files=False,
     calls_anywhere=False,
 )  # fmt: skip
+_EVERY_EVENT = {"id", "timestamp", "source"}
+"""Members of every event of version 1, of those too that are no part of the chain."""
 _NOTHING = '{"message": "No observation", "observation": "null", "content": "", "extras": {}}'
 
 
@@ -182,7 +184,7 @@ class OpenHands(LeafFormat):
 def _is_event(value: object) -> bool:
     if not isinstance(value, dict):
         return False
-    if isinstance(value.get("kind"), str) and value["kind"] in events.KINDS_V1:
+    if isinstance(value.get("kind"), str) and (value["kind"] in events.KINDS_V1 or value.keys() >= _EVERY_EVENT):
         return True
     if isinstance(value.get("action"), str):
         return "args" in value or "is_confirmed" in value or "wait_for_response" in value

@@ -82,3 +82,14 @@ def test_an_evaluation_run_has_a_chain_on_each_line_that_recorded_events() -> No
     (chain,) = load_file(content)
     assert (chain.format, chain.title, [message.role for message in chain.messages]) == ("openhands", "line 3 · a__b-1", [HUMAN, AI])
     assert exported(content, chain) == content.splitlines()[-1]
+
+
+def test_events_of_a_run_that_tell_its_state_are_no_strangers() -> None:
+    """A run of version 1 may begin with several of them."""
+    head = {"id": "1", "timestamp": "2026-01-05T10:00:00"}
+    state = head | {"source": "environment", "kind": "ConversationStateUpdateEvent", "key": "execution_status", "value": "running"}
+    said = head | {"source": "user", "kind": "MessageEvent", "llm_message": {"role": "user", "content": [{"type": "text", "text": "hi"}]}}
+    content = json.dumps({"instance_id": "a__b-1", "history": [*[state] * 4, said], "test_result": {}}).encode()
+    (chain,) = load_file(content)
+    assert (chain.format, [message.role for message in chain.messages], len(chain.envelope.carried)) == ("openhands", [HUMAN], 4)
+    assert chain.envelope.not_understood == ()
