@@ -165,7 +165,9 @@ def result_html(reading: Reading, path: Path, result: ToolResult) -> str:
     )
 
 
-OPAQUE_WORDS = {"input_audio": "Audio", "audio": "Audio", "file": "File", "document": "Document", "refusal": "Refusal"}
+OPAQUE_WORDS = {
+    "input_audio": "Audio", "audio": "Audio", "file": "File", "attachment": "Attachment", "document": "Document", "refusal": "Refusal",
+}  # fmt: skip
 """Kinds that people know, though the tree does not look into them."""
 
 
@@ -183,7 +185,7 @@ def opaque_html(reading: Reading, path: Path, part: Opaque) -> str:
 
 def _name_inside(text: str) -> str:
     """What a file or a recording is called, else its encoding, from any member of the part."""
-    found = re.search(r'"(?:filename|file_name|title)"\s*:\s*"([^"\\]{1,200})"', text) or re.search(
+    found = re.search(r'"(?:filename|file_name|title|name)"\s*:\s*"([^"\\]{1,200})"', text) or re.search(
         r'"(?:format|media_type|file_id)"\s*:\s*"([^"\\]{1,200})"', text
     )
     return one_line(found[1], 80) if found else ""

@@ -18,14 +18,12 @@ from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.read_only import said
-from chainviz.core.formats.read_only_units import ReadOnlyUnits
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, attachment
 
 _ROLES = ("user", "model")
 _FILES = ("inlineFile", "inlineImage", "inlineAudio", "inlineData")
-_OTHERS = (
-    "driveDocument", "driveImage", "driveVideo", "driveAudio", "youtubeVideo", "executableCode", "codeExecutionResult",
-    "functionCall", "functionResponse",
-)  # fmt: skip
+_ELSEWHERE = ("driveDocument", "driveImage", "driveVideo", "driveAudio", "youtubeVideo")
+_OTHERS = ("executableCode", "codeExecutionResult", "functionCall", "functionResponse")
 
 
 class AIStudio(ReadOnlyUnits):
@@ -46,7 +44,8 @@ class AIStudio(ReadOnlyUnits):
         return [Text(text) for text in texts if text]
 
     def is_message(self, value: object) -> bool:
-        return isinstance(value, dict) and value.get("role") in _ROLES and any(key in value for key in ("text", "parts", *_FILES, *_OTHERS))
+        contents = ("text", "parts", *_FILES, *_ELSEWHERE, *_OTHERS)
+        return isinstance(value, dict) and value.get("role") in _ROLES and any(key in value for key in contents)
 
     def confidence(self, sample: Sample) -> float:
         return super().confidence(sample) if sample.key == "chunks" else 0.0
@@ -74,7 +73,13 @@ class AIStudio(ReadOnlyUnits):
         chunks = [parse(fragment.text) for fragment in source]
         word = "user" if chunks[0]["role"] == "user" else "assistant"
         message = said(word, [part for chunk in chunks for part in _parts(chunk)], source)
-        return replace(message, note=string_of(chunks[-1], "errorMessage") or string_of(chunks[-1], "finishReason"))
+        return replace(message, note=string_of(chunks[-1], "errorMessage") or _reason(chunks[-1]))
+
+
+def _reason(chunk: dict[str, Any]) -> str:
+    """Why the answer ended, where it did not end as it should."""
+    reason = string_of(chunk, "finishReason")
+    return reason if reason != "STOP" else ""
 
 
 def _parts(chunk: dict[str, Any]) -> Iterator[Part]:
@@ -88,6 +93,8 @@ def _parts(chunk: dict[str, Any]) -> Iterator[Part]:
             yield Thinking(value) if chunk.get("isThought") is True else Text(value)
         elif key in _FILES:
             yield carried_bytes(string_of(value, "mimeType"), string_of(value, "data")) or _other(key, value)
+        elif key in _ELSEWHERE:
+            yield attachment({key: value})
         elif key in _OTHERS:
             yield _other(key, value)
 

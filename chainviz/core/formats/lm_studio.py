@@ -12,7 +12,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, attachment, inner, unknown
 
 
 class LMStudio(ReadOnlyUnits):
@@ -58,7 +58,7 @@ def _parts(step: dict[str, Any]) -> Iterator[Part]:
         elif kind == "toolCallResult":
             yield ToolResult(_call_id(item), string_of(item, "name"), as_text(item.get("content")))
         else:
-            yield unknown(item)
+            yield attachment(item) if kind == "file" else unknown(item)
 
 
 def _call_id(item: dict[str, Any]) -> str:

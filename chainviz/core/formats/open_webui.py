@@ -28,7 +28,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.units import Pointer, Tree, Unit
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, in_steps, inner
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, attachment, in_steps, inner
 
 _ELEMENT = re.compile(
     r'<details((?:\s+[\w-]+="[^"]*")+)\s*>\s*(?:<summary>.*?</summary>)?(.*?)</details>\s*', re.DOTALL
@@ -129,7 +129,7 @@ def _file(item: dict[str, Any]) -> Part:
     """A picture in the export or on the web; other files are only referred to."""
     url = string_of(item, "url")
     is_image = string_of(item, "type") == "image" and url.startswith(("data:image/", "http:", "https:"))
-    return Image(url) if is_image else Opaque("file", dump(item))
+    return Image(url) if is_image else attachment(item)
 
 
 def _sources(value: dict[str, Any]) -> Iterator[Part]:

@@ -77,6 +77,11 @@ def as_text(value: Any) -> str:
     return "" if value is None else dump(value)
 
 
+def attachment(item: Any) -> Opaque:
+    """A file that is only referred to."""
+    return Opaque("attachment", dump(item))
+
+
 def unknown(item: Any) -> Opaque:
     return Opaque(string_of(item, "type") or "part", dump(item))
 

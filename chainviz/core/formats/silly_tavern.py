@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import Fragment, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import Fragment, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.documents.json.edit import dump, parse
+from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Unit
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, with_results
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, attachment, inner, with_results
 
 _HIDDEN = "hidden"
 """The label of a message that the model does not see."""
@@ -66,4 +66,4 @@ def _parts(value: dict[str, Any]) -> Iterator[Part]:
         yield Text(value["mes"])
     for key in _FILES:
         if extra.get(key):
-            yield Opaque(key, dump(extra[key]))
+            yield attachment({key: extra[key]})

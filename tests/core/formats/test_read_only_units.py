@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from chainviz.core.chain.messages import Binary, Message, Text, Thinking, ToolCall, ToolResult, text_of
+from chainviz.core.chain.messages import Binary, Message, Opaque, Text, Thinking, ToolCall, ToolResult, text_of
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.core.load import load_file
@@ -204,3 +204,13 @@ def test_what_silly_tavern_hides_from_the_model_is_not_sent() -> None:
     messages = messages_of("silly_tavern/ok_chat.jsonl")
     sent = get_format("silly_tavern").is_sent
     assert [text_of(each) for each in messages if not sent(each)] == ["(hidden remark)"]
+
+
+ATTACHED = ("ai_studio/ok_prompt.json", "lm_studio/ok_conversation.json", "open_webui/ok_chat.json", "silly_tavern/ok_chat.jsonl")
+
+
+@pytest.mark.parametrize("name", ATTACHED)
+@pytest.mark.parametrize("format", ["openai_chat", "openai_responses", "gemini", "bedrock_converse"])
+def test_a_file_kept_elsewhere_is_not_sent_to_a_provider(name: str, format: str) -> None:
+    (message,) = (each for each in messages_of(name) if any(isinstance(part, Opaque) and part.kind == "attachment" for part in each.parts))
+    assert "parts of unknown kinds are left out" in get_format(format).losses(message)
