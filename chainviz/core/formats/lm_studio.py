@@ -7,6 +7,7 @@ thoughts, calls and results; the others say what the application showed meanwhil
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -31,7 +32,8 @@ class LMStudio(ReadOnlyUnits):
         if not role:
             return ()
         steps = objects_of(version, "steps") if "steps" in version else [version]
-        groups = groupby((part for step in steps for part in _parts(step)), key=lambda part: isinstance(part, ToolResult))
+        parts = _named([part for step in steps for part in _parts(step)])
+        groups = groupby(parts, key=lambda part: isinstance(part, ToolResult))
         return [("tool" if is_result else role, [*parts]) for is_result, parts in groups] or [(role, [])]
 
 
@@ -59,6 +61,13 @@ def _parts(step: dict[str, Any]) -> Iterator[Part]:
             yield ToolResult(_call_id(item), string_of(item, "name"), as_text(item.get("content")))
         else:
             yield attachment(item) if kind == "file" else unknown(item)
+
+
+def _named(parts: Sequence[Part]) -> Iterator[Part]:
+    """Results with the name of the tool, which only their calls have."""
+    names = {part.id: part.name for part in parts if isinstance(part, ToolCall)}
+    for part in parts:
+        yield replace(part, name=part.name or names.get(part.call_id, "")) if isinstance(part, ToolResult) else part
 
 
 def _call_id(item: dict[str, Any]) -> str:

@@ -190,9 +190,10 @@ def test_elements_that_open_webui_does_not_write_stay_in_the_text() -> None:
 
 
 def test_the_selected_version_of_a_message_of_lm_studio_counts() -> None:
-    system, asked, called, *_ = messages_of("lm_studio/ok_conversation.json")
+    system, asked, called, returned, _ = messages_of("lm_studio/ok_conversation.json")
     assert (text_of(system), text_of(asked)) == ("You know tides.", "When is high water?")
     assert called.parts[2] == ToolCall("call_1", "tides", '{"place": "Brest"}')
+    assert [part.name for part in returned.parts if isinstance(part, ToolResult)] == ["tides"]
     content = json.loads((SAMPLES / "lm_studio/ok_conversation.json").read_text())
     content["messages"][0]["currentlySelected"], content["systemPrompt"] = 0, ""
     assert text_of(load_file(json.dumps(content).encode())[0].messages[0]) == "When is low water?"
