@@ -29,7 +29,7 @@ _OTHERS = ("executableCode", "codeExecutionResult", "functionCall", "functionRes
 class AIStudio(ReadOnlyUnits):
     name = "ai_studio"
     label = "Google AI Studio prompt"
-    tested_with = "prompts of 2024 to 2026"
+    tested_with = "one prompt, excerpts of others"
     slot_key = "systemInstruction"
     hints = ("role",)
     certainty = 1.0

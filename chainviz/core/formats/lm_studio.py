@@ -19,7 +19,7 @@ from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, 
 class LMStudio(ReadOnlyUnits):
     name = "lm_studio"
     label = "LM Studio conversation"
-    tested_with = "conversations of LM Studio 0.3"
+    tested_with = "descriptions of conversations, source of importers"
     slot_key = "systemPrompt"
     hints = ("versions",)
 

@@ -53,7 +53,7 @@ def path(chat: dict[str, Any]) -> Sequence[str]:
 class OpenWebUI(ReadOnlyUnits):
     name = "open_webui"
     label = "Open WebUI export"
-    tested_with = "source of Open WebUI 0.3 to 0.6"
+    tested_with = "descriptions of exports, source of Open WebUI"
     slot_key = "system"
     hints = ("parentId", "childrenIds")
     tree = Tree(("history", "messages"), "", path, copy="messages")

@@ -24,7 +24,7 @@ _FILES = ("image", "file", "files", "media", "video")
 class SillyTavern(ReadOnlyUnits):
     name = "silly_tavern"
     label = "SillyTavern chat"
-    tested_with = "chats of 2023, source of SillyTavern 1.12, 1.13"
+    tested_with = "one chat of 2023, source of SillyTavern"
     hints = ("mes",)
 
     def is_message(self, value: object) -> bool:
