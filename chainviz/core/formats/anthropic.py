@@ -35,12 +35,13 @@ class Anthropic(BlockFormat):
     template = '{"messages": [\n]}\n'
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
     hints = ("role",)
-    answers = ((), ("response",), ("response", "body"), ("response_body",), ("output",))
+    answers = ((), ("response",), ("response", "body"), ("response_body",), ("output",), ("outputBodyJson",))
     sequences = (
         (("request", "messages"), ("response",)),
         (("request", "body", "messages"), ("response", "body")),
         (("request_body", "messages"), ("response_body",)),
         (("inputs", "messages"), ("output",)),
+        (("input", "inputBodyJson", "messages"), ("output", "outputBodyJson")),
     )
 
     def is_message(self, value: object) -> bool:

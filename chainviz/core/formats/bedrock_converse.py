@@ -23,13 +23,14 @@ _PROOFS = OWN_KINDS - {"image", "document"}
 class BedrockConverse(BlockFormat):
     name = "bedrock_converse"
     label = "Bedrock Converse"
-    tested_with = "botocore 1.44"
+    tested_with = "botocore 1.44, logs of model invocations"
     slot_key = "system"
     template = '{"messages": [\n]}\n'
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
     hints = ("role",)
     joins_turns = True
     answers = ((), ("output", "message"))
+    sequences = ((("input", "inputBodyJson", "messages"), ("output", "outputBodyJson", "output", "message")),)
 
     def is_message(self, value: object) -> bool:
         return _rate(value) > 0

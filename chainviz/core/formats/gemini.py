@@ -22,7 +22,7 @@ _ENVELOPE = ("systemInstruction", "system_instruction", "generationConfig", "gen
 class Gemini(BlockFormat):
     name = "gemini"
     label = "Gemini generateContent"
-    tested_with = "google-genai 3.4"
+    tested_with = "google-genai 3.4, request-response logs of Vertex AI"
     slot_key = "systemInstruction"
     slot_aliases = ("system_instruction",)
     template = '{"contents": [\n]}\n'
@@ -30,7 +30,10 @@ class Gemini(BlockFormat):
     late_system = "a system message that is not the first message becomes a user message"
     hints = ("parts",)
     answers = ((), ("candidates", "content"))
-    sequences = ((("request", "contents"), ("response", "candidates", "content")),)
+    sequences = (
+        (("request", "contents"), ("response", "candidates", "content")),
+        (("full_request", "contents"), ("full_response", "candidates", "content")),
+    )
 
     def is_message(self, value: object) -> bool:
         return _rate(value) > 0

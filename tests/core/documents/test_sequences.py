@@ -31,7 +31,21 @@ RESPONSES = {
     "request": {"instructions": "S", "input": [{"role": "user", "content": "hi"}]},
     "response": {"output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]}]},
 }
-LOGS = {"openai_chat": OPENAI, "anthropic": ANTHROPIC, "gemini": GEMINI, "openai_responses": RESPONSES}
+CONVERSE = {
+    "schemaType": "ModelInvocationLog",
+    "input": {"inputBodyJson": {"system": [{"text": "S"}], "messages": [{"role": "user", "content": [{"text": "hi"}]}]}},
+    "output": {"outputBodyJson": {"output": {"message": {"role": "assistant", "content": [{"text": "hello"}]}}, "usage": {}}},
+}
+INVOKE_MODEL = {
+    "schemaType": "ModelInvocationLog",
+    "input": {"inputBodyJson": ANTHROPIC["request"], "inputTokenCount": 3},
+    "output": {"outputBodyJson": ANTHROPIC["response"], "outputTokenCount": 1},
+}
+VERTEX = {"api_method": "GenerateContent", "full_request": GEMINI["request"], "full_response": GEMINI["response"]}
+LOGS = [
+    ("openai_chat", OPENAI), ("anthropic", ANTHROPIC), ("gemini", GEMINI), ("openai_responses", RESPONSES),
+    ("bedrock_converse", CONVERSE), ("anthropic", INVOKE_MODEL), ("gemini", VERTEX),
+]  # fmt: skip
 
 
 def only(value: Any, indent: int | None = None) -> tuple[bytes, LoadedChain]:
@@ -43,12 +57,20 @@ def only(value: Any, indent: int | None = None) -> tuple[bytes, LoadedChain]:
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-@pytest.mark.parametrize("name", LOGS)
-def test_request_and_response_are_one_chain(name: str, indent: int | None) -> None:
-    _content, chain = only(LOGS[name], indent)
+@pytest.mark.parametrize(("name", "log"), LOGS)
+def test_request_and_response_are_one_chain(name: str, log: dict[str, Any], indent: int | None) -> None:
+    _content, chain = only(log, indent)
     assert chain.format == name
     assert [message.role for message in chain.messages] == [SYSTEM, HUMAN, AI]
     assert chain.messages[-1].parts == (Text("hello"),)
+
+
+@pytest.mark.parametrize(("name", "log"), LOGS)
+def test_an_edited_answer_changes_nothing_else(name: str, log: dict[str, Any]) -> None:
+    content, chain = only(log)
+    answer = replace(chain.messages[-1], parts=(replace(chain.messages[-1].parts[0], text="goodbye"),))
+    changed = restyle(chain.messages, 2, answer, name, chain.envelope)
+    assert exported(content, chain, (*chain.messages[:-1], changed)) == content.replace(b"hello", b"goodbye")
 
 
 def test_the_response_may_stand_first() -> None:
