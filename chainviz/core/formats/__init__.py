@@ -40,6 +40,7 @@ from chainviz.core.formats.goose import Goose
 from chainviz.core.formats.haystack import Haystack
 from chainviz.core.formats.hf_chat import HFChat
 from chainviz.core.formats.inspect_log import Inspect
+from chainviz.core.formats.kimi_cli import KimiCLI
 from chainviz.core.formats.langchain import LangChain
 from chainviz.core.formats.langchaingo import LangchainGo
 from chainviz.core.formats.langfuse import Langfuse
@@ -104,6 +105,7 @@ FORMATS: tuple[Format, ...] = (
     OpenHands(),
     ClaudeCode(),
     CodexRollout(),
+    KimiCLI(),
     Opencode(),
     GeminiCLI(),
     Goose(),

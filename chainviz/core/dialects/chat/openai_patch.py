@@ -13,6 +13,7 @@ from chainviz.core.chain.messages import AI, TOOL, Image, Message, Part, Text, T
 from chainviz.core.dialects.chat.openai_read import (
     REASONING_COPIES,
     REASONING_KEYS,
+    THINKING,
     WORDS,
     arguments_key,
     call_holder,
@@ -133,7 +134,7 @@ class _Patch:
         elif len(new) == 1 and isinstance(new[0][0], Text):
             self.unit.set("content", self.speller.quote(new[0][0].text), after="role")
         else:
-            text = content_text([part for part, _ in new], self.speller)
+            text = content_text([part for part, _ in new], self.speller, self.accent)
             self.unit.set("content", text, after="role")
 
     def _items(self, array: Array, new: list[tuple[Part, int | None]], key: str) -> None:
@@ -146,7 +147,8 @@ class _Patch:
                 if part != self.old[claim]:
                     array.set(place[1], self._changed(array.raw(place[1]), self.old[claim], part))
                 continue
-            made = call_text(part, "", self.speller) if isinstance(part, ToolCall) else content_item(part, self.speller)
+            is_call = isinstance(part, ToolCall)
+            made = call_text(part, "", self.speller) if is_call else content_item(part, self.speller, self.accent)
             if made is not None:
                 row.append(made)
         array.rebuild(row)
@@ -163,13 +165,14 @@ class _Patch:
                 return str(item)
             assert isinstance(old, Thinking)
             if new.content != old.content:
-                item.set("thinking", _changed_thinking(item.raw("thinking"), new.content, self.speller))
+                kind = item.get("type")
+                item.set(kind, _changed_thinking(item.raw(kind), new.content, self.speller))
             if new.signature != old.signature:
-                item.set("signature", self.speller.quote(new.signature))
+                item.set(THINKING[item.get("type")], self.speller.quote(new.signature))
             return str(item)
         if isinstance(new, Image) and isinstance(old, Image):
             return changed_image(raw, old, new, self.speller)
-        return content_item(new, self.speller) or raw
+        return content_item(new, self.speller, self.accent) or raw
 
     def _calls(self, new: list[tuple[Part, int | None]]) -> None:
         had = isinstance(self.value.get("tool_calls"), list)

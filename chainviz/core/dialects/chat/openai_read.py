@@ -22,6 +22,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.result_content import read_result_content
 from chainviz.core.documents.json.edit import Object, dump, raw_at
@@ -29,11 +30,17 @@ from chainviz.core.documents.units import Pointer
 
 ROLES: dict[str, Role] = {
     "system": SYSTEM, "developer": SYSTEM, "user": HUMAN, "assistant": AI, "model": AI, "tool": TOOL, "function": TOOL,
+    "_system_prompt": SYSTEM,
 }  # fmt: skip
+"""Kimi CLI names the system message of a session `_system_prompt`."""
 WORDS: dict[Role, str] = {SYSTEM: "system", HUMAN: "user", AI: "assistant", TOOL: "tool"}
 REASONING_KEYS = ("reasoning_content", "reasoning", "tool_plan")
 REASONING_COPIES = ("reasoning_content", "reasoning", "tool_plan", "reasoning_details", "reasoning_items", "thinking_blocks")
 _NOTES = ("stop_reason", "finish_reason", "stopReason")
+
+
+THINKING = {"thinking": "signature", "think": "encrypted"}
+"""The types of a content part that holds reasoning, each with the member of its signature. The text is under the type's name."""
 
 
 def role_of(value: dict[str, Any]) -> Role:
@@ -122,9 +129,8 @@ def _content_part(item: Any, text: str, place: Pointer, origin: int) -> Part:
             image = _image(item, origin)
             if image is not None:
                 return image
-        if kind == "thinking" and type(item.get("thinking")) in (str, list):
-            signature = item.get("signature")
-            return Thinking(_thinking(item["thinking"]), signature if type(signature) is str else "", origin=origin)
+        if type(kind) is str and kind in THINKING and type(item.get(kind)) in (str, list):
+            return Thinking(_thinking(item[kind]), string_of(item, THINKING[kind]), origin=origin)
         if type(kind) is str:
             return Opaque(kind, raw_at(text, place) or "", origin=origin)
     return Opaque("content", raw_at(text, place) or "", origin=origin)

@@ -24,6 +24,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.chat.openai_read import (
     REASONING_KEYS,
     ROLES,
+    THINKING,
     WORDS,
     read_element,
     result_id_key,
@@ -41,6 +42,8 @@ class Accent:
 
     reasoning: str = "reasoning_content"
     """The member that holds an assistant's reasoning; "" where reasoning is a list of chunks inside the content."""
+    thinking: str = "thinking"
+    """The type of such a chunk."""
 
 
 OPENAI = Accent()
@@ -62,7 +65,8 @@ def message_text(message: Message, near: str, speller: Speller, accent: Accent =
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     as_list = isinstance(model.get("content"), list)
-    members["content"] = content_text([*content, *[Text(part.content) for part in results]], speller, as_list=as_list)
+    said = [*content, *[Text(part.content) for part in results]]
+    members["content"] = content_text(said, speller, accent, as_list=as_list)
     if members["content"] == '""' and message.role == AI and (calls or not content):
         members["content"] = "null"
     if reasoning and accent.reasoning:
@@ -100,17 +104,17 @@ def _result_text(message: Message, model: dict[str, Any], speller: Speller) -> s
     return speller.unit(members)
 
 
-def content_text(parts: Sequence[Part], speller: Speller, *, as_list: bool = False) -> str:
+def content_text(parts: Sequence[Part], speller: Speller, accent: Accent = OPENAI, *, as_list: bool = False) -> str:
     """The content member: a string where one text is all there is."""
     if not parts:
         return '""'
     if len(parts) == 1 and isinstance(parts[0], Text) and not as_list:
         return speller.quote(parts[0].text)
-    items = [content_item(part, speller) for part in parts]
+    items = [content_item(part, speller, accent) for part in parts]
     return speller.list([item for item in items if item is not None]) if any(items) else '""'
 
 
-def content_item(part: Part, speller: Speller) -> str | None:
+def content_item(part: Part, speller: Speller, accent: Accent = OPENAI) -> str | None:
     """One content element; None for what has no place here."""
     if isinstance(part, Text):
         return speller.object({"type": '"text"', "text": speller.quote(part.text)})
@@ -121,7 +125,7 @@ def content_item(part: Part, speller: Speller) -> str | None:
             inner["detail"] = speller.quote(image.detail)
         return speller.object({"type": '"image_url"', "image_url": speller.object(inner)})
     if isinstance(part, Thinking):
-        return speller.object(_thinking(part, speller))
+        return speller.object(_thinking(part, accent.thinking, speller))
     if isinstance(part, Opaque) and part.kind in OWN_KINDS and is_json(part.text):
         return part.text
     return None
@@ -135,11 +139,12 @@ RESULT_ELEMENTS = ResultElements(
 )
 
 
-def _thinking(part: Thinking, speller: Speller) -> dict[str, str]:
-    """A chunk of reasoning, itself a list of chunks."""
-    chunk = speller.object({"type": '"text"', "text": speller.quote(part.content)})
-    members = {"type": '"thinking"', "thinking": speller.list([chunk])}
-    return members | ({"signature": speller.quote(part.signature)} if part.signature else {})
+def _thinking(part: Thinking, kind: str, speller: Speller) -> dict[str, str]:
+    """A chunk of reasoning: under `thinking` itself a list of chunks, under `think` a text."""
+    text = speller.quote(part.content)
+    inner = text if kind == "think" else speller.list([speller.object({"type": '"text"', "text": text})])
+    members = {"type": speller.quote(kind), kind: inner}
+    return members | ({THINKING[kind]: speller.quote(part.signature)} if part.signature else {})
 
 
 def call_text(part: ToolCall, shape: Any, speller: Speller) -> str:
