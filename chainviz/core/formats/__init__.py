@@ -14,8 +14,10 @@ from chainviz.core.dialects.stream_chunks import ANTHROPIC, CHAT, GEMINI, RESPON
 from chainviz.core.documents.detection.recognition import Recognition
 from chainviz.core.documents.units import Sample
 from chainviz.core.errors import DocumentError
+from chainviz.core.formats.agentscope import AgentScope
 from chainviz.core.formats.ai_studio import AIStudio
 from chainviz.core.formats.aider import Aider
+from chainviz.core.formats.amp import Amp
 from chainviz.core.formats.anthropic import Anthropic
 from chainviz.core.formats.atif import ATIF
 from chainviz.core.formats.autogen import AutoGen
@@ -106,6 +108,8 @@ FORMATS: tuple[Format, ...] = (
     ClaudeCode(),
     CodexRollout(),
     KimiCLI(),
+    Amp(),
+    AgentScope(),
     Opencode(),
     GeminiCLI(),
     Goose(),

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from chainviz.core.chain.messages import AI, SLOT, SYSTEM, Fragment, Message, Role, Text
-from chainviz.core.dialects.blocks.anthropic_read import ROLES, WORDS, read_blocks, role_runs
+from chainviz.core.dialects.blocks.anthropic_read import RESULT_FORM, ROLES, WORDS, ResultForm, read_blocks, role_runs
 from chainviz.core.dialects.blocks.anthropic_write import losses, new_content, patched_content
-from chainviz.core.dialects.blocks.block_units import Blocks, Content, read_fragments, value_at
+from chainviz.core.dialects.blocks.block_units import Blocks, Content, Run, read_fragments, value_at
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
@@ -33,6 +33,7 @@ class Anthropic(BlockFormat):
     tested_with = "anthropic 2.12, Cline and Roo Code 3"
     slot_key = "system"
     template = '{"messages": [\n]}\n'
+    form: ResultForm = RESULT_FORM
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
     hints = ("role",)
     answers = ((), ("response",), ("response", "body"), ("response_body",), ("output",), ("outputBodyJson",))
@@ -74,15 +75,19 @@ class Anthropic(BlockFormat):
             value = unit.value
             if unit.ordinal == SLOT and type(value) in (str, list):
                 source = (Fragment(SLOT, "", unit.text, None, unit.start),)
-                yield Message(SYSTEM, tuple(read_blocks(Content(value, unit.text), SYSTEM)), source=source)
+                yield Message(SYSTEM, tuple(self.blocks.read(Content(value, unit.text), SYSTEM)), source=source)
             elif type(value) is dict and type(value.get("role")) is str:
                 content = value.get("content")
-                for role, blocks in role_runs(value["role"], content):
-                    parts = read_blocks(Content(content, unit.text, self.blocks_at, blocks), role)
+                for role, blocks in self.runs(value["role"], content):
+                    parts = self.blocks.read(Content(content, unit.text, self.blocks_at, blocks), role)
                     source = (unit.fragment(blocks),)
                     yield Message(role, tuple(parts), source=source, note=_note(value))
             elif unit.ordinal != SLOT:
                 yield unit
+
+    def runs(self, word: str, content: Any) -> list[Run]:
+        """The messages that a unit with this role feeds."""
+        return role_runs(word, content)
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
         first = source[0]
@@ -90,8 +95,8 @@ class Anthropic(BlockFormat):
         if first.ordinal == SLOT:
             role = SYSTEM
         elif first.blocks is None:
-            role = role_runs(value["role"], value.get("content"))[0][0] if value.get("content") != [] else role
-        parts = [part for parts in read_fragments(source, _BLOCKS, role) for part in parts]
+            role = self.runs(value["role"], value.get("content"))[0][0] if value.get("content") != [] else role
+        parts = [part for parts in read_fragments(source, self.blocks, role) for part in parts]
         return Message(role, tuple(parts), source=source, note=_note(value))
 
     def content(self, message: Message, style: Style, speller: Speller) -> str:
@@ -100,10 +105,10 @@ class Anthropic(BlockFormat):
         as_text = isinstance(only, Text) and (only.reasoning is None or only.reasoning.is_empty or message.role != AI)
         if isinstance(only, Text) and as_text and not isinstance(near, list):
             return speller.quote(only.text)
-        return new_content(message.parts, speller)
+        return new_content(message.parts, speller, self.form)
 
     def losses(self, message: Message) -> tuple[str, ...]:
-        return losses(message.parts)
+        return losses(message.parts, self.form)
 
 
 def _note(value: Any) -> str:

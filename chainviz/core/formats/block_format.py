@@ -36,5 +36,9 @@ class BlockFormat(Format):
         member = str(self.blocks.at[-1])
         if message.role == SYSTEM and style.slot:
             return Fragment(SLOT, "", speller.object({member: content}) if self.blocks.in_slot else content)
-        role = speller.quote(self.words.get(message.role, message.role))
-        return Fragment(NEW, "", speller.unit({"role": role, member: content}))
+        head = {key: speller.quote(word) for key, word in self.head(message, style).items()}
+        return Fragment(NEW, "", speller.unit({**head, member: content}))
+
+    def head(self, message: Message, style: Style) -> dict[str, str]:
+        """The members of a new message that stand before its content."""
+        return {"role": self.words.get(message.role, message.role)}

@@ -6,6 +6,7 @@ its other blocks are a human message: text beside results is a message of its ow
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import (
@@ -23,11 +24,11 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.blocks.block_units import Content, Run, user_runs
+from chainviz.core.dialects.blocks.block_units import Content, Run, user_runs, value_at
 from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import decode_base64
 from chainviz.core.dialects.result_content import read_result_content
-from chainviz.core.documents.json.edit import raw_at
+from chainviz.core.documents.json.edit import dump, raw_at
 from chainviz.core.documents.units import Pointer
 
 ROLES: dict[str, Role] = {"user": HUMAN, "assistant": AI, "system": SYSTEM}
@@ -37,15 +38,50 @@ WORDS: dict[Role, str] = {HUMAN: "user", TOOL: "user", AI: "assistant", SYSTEM: 
 def role_runs(word: str, content: Any) -> list[Run]:
     """The messages a unit feeds: role, and its blocks where there is more than one."""
     role = ROLES.get(word, word)
-    return user_runs(content, _is_result) if role == HUMAN else [(role, None)]
+    return user_runs(content, is_result) if role == HUMAN else [(role, None)]
 
 
-def _is_result(item: Any) -> bool:
+def is_result(item: Any) -> bool:
     return type(item) is dict and item.get("type") == "tool_result"
 
 
-def read_blocks(content: Content, role: Role) -> list[Part]:
-    return content.parts(lambda index, place, origin: _part(content.value[index], content.text, place, role, origin))
+class ResultForm:
+    """Where the block of a result keeps what it says; programs that store Anthropic's blocks have forms of their own."""
+
+    id_key = "tool_use_id"
+    name_key = ""
+    """The member that repeats the tool's name; "" where none does."""
+    error_at: Pointer = ("is_error",)
+    error_words = ("false", "true")
+    """JSON text of a result that is no error, and of one that is."""
+    marks_success = False
+    """A result that is no error says so."""
+
+    def content_at(self, item: dict[str, Any]) -> Pointer:
+        return ("content",)
+
+    def is_error(self, item: dict[str, Any]) -> bool:
+        return dump(value_at(item, self.error_at)) == self.error_words[True]
+
+
+RESULT_FORM = ResultForm()
+
+
+def read_blocks(content: Content, role: Role, form: ResultForm = RESULT_FORM) -> list[Part]:
+    def part(index: int, place: Pointer, origin: int) -> Part:
+        item = content.value[index]
+        if role == TOOL and is_result(item):
+            return replace(_result(item, content.text, place, form), origin=origin)
+        return _part(item, content.text, place, role, origin)
+
+    return content.parts(part)
+
+
+def _result(item: dict[str, Any], text: str, place: Pointer, form: ResultForm) -> ToolResult:
+    at = form.content_at(item)
+    content, media = read_result_content(value_at(item, at), text, (*place, *at), read_element)
+    name = string_of(item, form.name_key) if form.name_key else ""
+    return ToolResult(string_of(item, form.id_key), name, content, form.is_error(item), media)
 
 
 def _part(item: Any, text: str, place: Pointer, role: Role, origin: int) -> Part:
@@ -55,9 +91,6 @@ def _part(item: Any, text: str, place: Pointer, role: Role, origin: int) -> Part
     if kind == "tool_use" and role == AI and type(item.get("id")) is str:
         raw = raw_at(text, (*place, "input")) if "input" in item else ""
         return ToolCall(item["id"], string_of(item, "name"), raw or "", origin=origin)
-    if kind == "tool_result" and role == TOOL:
-        content, media = read_result_content(item.get("content"), text, (*place, "content"), read_element)
-        return ToolResult(string_of(item, "tool_use_id"), "", content, item.get("is_error") is True, media, origin=origin)
     if kind == "thinking" and type(item.get("thinking")) is str:
         return Thinking(item["thinking"], string_of(item, "signature"), origin=origin)
     if kind == "redacted_thinking" and type(item.get("data")) is str:

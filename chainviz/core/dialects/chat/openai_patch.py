@@ -147,8 +147,10 @@ class _Patch:
                 if part != self.old[claim]:
                     array.set(place[1], self._changed(array.raw(place[1]), self.old[claim], part))
                 continue
-            is_call = isinstance(part, ToolCall)
-            made = call_text(part, "", self.speller) if is_call else content_item(part, self.speller, self.accent)
+            if isinstance(part, ToolCall):
+                made: str | None = call_text(part, "", self.speller)
+            else:
+                made = content_item(part, self.speller, self.accent)
             if made is not None:
                 row.append(made)
         array.rebuild(row)

@@ -1,0 +1,60 @@
+"""Messages of AgentScope: Anthropic's blocks with a speaker's name. Results are a message of the system, under the call's id."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from chainviz.core.chain.messages import SYSTEM, TOOL, Message
+from chainviz.core.dialects.blocks.anthropic_read import ResultForm, is_result, read_blocks
+from chainviz.core.dialects.blocks.anthropic_write import patched_content
+from chainviz.core.dialects.blocks.block_units import Blocks, Run
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.documents.json.edit import parse
+from chainviz.core.documents.units import Pointer, Sample
+from chainviz.core.formats.anthropic import Anthropic
+from chainviz.core.formats.contract import Style
+
+_MEMBERS = frozenset(("id", "name", "role", "content", "metadata", "timestamp"))
+_OTHERS = ("tool_calls", "tool_call_id", "parts")
+"""Members of the messages of other programs."""
+
+
+class _Output(ResultForm):
+    id_key = "id"
+    name_key = "name"
+
+    def content_at(self, item: dict[str, Any]) -> Pointer:
+        return ("output",)
+
+
+class AgentScope(Anthropic):
+    name = "agentscope"
+    label = "AgentScope messages"
+    tested_with = "source of AgentScope 1.0"
+    slot_key = ""
+    template = ""
+    form = _Output()
+    blocks = Blocks(("content",), partial(read_blocks, form=form), partial(patched_content, form=form))
+    words = {**Anthropic.words, TOOL: "system"}
+
+    def confidence(self, sample: Sample) -> float:
+        return 0.98 if any(map(_is_own, sample.values)) else 0.0
+
+    def runs(self, word: str, content: Any) -> list[Run]:
+        are_results = word == SYSTEM and type(content) is list and content and all(map(is_result, content))
+        return [(TOOL, None)] if are_results else super().runs(word, content)
+
+    def head(self, message: Message, style: Style) -> dict[str, str]:
+        """A message without the name of its speaker cannot be loaded."""
+        head = super().head(message, style)
+        name = string_of(parse(style.near), "name") if style.near else ""
+        return {"name": name or head["role"], **head}
+
+
+def _is_own(value: Any) -> bool:
+    """A message as `Msg.to_dict` writes it, or one with a result."""
+    if not isinstance(value, dict) or not string_of(value, "name"):
+        return False
+    is_dumped = value.keys() >= _MEMBERS and value.keys().isdisjoint(_OTHERS)
+    return is_dumped or any(is_result(item) and "output" in item for item in objects_of(value, "content"))
