@@ -51,6 +51,7 @@ from chainviz.core.formats.letta import Letta
 from chainviz.core.formats.librechat import LibreChat
 from chainviz.core.formats.llamaindex import LlamaIndex
 from chainviz.core.formats.lm_studio import LMStudio
+from chainviz.core.formats.mastra import Mastra
 from chainviz.core.formats.mistral import Mistral
 from chainviz.core.formats.neutral import Neutral
 from chainviz.core.formats.ollama import Ollama
@@ -100,6 +101,7 @@ FORMATS: tuple[Format, ...] = (
     LangChain(),
     VercelUI(),
     VercelModel(),
+    Mastra(),
     PydanticAI(),
     Inspect(),
     PiSession(),

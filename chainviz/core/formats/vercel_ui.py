@@ -27,12 +27,13 @@ from chainviz.core.chain.messages import (
     ToolResult,
     text_of,
 )  # fmt: skip
+from chainviz.core.dialects.blocks.block_units import value_at
 from chainviz.core.dialects.call_result_units import joined_halves
 from chainviz.core.dialects.frameworks import vercel
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_either, as_json, set_at, without
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.media import as_url, located_file
-from chainviz.core.dialects.members import string_of
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.dialects.patching import Speller, is_json, is_object
 from chainviz.core.documents.json.edit import dump, parse, quote, raw_at, replace_at
 from chainviz.core.documents.links import uuid_of
@@ -56,7 +57,7 @@ class VercelUI(LeafFormat):
     name = "vercel_ui"
     label = "Vercel AI SDK UIMessage"
     tested_with = "ai 4, 5, 7"
-    blocks_at = _AT
+    blocks_at: Pointer = _AT
     template = '{"messages": [\n]}\n'
     halves = True
     hints = ("parts",)
@@ -64,30 +65,31 @@ class VercelUI(LeafFormat):
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or not isinstance(value.get("role"), str):
             return False
-        return value["role"] in ROLES and isinstance(value.get("parts"), list)
+        return value["role"] in ROLES and isinstance(value_at(value, self.blocks_at), list)
 
     def confidence(self, sample: Sample) -> float:
         return max((_rate(value) for value in sample.values if self.is_message(value)), default=0.0)
 
     def runs(self, value: Any) -> Sequence[Run]:
-        if type(value) is not dict or type(value.get("role")) is not str or type(value.get("parts")) is not list:
+        parts = value_at(value, self.blocks_at)
+        if type(value) is not dict or type(value.get("role")) is not str or type(parts) is not list:
             return ()
         role: Role = value["role"]
         if role != "assistant":
             return ((ROLES.get(role, role), None),)
-        runs = _steps(value["parts"])
+        runs = _steps(parts)
         return runs if len(runs) > 1 else ((AI, None),)
 
     def locate(self, value: Any, text: str, run: Run) -> list[Located]:
-        parts = value["parts"]
+        at, parts = self.blocks_at, value_at(value, self.blocks_at)
         if is_half(run[1]):
-            return [_result(parts[~index], text, (*_AT, ~index)) for index in run[1] or ()]
+            return [_result(parts[~index], text, (*at, ~index)) for index in run[1] or ()]
         places = range(len(parts)) if run[1] is None else run[1]
-        found = [_part(parts[index], text, (*_AT, index), run[0]) for index in places]
+        found = [_part(parts[index], text, (*at, index), run[0]) for index in places]
         return [each for each in found if each is not None]
 
     def home(self, part: Part, host: Host) -> Pointer:
-        return _AT
+        return self.blocks_at
 
     def elements(self, part: Part, host: Host, speller: Speller) -> list[str]:
         made = _element(part, speller)
@@ -96,21 +98,28 @@ class VercelUI(LeafFormat):
     def skeleton(self, message: Message, style: Style, speller: Speller) -> str:
         id = uuid_of(f"{style.number} {message.role} {text_of(message)}")
         role = WORDS.get(message.role, "user")
-        return speller.unit({"id": speller.quote(id), "role": speller.quote(role), "parts": "[]"})
+        return speller.unit({"id": speller.quote(id), "role": speller.quote(role), **self.empty(speller)})
+
+    def empty(self, speller: Speller) -> dict[str, str]:
+        """The member that holds the parts of a new message, still without any."""
+        return {"parts": "[]"}
 
     def with_role(self, text: str, role: Role, speller: Speller) -> str | None:
         return replace_at(text, ("role",), speller.quote(WORDS[role])) if role in (SYSTEM, HUMAN, AI) else None
 
     def join(self, fragments: Sequence[Fragment]) -> str:
-        text = joined_halves(fragments, _AT, _ToolParts())
-        return text if text == fragments[0].text and len({each.text for each in fragments}) == 1 else _with_copies(text)
+        text = joined_halves(fragments, self.blocks_at, _ToolParts())
+        if text == fragments[0].text and len({each.text for each in fragments}) == 1:
+            return text
+        holder = self.blocks_at[:-1]
+        return replace_at(text, holder, _with_copies(raw_at(text, holder) or "{}"))
 
     def losses(self, message: Message) -> tuple[str, ...]:
         return losses(message, _ROOM)
 
 
 def _rate(value: dict[str, Any]) -> float:
-    items = [item for item in value["parts"] if isinstance(item, dict)]
+    items = objects_of(value, "parts")
     kinds = [_kind(item) for item in items]
     if any(kind in ("text", "reasoning") and "content" in item for kind, item in zip(kinds, items, strict=True)):
         return 0.0  # OpenTelemetry's parts
@@ -190,7 +199,12 @@ def _is_picture(item: dict[str, Any]) -> bool:
 
 
 def _reasoning(item: dict[str, Any], place: Pointer) -> Located | None:
-    """Version 4 has the text under `reasoning`."""
+    """Version 4 has the text under `reasoning`, or in the one detail beside it."""
+    details = item.get("details")
+    if not item.get("reasoning") and type(details) is list and len(details) == 1 and string_of(details[0], "text"):
+        at = (*place, "details", 0)
+        part = Thinking(details[0]["text"], string_of(details[0], "signature"))
+        return Located(part, place, (Leaf("content", (*at, "text")), Leaf("signature", (*at, "signature"))))
     if type(item.get("reasoning")) is str and "text" not in item:
         return Located(Thinking(item["reasoning"]), place, (Leaf("content", (*place, "reasoning")),))
     return vercel.located_reasoning(item, place)
