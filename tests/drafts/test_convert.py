@@ -27,7 +27,7 @@ from chainviz.store.transfer.exports import export
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 TARGETS = [format.name for format in WRITTEN if format.name not in ("openai_chat", "raw")]
 
-UNTOLD = ("mistral", "ollama", "cohere", "hf_chat", "swe_agent", "langsmith", "langfuse")
+UNTOLD = ("mistral", "ollama", "cohere", "hf_chat", "kimi_cli", "swe_agent", "langsmith", "langfuse")
 """Where neither reasoning nor pictures stand in them, nothing tells their messages from those of OpenAI."""
 
 

@@ -12,7 +12,7 @@ from chainviz.core.dialects.blocks.block_units import Blocks, Run
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer, Sample
-from chainviz.core.formats.anthropic import Anthropic
+from chainviz.core.formats.anthropic_blocks_format import AnthropicBlocksFormat
 from chainviz.core.formats.contract import Style
 
 _MEMBERS = frozenset(("id", "name", "role", "content", "metadata", "timestamp"))
@@ -28,15 +28,14 @@ class _Output(ResultForm):
         return ("output",)
 
 
-class AgentScope(Anthropic):
+class AgentScope(AnthropicBlocksFormat):
     name = "agentscope"
     label = "AgentScope messages"
     tested_with = "source of AgentScope 1.0"
-    slot_key = ""
     template = ""
     form = _Output()
     blocks = Blocks(("content",), partial(read_blocks, form=form), partial(patched_content, form=form))
-    words = {**Anthropic.words, TOOL: "system"}
+    words = {**AnthropicBlocksFormat.words, TOOL: "system"}
 
     def confidence(self, sample: Sample) -> float:
         return 0.98 if any(map(_is_own, sample.values)) else 0.0

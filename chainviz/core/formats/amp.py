@@ -10,7 +10,7 @@ from chainviz.core.dialects.blocks.anthropic_write import patched_content
 from chainviz.core.dialects.blocks.block_units import Blocks, value_at
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.units import Pointer, Sample
-from chainviz.core.formats.anthropic import Anthropic
+from chainviz.core.formats.anthropic_blocks_format import AnthropicBlocksFormat
 
 _TEXTS = ("output", "content", "diff")
 """Members of a returned object that hold the text of a shell, of a file and of an edit."""
@@ -30,11 +30,10 @@ class _Run(ResultForm):
         return ("run", "result", key) if key else ("run", "result")
 
 
-class Amp(Anthropic):
+class Amp(AnthropicBlocksFormat):
     name = "amp"
     label = "Amp thread"
     tested_with = "exports of Amp, 2026"
-    slot_key = ""
     form = _Run()
     blocks = Blocks(("content",), partial(read_blocks, form=form), partial(patched_content, form=form))
 

@@ -7,10 +7,10 @@ from chainviz.core.dialects.blocks.block_units import value_at
 from chainviz.core.dialects.leaves import Host, as_json
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.units import Sample
-from chainviz.core.formats.vercel_ui import VercelUI
+from chainviz.core.formats.ui_message_format import UIMessageFormat
 
 
-class Mastra(VercelUI):
+class Mastra(UIMessageFormat):
     name = "mastra"
     label = "Mastra messages"
     tested_with = "source of Mastra, messages of format 2"

@@ -30,7 +30,7 @@ def test_an_edit_stays_in_its_leaf() -> None:
     first = restyle(chain.messages, 0, system, chain.format, chain.envelope)
     last = restyle(chain.messages, 4, answer, chain.format, chain.envelope)
     after = exported(CONTEXT, chain, (first, *chain.messages[1:4], last))
-    changes = ((b"You are Kimi. The directory is /home/u/app.", b"You are K."), (b"It is empty.", b"Empty!"), (b"c2lnbmVk", b"bmV3"))
+    changes = ((b"You are Kimi. The directory is /srv/app.", b"You are K."), (b"It is empty.", b"Empty!"), (b"c2lnbmVk", b"bmV3"))
     wanted = CONTEXT
     for old, new in changes:
         wanted = wanted.replace(old, new)
