@@ -14,7 +14,7 @@ from chainviz.core.dialects.stream_chunks import ANTHROPIC, CHAT, GEMINI, RESPON
 from chainviz.core.documents.detection.recognition import Recognition
 from chainviz.core.documents.units import Sample
 from chainviz.core.errors import DocumentError
-from chainviz.core.formats.agentscope import AgentScope
+from chainviz.core.formats.agentscope import AgentScope, AgentScopeSession
 from chainviz.core.formats.ai_studio import AIStudio
 from chainviz.core.formats.aider import Aider
 from chainviz.core.formats.amp import Amp
@@ -112,6 +112,7 @@ FORMATS: tuple[Format, ...] = (
     KimiCLI(),
     Amp(),
     AgentScope(),
+    AgentScopeSession(),
     Opencode(),
     GeminiCLI(),
     Goose(),

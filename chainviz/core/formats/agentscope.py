@@ -1,14 +1,18 @@
-"""Messages of AgentScope: Anthropic's blocks with a speaker's name. Results are a message of the system, under the call's id."""
+"""Messages of AgentScope: Anthropic's blocks with a speaker's name. Results are a message of the system, under the call's id.
+
+A session holds pairs: a message, and the list of its marks.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from chainviz.core.chain.messages import SYSTEM, TOOL, Message
+from chainviz.core.chain.messages import SYSTEM, TOOL, Fragment, Message
 from chainviz.core.dialects.blocks.anthropic_read import ResultForm, is_result, read_blocks
 from chainviz.core.dialects.blocks.anthropic_write import patched_content
-from chainviz.core.dialects.blocks.block_units import Blocks, Run
+from chainviz.core.dialects.blocks.block_units import Blocks, Run, value_at
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer, Sample
@@ -47,8 +51,25 @@ class AgentScope(AnthropicBlocksFormat):
     def head(self, message: Message, style: Style) -> dict[str, str]:
         """A message without the name of its speaker cannot be loaded."""
         head = super().head(message, style)
-        name = string_of(parse(style.near), "name") if style.near else ""
+        name = string_of(value_at(parse(style.near), self.blocks_at[:-1]), "name") if style.near else ""
         return {"name": name or head["role"], **head}
+
+
+class AgentScopeSession(AgentScope):
+    name = "agentscope_session"
+    label = "AgentScope session"
+    blocks_at = (0, "content")
+    blocks = replace(AgentScope.blocks, at=blocks_at)
+
+    def is_message(self, value: object) -> bool:
+        return isinstance(value, list) and len(value) == 2 and isinstance(value[1], list) and super().is_message(value[0])
+
+    def confidence(self, sample: Sample) -> float:
+        return 0.98 if any(self.is_message(value) and _is_own(value[0]) for value in sample.values) else 0.0
+
+    def _new(self, message: Message, style: Style) -> Fragment:
+        made = super()._new(message, style)
+        return replace(made, text=f"[{made.text}, []]")
 
 
 def _is_own(value: Any) -> bool:

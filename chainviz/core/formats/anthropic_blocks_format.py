@@ -11,7 +11,7 @@ from chainviz.core.dialects.blocks.anthropic_write import losses, new_content, p
 from chainviz.core.dialects.blocks.block_units import Blocks, Content, Run, read_fragments, value_at
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json.edit import parse
-from chainviz.core.documents.units import Unit
+from chainviz.core.documents.units import Pointer, Unit
 from chainviz.core.formats.block_format import BlockFormat
 from chainviz.core.formats.contract import Style
 
@@ -21,7 +21,9 @@ _BLOCKS = Blocks(("content",), read_blocks, patched_content)
 class AnthropicBlocksFormat(BlockFormat):
     template = '{"messages": [\n]}\n'
     form: ResultForm = RESULT_FORM
-    blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
+    blocks: Blocks = _BLOCKS
+    blocks_at: Pointer = _BLOCKS.at
+    words = WORDS
     hints = ("role",)
 
     def is_message(self, value: object) -> bool:
@@ -31,10 +33,10 @@ class AnthropicBlocksFormat(BlockFormat):
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:
-            value = unit.value
-            if unit.ordinal == SLOT and type(value) in (str, list):
+            value = value_at(unit.value, self.blocks_at[:-1])
+            if unit.ordinal == SLOT and type(unit.value) in (str, list):
                 source = (Fragment(SLOT, "", unit.text, None, unit.start),)
-                yield Message(SYSTEM, tuple(self.blocks.read(Content(value, unit.text), SYSTEM)), source=source)
+                yield Message(SYSTEM, tuple(self.blocks.read(Content(unit.value, unit.text), SYSTEM)), source=source)
             elif type(value) is dict and type(value.get("role")) is str:
                 content = value.get("content")
                 for role, blocks in self.runs(value["role"], content):
@@ -50,7 +52,7 @@ class AnthropicBlocksFormat(BlockFormat):
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
         first = source[0]
-        value = parse(first.text)
+        value = value_at(parse(first.text), self.blocks_at[:-1])
         if first.ordinal == SLOT:
             role = SYSTEM
         elif first.blocks is None:

@@ -33,12 +33,13 @@ from tests.core.formats.chains import all_documents, chains, differing, exported
 WORDS = st.text(max_size=12) | st.sampled_from(["", "\ud83d", "\0", 'a"b\\c', "né\n", "\u2028"])
 OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3).map(json.dumps)
 BLOCKS = (
-    "anthropic", "claude_code", "goaitools_state_anthropic", "gemini", "bedrock_converse", "langchain", "vercel_ui", "vercel_model",
+    "anthropic", "amp", "agentscope", "agentscope_session", "mastra",
+    "claude_code", "goaitools_state_anthropic", "gemini", "bedrock_converse", "langchain", "vercel_ui", "vercel_model",
     "inspect", "pi_session", "atif", "langsmith",
 )  # fmt: skip
 COPIES = ("toolUseResult", "toolInvocations", "additional_kwargs")
 """Members that repeat what stands elsewhere, and follow it."""
-CHAT = ("openai_chat", "goaitools_state", "mistral", "cohere")
+CHAT = ("openai_chat", "kimi_cli", "goaitools_state", "mistral", "cohere")
 WITHOUT_IDS = ("sharegpt",)
 ONE_TEXT = ("ollama", "openhands")
 
@@ -133,7 +134,7 @@ def test_one_leaf(data: st.DataObject) -> None:
         return
     where = differing(values(original), values(document))
     copies = {at for at in where if any(key in at for key in COPIES)}
-    copies |= {at for at in where if chain.format == "vercel_ui" and at[-1] == "content"}
+    copies |= {at for at in where if chain.format in ("vercel_ui", "mastra") and at[-1] == "content"}
     is_repeated = chain.format == "openhands"  # an event says its text in several members
     assert len(where - copies) == 1 or is_repeated or _several_texts(message.parts[place], where)
 

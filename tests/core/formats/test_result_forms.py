@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, ToolResult
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolResult
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
 from chainviz.core.load import LoadedChain, load_file, restyle
@@ -18,13 +18,15 @@ from tests.shared_folder import SAMPLES
 AMP = (SAMPLES / "amp" / "ok_thread.json").read_bytes()
 AGENTSCOPE = (SAMPLES / "agentscope" / "ok_state.json").read_bytes()
 
+SESSION = (SAMPLES / "agentscope_session" / "ok_session.json").read_bytes()
+
 
 def after_edit(document: bytes, chain: LoadedChain, index: int, message: Message) -> Any:
     styled = restyle(chain.messages, index, message, chain.format, chain.envelope)
     return json.loads(exported(document, chain, (*chain.messages[:index], styled, *chain.messages[index + 1 :])))
 
 
-@pytest.mark.parametrize("document", [AMP, AGENTSCOPE])
+@pytest.mark.parametrize("document", [AMP, AGENTSCOPE, SESSION])
 def test_every_result_answers_its_call(document: bytes) -> None:
     (chain,) = load_file(document)
     assert not list(tree_problems(parse(chain.messages)))
@@ -84,3 +86,15 @@ def test_a_new_message_of_agentscope_has_a_speaker() -> None:
     document = json.loads(exported(AGENTSCOPE, chain, (*chain.messages[:4], styled, *chain.messages[4:])))
     block = {"type": "tool_result", "id": "call_3", "name": "ls", "output": "ok"}
     assert document["agent"]["memory"]["content"][4] == {"name": "system", "role": "system", "content": [block]}
+
+
+def test_a_session_of_agentscope_keeps_the_marks() -> None:
+    (chain,) = load_file(SESSION)
+    assert [message.role for message in chain.messages] == [HUMAN, AI, TOOL, TOOL, AI]
+    assert chain.messages == load_file(AGENTSCOPE)[0].messages
+    after = after_edit(SESSION, chain, 2, replace(chain.messages[2], parts=(replace(chain.messages[2].parts[0], content="x"),)))
+    at = ("agent", "memory", "content", 2, 0, "content", 0)
+    assert differing(json.loads(SESSION), after) == {(*at, "output", 0, "text")}
+    new = restyle(chain.messages, 5, Message(HUMAN, (Text("Thanks"),)), chain.format, chain.envelope)
+    document = json.loads(exported(SESSION, chain, (*chain.messages, new)))
+    assert document["agent"]["memory"]["content"][-1] == [{"name": "user", "role": "user", "content": "Thanks"}, []]

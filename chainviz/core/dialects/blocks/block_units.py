@@ -121,10 +121,10 @@ def content_at(fragment: Fragment, blocks: Blocks) -> Pointer:
 
 def value_at(value: Any, at: Pointer) -> Any:
     for step in at:
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        else:
+        is_there = step in value if isinstance(value, dict) else isinstance(value, list) and step in range(len(value))
+        if not is_there:
             return None
+        value = value[step]
     return value
 
 
@@ -197,7 +197,7 @@ def patched_message(
     word = words.get(message.role, message.role)
     if source[0].ordinal == SLOT or word == words.get(role, role):
         return fragments
-    return tuple(with_member(item, ("role",), Speller(item.text, True).quote(word)) for item in fragments)
+    return tuple(with_member(item, (*blocks.at[:-1], "role"), Speller(item.text, True).quote(word)) for item in fragments)
 
 
 def with_member(fragment: Fragment, at: Pointer, text: str) -> Fragment:
