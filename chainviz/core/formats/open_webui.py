@@ -30,9 +30,8 @@ from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.units import Pointer, Tree, Unit
 from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, attachment, in_steps, inner
 
-_ELEMENT = re.compile(
-    r'<details((?:\s+[\w-]+="[^"]*")+)\s*>\s*(?:<summary>.*?</summary>)?(.*?)</details>\s*', re.DOTALL
-)
+_END = "</details>"
+_ELEMENT = re.compile(rf'<details((?:\s+[\w-]+="[^"]*")+)\s*>\s*(?:<summary>[^<]*</summary>)?(.*?){_END}\s*', re.DOTALL)
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 _QUOTE = re.compile(r"^> ?", re.MULTILINE)
 
@@ -92,7 +91,8 @@ def _noted(message: Message) -> Message:
 def _pieces(content: str) -> Iterator[tuple[Part, ToolResult | None]]:
     """The text between the elements, and what they hold; other elements are text."""
     begin = 0
-    for element in _ELEMENT.finditer(content):
+    # behind the last end nothing is searched: each beginning would be followed to the end of the text
+    for element in _ELEMENT.finditer(content, 0, content.rfind(_END) + len(_END)):
         attributes = {name: unescape(value) for name, value in _ATTRIBUTE.findall(element[1])}
         if attributes.get("type") not in ("reasoning", "tool_calls"):
             continue

@@ -11,6 +11,7 @@ from chainviz.core.chain.messages import Binary, Message, Opaque, Text, Thinking
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.core.load import load_file
+from tests.cpu import cpu_seconds
 from tests.shared_folder import SAMPLES
 
 SAID = {
@@ -215,3 +216,15 @@ ATTACHED = ("ai_studio/ok_prompt.json", "lm_studio/ok_conversation.json", "open_
 def test_a_file_kept_elsewhere_is_not_sent_to_a_provider(name: str, format: str) -> None:
     (message,) = (each for each in messages_of(name) if any(isinstance(part, Opaque) and part.kind == "attachment" for part in each.parts))
     assert "parts of unknown kinds are left out" in get_format(format).losses(message)
+
+
+def test_elements_of_open_webui_that_never_end_are_text_and_read_in_linear_time() -> None:
+    def read(count: int) -> None:
+        content = "</details>" + '<details type="reasoning"><summary>' * count
+        node = {"id": "a", "parentId": None, "childrenIds": [], "role": "assistant", "content": content}
+        chat = {"title": "T", "history": {"messages": {"a": node}, "currentId": "a"}}
+        (chain,) = load_file(json.dumps([{"id": "c", "user_id": "u", "title": "T", "chat": chat}]).encode())
+        assert chain.format == "open_webui" and text_of(chain.messages[0]) == content
+
+    small, large = (cpu_seconds(lambda: read(count)) for count in (1_000, 8_000))  # noqa: B023
+    assert large < 24 * max(small, 0.001)
