@@ -27,7 +27,7 @@ OURS = {
 OURS_OF = {
     "store.Message.source", "store.Template.envelope", "store.Outline.listing", "store.Purge.reason", "store.Tombstone.reason",
     "accounts.User.last_name", "chains.Chain.part", "chains.Chain.usage", "drafts.SummaryRun.options", "drafts.Preset.options",
-    "drafts.SummaryPiece.usage", "bulk.BulkRow.facts", "chains.AuditFact.packed",
+    "drafts.SummaryPiece.usage", "bulk.BulkRow.facts", "chains.AuditFact.packed", "recipes.Recipe.purged_steps",
 }  # fmt: skip
 
 

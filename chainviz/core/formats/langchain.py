@@ -250,8 +250,10 @@ def _shown(item: dict[str, Any]) -> str | Image | Binary | None:
     """What an element of a result says."""
     if item.get("type") == "text":
         return string_of(item, "text") if type(item.get("text")) is str else None
-    located = _block(item, "", (), AI) if item.get("type") in ("image", "image_url", "file") else None
-    part = located.part if located is not None else None
+    found = _image(item, ()) if item.get("type") == "image_url" else None
+    if item.get("type") in ("image", "file"):
+        found = _file(item, ())
+    part = found.part if found else None
     return part if isinstance(part, Image | Binary) else None
 
 

@@ -167,18 +167,20 @@ def _content(value: Any, text: str, at: Pointer, role: Role) -> list[Located]:
 
 def _block(item: Any, text: str, place: Pointer, role: Role) -> Located:
     kind = item.get("type") if type(item) is dict else None
-    found = None
-    if kind == "text" and type(item.get("text")) is str:
-        found = Located(Text(item["text"]), place, (Leaf("text", (*place, "text")),))
-    elif kind == "thinking" and type(item.get("thinking")) is str:
+    found = _text_or_media(item, place) if type(item) is dict else None
+    if kind == "thinking" and type(item.get("thinking")) is str:
         part = Thinking(item["thinking"], string_of(item, "thinkingSignature"), item.get("redacted") is True)
         leaves = (Leaf("content", (*place, "thinking")), Leaf("signature", (*place, "thinkingSignature")))
         found = Located(part, place, leaves)
     elif kind == "toolCall" and role == AI:
         found = _call(item, text, place)
-    elif kind == "image":
-        found = located_media(item, place, "mimeType", "data")
     return found or Located(Opaque(kind if type(kind) is str else "content", raw_at(text, place) or ""), place)
+
+
+def _text_or_media(item: dict[str, Any], place: Pointer) -> Located | None:
+    if item.get("type") == "text" and type(item.get("text")) is str:
+        return Located(Text(item["text"]), place, (Leaf("text", (*place, "text")),))
+    return located_media(item, place, "mimeType", "data") if item.get("type") == "image" else None
 
 
 def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
@@ -202,7 +204,8 @@ def _result(message: dict[str, Any], text: str) -> Located:
 
 
 def _shown(item: dict[str, Any]) -> str | Image | Binary | None:
-    part = _block(item, "", (), HUMAN).part if item.get("type") in ("text", "image") else None
+    found = _text_or_media(item, ())
+    part = found.part if found else None
     return part.text if isinstance(part, Text) else part if isinstance(part, Image | Binary) else None
 
 

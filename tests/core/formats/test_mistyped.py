@@ -17,7 +17,7 @@ from chainviz.core.providers import PROVIDERS
 from tests.core.formats.chains import sample_files
 
 FILES = [path for path in (*sample_files(), *sample_files(writes=False)) if path.stat().st_size < 60_000]
-VALUES = [None, True, 0, 1.5, "", "x", "\ud800", [], {}, [[]], [None], {"type": "text"}, {"role": "tool"}, 10**30]
+VALUES = [None, True, 0, 1.5, "", "x", "\ud800", [], {}, [[]], [None], {"type": "text"}, {"type": "image"}, {"role": "tool"}, 10**30]
 COPIES = 12
 """Of each file, every one with other members replaced."""
 
