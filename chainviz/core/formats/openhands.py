@@ -42,7 +42,7 @@ _ROOM = Room(
     calls_anywhere=False,
 )  # fmt: skip
 _EVERY_EVENT = {"id", "timestamp", "source"}
-"""Members of every event of version 1, of those too that are no part of the chain."""
+"""Members of every event of version 1, also of events outside the chain."""
 _NOTHING = '{"message": "No observation", "observation": "null", "content": "", "extras": {}}'
 
 
