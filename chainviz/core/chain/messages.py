@@ -201,6 +201,7 @@ class Shape(Protocol):
     def is_user_action(self) -> bool:
         """A human message that calls tools or holds their results, as in tau2's dual control."""
 
+
 class ShapeInChain(Shape, Protocol):
     """What a chain says of its messages beside that."""
 

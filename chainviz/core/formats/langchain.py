@@ -191,10 +191,8 @@ def _block(item: Any, text: str, place: Pointer, role: Role) -> Located:
         found = _thinking(item, place)
     elif kind in BLOCKS and role == AI:
         found = block_call(item, text, place)
-    elif kind == "image_url":
-        found = _image(item, place)
     else:
-        found = _file(item, place) if type(item) is dict else None
+        found = _media(item, place) if type(item) is dict else None
     if found is not None:
         return found
     return Located(Opaque(kind or "content", raw_at(text, place) or ""), place)
@@ -211,6 +209,10 @@ def _thinking(item: dict[str, Any], place: Pointer) -> Located | None:
     signature = extras["signature"] if type(extras) is dict and len(inside) > 1 else item.get("signature")
     part = Thinking(item[kind], signature if type(signature) is str else "")
     return Located(part, place, (Leaf("content", (*place, kind)), Leaf("signature", (*place, *inside))))
+
+
+def _media(item: dict[str, Any], place: Pointer) -> Located | None:
+    return _image(item, place) if item.get("type") == "image_url" else _file(item, place)
 
 
 def _image(item: dict[str, Any], place: Pointer) -> Located | None:
@@ -250,9 +252,7 @@ def _shown(item: dict[str, Any]) -> str | Image | Binary | None:
     """What an element of a result says."""
     if item.get("type") == "text":
         return string_of(item, "text") if type(item.get("text")) is str else None
-    found = _image(item, ()) if item.get("type") == "image_url" else None
-    if item.get("type") in ("image", "file"):
-        found = _file(item, ())
+    found = _media(item, ()) if item.get("type") in ("image", "image_url", "file") else None
     part = found.part if found else None
     return part if isinstance(part, Image | Binary) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
@@ -92,19 +92,16 @@ class BlockReader:
         return found
 
 
-def load_together(rows: Iterable[tuple[BlockReader, bytes]] = (), sections: Iterable[tuple[BlockReader, bytes]] = ()) -> None:
-    """Reads blocks of several histories in one query. A block that is missing is left to its own reader, which says so."""
-    of_rows = {(reader.history_id, digest): reader for reader, digest in rows}
-    of_sections = {(reader.history_id, digest): reader for reader, digest in sections}
-    wanted = of_rows | of_sections
-    histories, digests = {history for history, _ in wanted}, {digest for _, digest in wanted}
-    found = OutlineBlock.objects.filter(history__in=histories, digest__in=digests) if wanted else OutlineBlock.objects.none()
+def fetch_together(wanted: Iterable[tuple[BlockReader, bytes]]) -> Iterator[tuple[BlockReader, bytes, bytes | memoryview]]:
+    """Yields blocks of several histories, read in one query: reader, digest and content. One that is missing is left to its
+    reader, which says so."""
+    readers = {(reader.history_id, digest): reader for reader, digest in wanted}
+    histories, digests = {history for history, _ in readers}, {digest for _, digest in readers}
+    found = OutlineBlock.objects.filter(history__in=histories, digest__in=digests)
     for history, digest, content in found.values_list("history", "digest", "rows"):
-        key = history, bytes(digest)
-        if key in of_rows:
-            of_rows[key].rows[key[1]] = unpack_rows(content)
-        elif key in of_sections:
-            of_sections[key].sections[key[1]] = unpack_sections(content)
+        reader = readers.get((history, bytes(digest)))
+        if reader is not None:
+            yield reader, bytes(digest), content
 
 
 def visible_problems(measure: Measure, sections: int) -> Counts:

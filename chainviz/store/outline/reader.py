@@ -13,8 +13,17 @@ from chainviz.core.errors import PathError
 from chainviz.core.providers.rules.section_rules import Mark
 from chainviz.store.content.pieces import Piece, cut, join
 from chainviz.store.models import Outline, Snapshot
-from chainviz.store.outline.blocks import Entry, HashedRow, Listing, RowBlock, SectionBlock, hashed_rows
-from chainviz.store.outline.cache import BlockReader, listing_of, load_together
+from chainviz.store.outline.blocks import (
+    Entry,
+    HashedRow,
+    Listing,
+    RowBlock,
+    SectionBlock,
+    hashed_rows,
+    unpack_rows,
+    unpack_sections,
+)
+from chainviz.store.outline.cache import BlockReader, fetch_together, listing_of
 from chainviz.store.outline.measures import Measure, add_up
 from chainviz.store.outline.rows import Kind, Row, SectionRow
 
@@ -219,9 +228,13 @@ class OutlineReader:
 def read_ahead(messages: Iterable[tuple[OutlineReader, int]]) -> None:
     """Reads what `path_at` needs for messages of several chains, in two queries for all of them."""
     messages = list(messages)
-    load_together(rows=((r.blocks, r.listing.rows[r.block_of_message(index)].digest) for r, index in messages))
-    rows = [(reader, reader.row_of_message(index)) for reader, index in messages]
-    load_together(sections=((r.blocks, r.listing.sections[r.section_block_of_row(row)].digest) for r, row in rows))
+    in_blocks = ((each.blocks, each.listing.rows[each.block_of_message(index)].digest) for each, index in messages)
+    for blocks, digest, content in fetch_together(in_blocks):
+        blocks.rows[digest] = unpack_rows(content)
+    rows = [(each, each.row_of_message(index)) for each, index in messages]
+    in_blocks = ((each.blocks, each.listing.sections[each.section_block_of_row(row)].digest) for each, row in rows)
+    for blocks, digest, content in fetch_together(in_blocks):
+        blocks.sections[digest] = unpack_sections(content)
 
 
 def _counted(count: int, what: str) -> str:

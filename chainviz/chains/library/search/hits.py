@@ -71,6 +71,8 @@ class Matched:
     read: int = 0
     """How many of them were read, and what was found there."""
     found: list[Found] = field(default_factory=list)
+    outline: OutlineReader | None = None
+    """None where nothing was found, or a job is rebuilding it."""
 
     @property
     def shown(self) -> list[Found]:
@@ -90,11 +92,10 @@ def hits_of(chains: Sequence[Chain], terms: Collection[Term]) -> dict[int, Chain
     for _ in range(READ):
         _read_next([each for each in matched if len(each.found) < SHOWN and each.read < len(each.pieces)], pattern)
     text = next(term.text for term in terms if term.is_indexed and not term.is_excluded)
-    outlines = {each.chain.pk: outline for each in matched if each.found and (outline := _outline(each.snapshot))}
-    read_ahead(
-        (outlines[each.chain.pk], each.index_of(row)) for each in matched if each.chain.pk in outlines for row, *_ in each.shown
-    )
-    return {each.chain.pk: _hits(each, outlines.get(each.chain.pk), text) for each in matched}
+    for each in matched:
+        each.outline = _outline(each.snapshot) if each.found else None
+    read_ahead((each.outline, each.index_of(row)) for each in matched if each.outline for row, *_ in each.shown)
+    return {each.chain.pk: _hits(each, text) for each in matched}
 
 
 def _outline(snapshot: Snapshot) -> OutlineReader | None:
@@ -107,7 +108,7 @@ def _outline(snapshot: Snapshot) -> OutlineReader | None:
 def _counted(histories: Collection[int], phrases: Sequence[Phrase]) -> dict[int, dict[Piece, int]]:
     """By chain: its blocks, each with how many of the phrases it has. Where more blocks than are read have all of them, the
     others are not looked for: of frequent words there are very many. Otherwise only the longest phrases are counted, which are
-    the rarest ones."""
+    usually the rarest ones."""
     counts: dict[int, dict[Piece, int]] = {}
     for history, piece in blocks_with(phrases, histories, READ):
         counts.setdefault(history, {})[piece] = len(phrases)
@@ -148,12 +149,12 @@ def _messages(rows: Sequence[StoredMessage]) -> dict[tuple[int, int], Message]:
     return {(row.run, row.position): message for row, message in zip(short, read, strict=True)}
 
 
-def _hits(matched: Matched, outline: OutlineReader | None, text: str) -> ChainHits:
+def _hits(matched: Matched, text: str) -> ChainHits:
     base = reverse("chains:version", args=[matched.chain.pk, matched.chain.version])
     hits = ChainHits(more=max(0, len(matched.found) - SHOWN), has_more=len(matched.pieces) > matched.read)
     hits.more_url = f"{base}find?{urlencode({'q': text})}"
-    for row, part, pieces, who in matched.shown if outline else ():
-        node = outline.path_at(matched.index_of(row))  # type: ignore[union-attr]
+    for row, part, pieces, who in matched.shown if matched.outline else ():
+        node = matched.outline.path_at(matched.index_of(row))  # type: ignore[union-attr]
         path = Path(node.section, node.pair, node.message, part)
         role = row.shape.role
         url = f"{base}at/{path}{_find(pieces)}"
