@@ -181,6 +181,7 @@ def test_mine_theirs_and_both_are_chosen_by_keyboard(page: Any, at: Any, chain: 
     choose_next(page, "both")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="Preview of changes")).to_be_visible()
+    page.wait_for_load_state()
     page.keyboard.press("s")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/v/3/$"))

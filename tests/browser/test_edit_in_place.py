@@ -101,6 +101,7 @@ def test_the_mark_of_a_change_lasts_and_z_undoes_it_on_the_page_of_an_operation(
     expect(page.locator("#s3-p1[data-changed] .flag")).to_have_text("changed")
     page.get_by_role("link", name="Redact").click()
     expect(page.get_by_role("heading", name="Redact", exact=True)).to_be_visible()
+    page.wait_for_load_state()
     page.keyboard.press("z")
     expect(page.get_by_role("button", name="Redo")).to_be_enabled()
     expect(page.get_by_role("heading", name="Redact", exact=True)).to_be_visible()

@@ -93,6 +93,7 @@ def test_a_review_beside_the_chain(page: Any, live_server: Any, settings: Any, t
     page.get_by_role("link", name="Review", exact=True).click()
     expect(page.locator("[data-panel]")).to_contain_text("0 of 3 sections viewed")
     assert axe_violations(page) == []
+    page.wait_for_load_state()
     page.keyboard.press("v")
     expect(page.locator("#s1")).to_have_attribute("data-viewed", "")
     expect(page.locator("[data-panel]")).to_contain_text("1 of 3 sections viewed")
