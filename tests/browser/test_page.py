@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import expect
 
 from tests.browser import shots
@@ -31,7 +31,9 @@ STOP_TRANSITIONS = """() => {
 
 def axe_violations(page: Any, **options: Any) -> list[str]:
     shots.take(page)
-    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    found = page.evaluate("options => axe.run(options).then(({violations}) => violations)", {"resultTypes": ["violations"], **options})
     return [f"{each['id']}: {json.dumps([node['html'] for node in each['nodes']])}" for each in found]
 
 

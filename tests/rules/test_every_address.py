@@ -41,8 +41,10 @@ ODD = [
     str(HUGE), "\0<b>'\"",
     *(() if IS_SERVER else ("", "-1", "999", "nonsense", "s1.p2", "s99.p99", "s1.p1.m1.c0", "²", "1e9", "x," * 3000)),
 ]  # fmt: skip
-TRIES = 2
+TRIES = 1 if IS_SERVER else 2
 """Values for each name of each page. The next name takes the following ones, so that all are tried on many pages."""
+HOLES = 4
+"""Odd values for each named part of an address; the next part takes the following ones."""
 ODD_PATHS = [
     "s1.p1.m1.c0", "s4.h.m0.c0", "s1", "s1.h.m0", f"s{HUGE}", "%00", "x" * 4000,
     *(() if IS_SERVER else ("s1.h", "s1.p1", "s0", "s9.p9", "s1.p1.m0.c99", "..", "p1", "²")),
@@ -142,8 +144,9 @@ def filled(route: str, known: Known) -> Iterator[str]:
     holes = PLACEHOLDER.findall(route)
     values = [known.get(name, known[kind or "str"]) for kind, name in holes]
     yield _fill(route, [each[0] for each in values])
-    for at, odd in enumerate(values):
-        for value in odd[1:]:
+    for at, (_, *odd) in enumerate(values):
+        turn = ROUTES.index(route) + HOLES * at
+        for value in islice(cycle(odd), turn, turn + min(HOLES, len(odd))):
             yield _fill(route, [value if each == at else values[each][0] for each in range(len(holes))])
 
 

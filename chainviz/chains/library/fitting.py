@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from django.db.models import Q
 
@@ -16,7 +16,7 @@ from chainviz.core.formats import FORMATS
 from chainviz.core.providers.verdict import verdict_from
 from chainviz.store.models import Step
 from chainviz.store.search.index import unindexed
-from chainviz.store.search.lookup import histories_with
+from chainviz.store.search.lookup import histories_with, histories_with_together
 from chainviz.web.query_params import small_number
 
 
@@ -36,16 +36,25 @@ def fitting(chains: ChainQuerySet, wanted: Filter, member: Membership) -> ChainQ
 
 def _with_terms(chains: ChainQuerySet, terms: Sequence[Term]) -> ChainQuerySet:
     """Chains whose title or content has all of them, and none of those that are left out."""
-    indexed = [term for term in terms if term.is_indexed]
-    behind = set(unindexed().values_list("pk", flat=True))
-    by_content = dict(zip(indexed, histories_with([term.phrase for term in indexed]), strict=True))
     fit = set(chains.values_list("history", flat=True))
+    unread = set(unindexed().filter(pk__in=fit).values_list("pk", flat=True))
+    wanted = sorted((term for term in terms if not term.is_excluded), key=lambda term: len(term.phrase.words))
+    read = [term.phrase for term in wanted if term.is_indexed]
+    sure = histories_with_together(read, fit - unread) if len(read) > 1 else set()
+    for term in wanted:
+        open_ones = fit - sure if term.is_indexed else fit
+        fit -= open_ones - _with_term(chains, term, open_ones, unread)
     for term in terms:
-        found = by_content.get(term, set()) - behind
-        if not found >= fit:
-            found |= set(chains.filter(_names(term)).values_list("history", flat=True))
-        fit = fit - found if term.is_excluded else fit & found
+        fit -= _with_term(chains, term, fit, unread) if term.is_excluded else set()
     return chains.filter(history__in=fit)
+
+
+def _with_term(chains: ChainQuerySet, term: Term, among: Set[int], unread: Set[int]) -> set[int]:
+    """Those of some chains that have a term. `unread`: chains whose content is not in the index."""
+    found = histories_with(term.phrase, among - unread) if term.is_indexed else set()
+    if among <= found:
+        return found
+    return found | (among & set(chains.filter(_names(term)).values_list("history", flat=True)))
 
 
 def with_open_draft(chains: ChainQuerySet, person: User) -> ChainQuerySet:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 
 from chainviz.store.content.pieces import Piece
+from chainviz.store.models import SearchBlock, SearchState
 from chainviz.store.search import full_text_tables
 from chainviz.store.search.words import LONGEST_PHRASE, words
 
@@ -33,18 +35,28 @@ class FoundBlock(NamedTuple):
     piece: Piece
 
 
-def histories_with(phrases: Sequence[Phrase]) -> list[set[int]]:
-    """Of each phrase the chains that have it, of all teams. One that is indexed for the first time may be missing until its
-    index is complete."""
-    if connection.vendor != "sqlite":
-        return [_in_index(phrase) if len(phrase.words) == 1 else _with_one_block(phrase) for phrase in phrases]
-    other = "SELECT 1 FROM store_searchblock b WHERE b.history_id = s.history_id AND NOT b.is_first"
-    long = _histories(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({other})") if phrases else set()
-    return [_in_tables(phrase, long) for phrase in phrases]
+def histories_with(phrase: Phrase, among: Set[int]) -> set[int]:
+    """Those of these chains that have the phrase. One that is indexed for the first time may be missing until its index is
+    complete."""
+    if not among:
+        return set()
+    if connection.vendor == "sqlite":
+        return _in_tables(phrase, among)
+    return _in_index([phrase], among) if len(phrase.words) == 1 else _with_one_block(phrase, among)
 
 
-def _in_index(phrase: Phrase) -> set[int]:
-    return {history for (history,) in _rows_of_words("DISTINCT b.history_id", _asked(phrase))}
+def histories_with_together(phrases: Sequence[Phrase], among: Set[int]) -> set[int]:
+    """Some of these chains that have all the phrases: those that have them in one block, which one look finds. Others are
+    found phrase by phrase."""
+    if connection.vendor == "sqlite":
+        return _in_rows(phrases, "f.rowid < 0", among) if among else set()
+    single = all(len(phrase.words) == 1 for phrase in phrases)
+    return _in_index(phrases, among) if single and among else set()
+
+
+def _in_index(phrases: Iterable[Phrase], among: Set[int]) -> set[int]:
+    found = _rows_of_words("DISTINCT b.history_id", _all_of(phrases), "WHERE b.history_id = ANY(%s)", list(among))
+    return {history for (history,) in found}
 
 
 def _rows_of_words(columns: str, asked: str, where: str = "", *values: Any) -> list[Any]:
@@ -58,25 +70,32 @@ def _rows_of_words(columns: str, asked: str, where: str = "", *values: Any) -> l
     return rows
 
 
-def _with_one_block(phrase: Phrase) -> set[int]:
+def _with_one_block(phrase: Phrase, among: Set[int]) -> set[int]:
     """Chain by chain, so that the first block that has it ends the search of a chain."""
-    found = "SELECT 1 FROM store_searchblock b WHERE b.history_id = s.history_id AND b.words @@ %s::tsquery"
-    return _histories(f"SELECT s.history_id FROM store_searchstate s WHERE EXISTS ({found})", _asked(phrase))
+    found = "SELECT 1 FROM store_searchblock b WHERE b.history_id = h.id AND b.words @@ %s::tsquery"
+    return _histories(f"SELECT h.id FROM unnest(%s::bigint[]) AS h (id) WHERE EXISTS ({found})", list(among), _asked(phrase))
 
 
-def _in_tables(phrase: Phrase, long: Set[int]) -> set[int]:
-    """`long`: the chains with blocks that are not among the first."""
+def _in_tables(phrase: Phrase, among: Set[int]) -> set[int]:
     if phrase.is_prefix:
         # FTS5 gathers the rows of all words that begin so, whichever rows are asked for: once is enough
-        return _in_rows(phrase, "f.rowid IS NOT NULL")
-    found = _in_rows(phrase, "f.rowid < 0")
-    return found if long <= found else found | _in_rows(phrase, "f.rowid > 0")
+        return _in_rows([phrase], "f.rowid IS NOT NULL", among)
+    found = _in_rows([phrase], "f.rowid < 0", among)
+    missing = _long(among - found)
+    return found | _in_rows([phrase], "f.rowid > 0", missing) if missing else found
 
 
-def _in_rows(phrase: Phrase, rows: str) -> set[int]:
+def _long(histories: Set[int]) -> set[int]:
+    """Those with blocks that are not among the first."""
+    others = SearchBlock.objects.filter(history=OuterRef("pk"), is_first=False)
+    return set(SearchState.objects.filter(Exists(others), pk__in=histories).values_list("pk", flat=True))
+
+
+def _in_rows(phrases: Iterable[Phrase], rows: str, among: Set[int]) -> set[int]:
     each = f"SELECT b.history_id FROM {{0}} f CROSS {full_text_tables.BLOCK} WHERE f.words MATCH %s AND {rows}"
-    statement = " UNION ".join(each.format(table) for table in full_text_tables.TABLES)
-    return _histories(statement, *[_asked(phrase)] * full_text_tables.SHARDS)
+    tables = {full_text_tables.table_of(history) for history in among}
+    asked = _all_of(phrases)
+    return _histories(" UNION ".join(each.format(table) for table in sorted(tables)), *[asked] * len(tables)) & among
 
 
 def _histories(statement: str, *values: Any) -> set[int]:
@@ -94,10 +113,14 @@ def _asked(phrase: Phrase) -> str:
     return full_text_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
 
 
+def _all_of(phrases: Iterable[Phrase]) -> str:
+    return full_text_tables.all_of(map(_asked, phrases))
+
+
 def blocks_with(phrases: Iterable[Phrase], histories: Collection[int], enough: int) -> set[FoundBlock]:
     """Blocks of these chains that have all of them; of a chain with more than `enough` perhaps not all."""
     phrases = list(phrases)
-    asked = full_text_tables.all_of(_asked(each) for each in phrases)
+    asked = _all_of(phrases)
     columns = "b.history_id, b.run_id, b.start, b.length"
     if connection.vendor == "sqlite":
         rows = [row for history in histories for row in _rows(_of_chain(columns, history), asked, asked)]

@@ -22,7 +22,7 @@ from chainviz.store.search import full_text_tables
 from chainviz.store.search.blocks import MOST_TIMES, MOST_WORDS
 from chainviz.store.search.check import fsck_search
 from chainviz.store.search.index import index_chain, rebuild_index, unindexed
-from chainviz.store.search.lookup import Phrase, blocks_with, histories_with
+from chainviz.store.search.lookup import Phrase, blocks_with, histories_with, histories_with_together
 from chainviz.store.search.words import LONGEST_PHRASE
 from chainviz.store.transfer.imports import MessageList, import_chain
 from tests.store.test_growth import grown
@@ -53,7 +53,11 @@ def indexed(*texts: str) -> int:
 
 
 def found(text: str, *, is_prefix: bool = False) -> set[int]:
-    return histories_with([Phrase.of(text, is_prefix=is_prefix)])[0]
+    return histories_with(Phrase.of(text, is_prefix=is_prefix), all_histories())
+
+
+def all_histories() -> set[int]:
+    return set(SearchState.objects.values_list("pk", flat=True))
 
 
 def index_bytes() -> bytes:
@@ -108,6 +112,15 @@ def test_words_are_found_in_first_and_in_other_blocks(monkeypatch: pytest.Monkey
     assert second is not None and index_chain(long)
     assert found("delta") == {long} and found("alpha") == {short} and found("omega") == set()
     assert not list(fsck_search())
+
+
+def test_chains_with_all_words_in_one_block_are_found_in_one_look() -> None:
+    both, one = indexed("alpha and beta"), indexed("alpha")
+    apart = indexed("alpha", *(f"{'x ' * 300}" for _ in range(9)), "beta")
+    phrases = [Phrase.of("alpha"), Phrase.of("beta")]
+    assert histories_with_together(phrases, {both, one, apart}) == {both}
+    assert histories_with_together(phrases, {one, apart}) == set()
+    assert [histories_with(phrase, {both, apart}) for phrase in phrases] == [{both, apart}] * 2
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL asks for one block of each chain")
@@ -184,7 +197,7 @@ def test_it_finds_what_a_plain_search_finds(texts: list[str], asked: str) -> Non
     finally:
         blocks_module.MOST_WORDS = old
     plain = any(f" {' '.join(phrase.words)} " in f" {' '.join(text.split())} " for text in texts)
-    assert (number in histories_with([phrase])[0]) == plain
+    assert (number in histories_with(phrase, {number})) == plain
 
 
 def test_purged_words_leave_the_index() -> None:
