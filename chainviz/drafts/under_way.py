@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
@@ -15,8 +15,10 @@ from chainviz.jobs.models import Job
 from chainviz.store.models import Draft as StoredDraft
 from chainviz.store.models import Snapshot, Step
 
+SUMMARIES = "write-summaries"
 WORDS = {
     "purge": "purge",
+    "read-local-file": "file update",
     "count-before-purge": "count before a purge",
     "scan-chain": "scan for secrets",
     "scan-own-patterns": "scan for secrets",
@@ -24,10 +26,16 @@ WORDS = {
     "run-strategy": "compaction",
     "simulate-strategies": "simulation",
     "run-recipe": "recipe",
-    "write-summaries": "summaries",
+    SUMMARIES: "summaries",
 }
 OTHER = "page being prepared"
 _LABELS = {operation.name: operation.label.lower() for operation in OPERATIONS}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDraft:
+    pk: int
+    steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +50,29 @@ def open_drafts(person: User) -> QuerySet[Draft]:
     return Draft.objects.open().visible_to(person).filter(held).annotate(steps=steps).order_by("-base")
 
 
-def drafts_of(chains: Iterable[Chain], person: User) -> dict[int, Draft]:
+def drafts_of(chains: Iterable[Chain], person: User) -> dict[int, OpenDraft]:
     """By chain, the draft of its newest version, else of an older one."""
     found = open_drafts(person).filter(chain__in=[chain.pk for chain in chains])
-    return {draft.chain_id: draft for draft in reversed(found)}
+    return {draft.chain_id: OpenDraft(draft.pk, draft.steps) for draft in reversed(found)}  # type: ignore[attr-defined]
 
 
 def jobs_of(chains: Iterable[Chain], person: User) -> dict[int, Running]:
     """By chain, the job that was started last."""
     jobs = list(Job.objects.visible_to(person).unfinished().order_by("pk"))
-    keys = {chain.history: chain.pk for chain in chains} if jobs else {}
-    return {key: Running(_words(job)) for job in jobs for key in _chains(job, keys) if key in keys.values()}
-
-
-def _chains(job: Job, keys: dict[int, int]) -> Iterator[int]:
-    """`keys`: of chains, by history."""
-    if "chain" in job.args:
-        yield job.args["chain"]
-    elif "snapshot" in job.args:
-        histories = Snapshot.objects.filter(pk=job.args["snapshot"]).values_list("history", flat=True)
-        yield from (keys[history] for history in histories if history in keys)
-    elif job.function == "write-summaries":
-        yield from SummaryRun.objects.filter(pk=job.args["run"]).values_list("chain", flat=True)
+    if not jobs:
+        return {}
+    by_history = {chain.history: chain.pk for chain in chains}
+    snapshots = Snapshot.objects.filter(pk__in=[job.args.get("snapshot") for job in jobs], history__in=by_history)
+    by_snapshot = {key: by_history[history] for key, history in snapshots.values_list("pk", "history")}
+    runs = [job.args["run"] for job in jobs if job.function == SUMMARIES]
+    by_run = dict(SummaryRun.objects.filter(pk__in=runs).values_list("pk", "chain"))
+    found = {}
+    for job in jobs:
+        of_run = by_run.get(job.args["run"]) if job.function == SUMMARIES else None
+        chain = job.args.get("chain") or by_snapshot.get(job.args.get("snapshot")) or of_run
+        if chain is not None:
+            found[chain] = Running(_words(job))
+    return found
 
 
 def _words(job: Job) -> str:

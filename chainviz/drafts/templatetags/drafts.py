@@ -23,7 +23,7 @@ def open_drafts(context: Mapping[str, Any], chain: Chain) -> list[Draft]:
 
 
 @register.simple_tag(takes_context=True)
-def drafts_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, Draft]:
+def drafts_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, under_way.OpenDraft]:
     return under_way.drafts_of(chains, context["request"].user)
 
 

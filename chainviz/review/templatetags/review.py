@@ -39,7 +39,7 @@ def team_labels(context: Mapping[str, Any]) -> list[tuple[str, str]]:
 def chain_labels(chains: Iterable[Chain]) -> dict[int, list[Label]]:
     """By chain, the labels of the whole chain, each once."""
     found: dict[int, dict[str, Label]] = {}
-    for label in Label.objects.filter(chain__in=list(chains), path="").order_by("kind", "name", "value"):
+    for label in Label.objects.filter(chain__in=[chain.pk for chain in chains], path="").order_by("kind", "name", "value"):
         found.setdefault(label.chain_id, {}).setdefault(label.key, label)
     return {key: list(labels.values()) for key, labels in found.items()}
 
