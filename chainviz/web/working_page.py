@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,10 +13,11 @@ from chainviz.web.htmx import wants_fragment
 SECONDS = "1"
 
 
-def working_page(request: HttpRequest, title: str, job: Any) -> HttpResponse:
-    """A fragment of a page that is open already makes the browser load that page again."""
+def working_page(request: HttpRequest, title: str, job: Any, crumbs: Sequence[tuple[str, str]] = ()) -> HttpResponse:
+    """A fragment of a page that is open already makes the browser load that page again. `crumbs`: name and address of what
+    the page belongs to."""
     if wants_fragment(request):
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})
-    response = render(request, "web/working.html", {"title": title, "job": job}, status=202)
+    response = render(request, "web/working.html", {"title": title, "job": job, "crumbs": crumbs}, status=202)
     response["Refresh"] = SECONDS
     return response

@@ -53,6 +53,7 @@ def test_a_job_reads_the_chain_and_no_look_at_the_page_does(client: Client, chai
     for _ in range(2):
         answer = client.get(page)
         assert (answer.status_code, answer["Refresh"]) == (202, "1")
+    assert f'<li><a href="/">Chains</a></li><li><a href="/c/{chain.pk}/">Look 0</a></li>' in answer.content.decode()
     assert not read
     forget_all()
     run_waiting_jobs()

@@ -56,7 +56,9 @@ class Choices:
             return None
         job = job_of(self.target, self.operation, options)
         if not job.is_finished:
-            return working_page(self.request, f"Reading {len(self.target.stored):,} messages", job)
+            chain = self.target.chain
+            crumbs = ((chain.title, reverse("chains:chain", args=[chain.pk])),)
+            return working_page(self.request, f"Reading {len(self.target.stored):,} messages", job, crumbs)
         if job.state == Job.State.DONE:
             self.take_first(job.result)
         return None
