@@ -11,7 +11,7 @@ from chainviz.chains.explorer.urls import explorer_urls
 from chainviz.chains.explorer.views import chain as explorer
 from chainviz.chains.folders import follow_view as follow
 from chainviz.chains.folders import view as folders
-from chainviz.chains.library import bin, saved_filters
+from chainviz.chains.library import bin, refresh, saved_filters
 from chainviz.chains.library import view as library
 from chainviz.chains.parse import view as parse
 from chainviz.chains.secrets import view as secrets
@@ -26,6 +26,8 @@ urlpatterns = [
     path("", library.library, name="library"),
     path("secrets/", secrets.library_secrets, name="secrets"),
     path("parse/", parse.parse_text, name="parse"),
+    path("refresh/", refresh.refresh, name="refresh_library"),
+    path("refresh/new/", refresh.new_rows, name="new_rows"),
     path("columns/", library.columns, name="columns"),
     path("filters/", saved_filters.save, name="save_filter"),
     path("filters/counts/", saved_filters.filter_counts, name="filter_counts"),

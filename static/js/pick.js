@@ -36,7 +36,7 @@ document.addEventListener("keydown", (event) => {
   main.click();
 });
 document.addEventListener("htmx:afterSwap", (event) => {
-  const form = event.target.closest?.("[data-pick]");
+  const form = event.target.closest?.("[data-pick]") ?? event.target.querySelector?.("[data-pick]");
   if (form) tell(form);
 });
 for (const form of document.querySelectorAll("[data-pick]")) tell(form);

@@ -69,6 +69,8 @@ ROWS: dict[str, str] = {
     "accounts:member": "owner",
     "chains:library": "viewer",
     "chains:columns": "viewer",
+    "chains:refresh_library": "viewer",
+    "chains:new_rows": "viewer",
     "chains:save_filter": "viewer",
     "chains:saved_filter": "viewer",
     "chains:filter_counts": "viewer",

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 def rows(client: Client) -> dict[str, str]:
     """The text of each row, by the file of its chain."""
     page = client.get("/").content.decode()
-    texts = [unescape(" ".join(re.sub(r"<[^>]*>", " ", row).split())) for row in page.split('<tr role="row">')[2:]]
+    texts = [unescape(" ".join(re.sub(r"<[^>]*>", " ", row).split())) for row in page.split('<tr role="row"')[2:]]
     return {name: next(text for text in texts if name in text) for name in ("one.json", "two.json")}
 
 

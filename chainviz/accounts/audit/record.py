@@ -62,10 +62,15 @@ def not_recorded(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response = view(request, *args, **kwargs)
-        request.is_recorded = True  # type: ignore[attr-defined]
+        leave_unrecorded(request)
         return response
 
     return answer
+
+
+def leave_unrecorded(request: HttpRequest) -> None:
+    """For a request that an open page makes again and again, where it has changed nothing."""
+    request.is_recorded = True  # type: ignore[attr-defined]
 
 
 def _record_response(request: HttpRequest, response: HttpResponseBase) -> None:

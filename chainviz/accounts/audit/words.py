@@ -31,6 +31,7 @@ ACTS = {
     "chains:remove_folder": "Folder removed",
     "chains:open_file": "File opened from a folder",
     "chains:refresh_folder": "Folder read again",
+    "chains:refresh_library": "Files followed",
     "chains:follow": "File followed",
     "chains:save_filter": "Filter saved",
     "chains:saved_filter": "Filter changed",

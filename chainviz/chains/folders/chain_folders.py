@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from django.db.models import Q
 
 from chainviz.accounts.models import Membership
-from chainviz.chains.folders.choose_folders import Watched, watched, with_home
+from chainviz.chains.folders.choose_folders import Watched, sees_files, watched, with_home
 from chainviz.chains.folders.scan import lists
 from chainviz.chains.models import ChainQuerySet
 from chainviz.core.documents.event_folder import conversation_of
@@ -41,9 +41,9 @@ class ChainFolders:
 
 
 def chain_folders(member: Membership, chains: ChainQuerySet) -> ChainFolders:
-    listed = watched(member) if member.may("files") else []
-    if not listed:
+    if not sees_files(member):
         return ChainFolders()
+    listed = watched(member)
     paths = dict(chains.exclude(local_file=None).values_list("pk", "local_file__path"))
     # where one listed folder lies in another, a file stands in the inner one
     inner_first = sorted(listed, key=lambda folder: len(str(folder.path)), reverse=True)

@@ -57,6 +57,11 @@ def may_choose() -> bool:
     return bool(settings.CHAINVIZ.mode == "local")
 
 
+def sees_files(member: Membership) -> bool:
+    """Whether the person sees from which files of this machine chains came."""
+    return member.may("files") and (may_choose() or bool(settings.CHAINVIZ.folder_paths))
+
+
 def watched(member: Membership) -> list[Watched]:
     if not may_choose():
         return [Watched(number, path) for number, path in enumerate(settings.CHAINVIZ.folder_paths, 1)]

@@ -11,6 +11,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership
+from chainviz.chains.folders.following import may_read
 from chainviz.chains.models import Arrival, Chain, LocalFile
 from chainviz.chains.uploads import arrivals
 from chainviz.chains.uploads.local_files import chains_from, note_failure, state_of, take_file
@@ -59,19 +60,22 @@ def has_changed(file: LocalFile, path: Path) -> bool:
         return False
 
 
-def read_grown(member: Membership, chains: Iterable[Chain]) -> None:
-    """Reads the files of chains that have grown, as far as one request may; the others are read by the next one."""
-    until = time.monotonic() + AT_ONCE
+def read_grown(member: Membership, chains: Iterable[Chain]) -> int:
+    """Reads the files of chains that have grown, as far as one request may; the others are read by the next one. Returns
+    how many it read."""
+    until, count = time.monotonic() + AT_ONCE, 0
     for chain in chains:
         path = Path(chain.local_file.path)
         if time.monotonic() > until:
-            return
-        if not is_due(chain.local_file) or not has_changed(chain.local_file, path):
+            break
+        if not is_due(chain.local_file) or not has_changed(chain.local_file, path) or not may_read(chain.local_file):
             continue
+        count += 1
         if _is_big(path):
             read_by_job(member, chain)
         else:
             read(member, path)
+    return count
 
 
 def is_due(file: LocalFile) -> bool:

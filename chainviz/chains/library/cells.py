@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from chainviz.chains.folders.scan import is_running
+from chainviz.chains.folders import scan
 from chainviz.chains.library.search.hits import ChainHits
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
@@ -70,14 +70,15 @@ def row_of(chain: Chain, largest: int, path: str = "", hits: ChainHits | None = 
         cost="" if chain.cost is None else cost_text(chain.cost),
         duration=duration_text(chain.duration / 1000) if chain.duration else "",
         verdicts=_verdicts(chain),
-        is_running=bool(path) and _is_running(Path(path)),
+        is_running=is_running(path),
         hits=hits,
     )
 
 
-def _is_running(path: Path) -> bool:
+def is_running(path: str) -> bool:
+    """Whether the file that a chain came from has just changed; "" for none."""
     try:
-        return is_running(state_of(path)[1])
+        return bool(path) and scan.is_running(state_of(Path(path))[1])
     except OSError:
         return False
 

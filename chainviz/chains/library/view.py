@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from django.db.models import Q, Sum
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -22,7 +21,7 @@ from chainviz.chains.library.just_added import just_added
 from chainviz.chains.library.listing import Listing, View, listing
 from chainviz.chains.library.search.index_job import not_indexed
 from chainviz.chains.library.search.pasted_error import suspects
-from chainviz.chains.library.side import side
+from chainviz.chains.library.side import counts, side
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads.imports import RAW_TEXT
@@ -64,14 +63,14 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     """Also the answer to an upload that failed: the page with the reason on it."""
     member = member_of(request)
     kept = Chain.objects.visible_to(member).in_library()
+    counted = counts(member)  # first: a chain that is added meanwhile is new
     wanted, folders = read_filter(request.GET), chain_folders(member, kept)
     shown = listing(kept, wanted, View(member, request.GET.get("page", 1), folders, folded_of(request)))
-    total = kept.aggregate(bytes=Sum("size", default=0))
     context = {
+        **counted,
         "listing": shown,
+        "newest": max([counted["newest"], *(chain.pk for chain in shown.page)]),
         "all_columns": [(column, column.name in shown.columns) for column in COLUMNS if column.name not in ALWAYS],
-        "bytes": total["bytes"],
-        "with_problems": kept.filter(Q(problems__gt=0) | Q(warnings__gt=0)).count(),
         "added": (added := just_added(request)),
         "tray": tray_of(member, but=added.arrival if added else None),
         "undo": _just_binned(request),
