@@ -194,6 +194,10 @@ def test_which_chains_are_picked_by_keys(page: Any, live_server: Any) -> None:
     page.get_by_text("Final state, after 2 earlier ones").click()
     expect(page.get_by_text("v2")).to_be_visible()
     assert axe_violations(page) == []
+    page.set_viewport_size(PHONE)
+    acts = [page.locator(".pick-actions").get_by_text(name).bounding_box()["y"] for name in ("Add the", "Decide later")]
+    assert acts[0] == acts[1]
+    page.set_viewport_size(WIDE)
 
     count = page.locator("[data-picked-count]")
     page.get_by_label("Each as its own chain").check()
