@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
+from chainviz.accounts.audit.record import leave_unrecorded
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
@@ -31,7 +32,8 @@ def follow(request: HttpRequest, chain_id: int) -> HttpResponse:
     if file is None or not may_read(file):
         raise Http404("This chain has no file on this machine.")
     if wants_fragment(request):
-        read_grown(member, [chain])
+        if not read_grown(member, [chain]):
+            leave_unrecorded(request)
         number = small_number(request.POST.get("v", "")) or chain.version
         return render(request, "chains/folders/_following.html", {"following": following(chain_for(request, chain_id), number)})
     try:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
+from chainviz.accounts.audit.record import leave_unrecorded
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.folders import choose_folders as folders
@@ -76,7 +77,8 @@ def refresh(request: HttpRequest) -> HttpResponse:
         return _page(request, error=str(error), status=422)
     names = request.POST.getlist("file")[:MOST_NAMED]
     files = [each for each in named(watched, names) if not each.sentence]
-    read_grown(member, [row.chain for row in rows_of(member, watched, files) if row.chain is not None])
+    if not read_grown(member, [row.chain for row in rows_of(member, watched, files) if row.chain is not None]):
+        leave_unrecorded(request)
     marks = dict(zip(names, request.POST.getlist("mark"), strict=False))
     rows = rows_of(member, watched, named(watched, names))
     shown = small_number(request.POST.get("total", "")) or 0

@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.models import Team, local_member
 from chainviz.accounts.permissions import Role
 from chainviz.chains.folders import choose_folders, opening, scan
@@ -293,9 +294,15 @@ def test_in_team_mode_only_the_server_names_folders_and_only_owners_see_them(
     assert open_file(owner, 1, "tide/one.jsonl").status_code == 303
     chain = Chain.objects.get()
     assert editor.post(f"/c/{chain.pk}/follow/").status_code == 403
+    noted = AuditRow.objects.count()
+    for read in (0, 1):  # an open page that learns nothing new fills no log
+        refreshed(owner, 1, "tide/one.jsonl")
+        owner.post(f"/c/{chain.pk}/follow/", headers={"HX-Request": "true"})
+        assert AuditRow.objects.count() == noted + read
+        (root / "tide" / "one.jsonl").write_bytes(session(5))
     (root / "tide" / "one.jsonl").write_bytes(session(6))
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"folders": ""})
-    assert owner.post(f"/c/{chain.pk}/follow/").status_code == 404 and Chain.objects.get().version == 1
+    assert owner.post(f"/c/{chain.pk}/follow/").status_code == 404 and Chain.objects.get().version == 2
 
 
 def event(number: int, source: str, say: str) -> str:
