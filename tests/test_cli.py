@@ -43,7 +43,7 @@ def test_an_error_of_input_is_one_line_and_2(
 
 def test_every_command_module_can_be_asked_for_help(capsys: pytest.CaptureFixture[str]) -> None:
     for name in cli.COMMANDS:
-        with pytest.raises(SystemExit, match="^0$"):
+        with pytest.raises(SystemExit, match="0"):
             cli.main([name, "--help"])
         assert capsys.readouterr().out.startswith(f"usage: chainviz {name}")
 
