@@ -26,7 +26,7 @@ from chainviz.chains.library.listing import chains_asked_for
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.core.errors import Refused
 from chainviz.jobs import lease
-from chainviz.recipes.step_form import groups_of
+from chainviz.recipes.step_form import context_of
 from chainviz.web.forms import OptionsForm
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
@@ -135,8 +135,7 @@ def _page(request: HttpRequest, found: BulkRun, act: Act) -> HttpResponse:
 
 
 def _choices(request: HttpRequest, found: BulkRun, act: Act, form: OptionsForm[Any], status: int = 200) -> HttpResponse:
-    first, advanced = groups_of(form, act.first)
-    context = {"report": Report(found, act), "act": act, "form": form, "first": first, "advanced": advanced}
+    context = {"report": Report(found, act), "act": act, **context_of(form, act.first)}
     context["chains"] = [row.chain for row in found.rows.select_related("chain").order_by("pk")[:12]]
     return render(request, "bulk/choices.html", context, status=status)
 

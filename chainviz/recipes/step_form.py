@@ -14,27 +14,26 @@ from chainviz.accounts.models import Membership
 from chainviz.core.operations.compact import CompactOptions, parse_strategy, print_strategy, strategy_words
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.mask import MaskOptions
-from chainviz.core.operations.redact import POLICIES, RedactOptions
+from chainviz.core.operations.redact import RedactOptions
 from chainviz.core.operations.repair import RepairOptions
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.recipes.recipe import OF_ONE_CHAIN
+from chainviz.recipes.redact_form import RuleForm
 from chainviz.recipes.services import lists_of
 from chainviz.web.forms import Group, OptionsForm, options_form
 
 FIRST = {
     "repair": ("goal", "resumes"),
     "mask": ("strategy", "look_for", "word_lists", "own_words", "own_patterns"),
-    "redact": ("policy", "placeholder"),
     "summarize": ("preset",),
     "compact": ("strategy", "max_messages", "max_tokens", "target_tokens"),
     "observations": ("to", "roles"),
     "convert": ("to", "provider", "drop_reasoning"),
 }
-"""By operation; its other options are advanced."""
+"""By operation; its other options are advanced. A redaction has fields of its own."""
 NO_LISTS = "No word lists yet."
 SAVE_ONE = "Strategies that you save on the Compact page of a chain are offered here."
 GOALS = [("", "Structure problems only"), *((each.name, f"Valid for {each.label}") for each in PROVIDERS)]
-RULES = [(each.name, each.label) for each in POLICIES if each.name != "by_hand"]
 
 
 def step_form(
@@ -44,20 +43,15 @@ def step_form(
 
     `chosen`: the options before, which the form begins with.
     """
-    form = options_form(model)(data)
+    form = RuleForm(data, of_one_chain=False) if model is RedactOptions else options_form(model)(data)
     for name in OF_ONE_CHAIN & set(form.fields):
         del form.fields[name]
     if model is RepairOptions:
         replace_field(form, "goal", forms.ChoiceField(choices=GOALS, widget=forms.Select(attrs={"class": "select"})))
-    if model is RedactOptions:
-        replace_field(form, "policy", forms.ChoiceField(choices=RULES, widget=forms.Select(attrs={"class": "select"})))
     if model is MaskOptions:
         replace_field(form, "word_lists", _boxes([(name, name) for name in sorted(lists_of(member.team_id))]))
     if chosen is not None:
-        form.initial = {
-            name: list(value) if name == "word_lists" else ", ".join(map(str, value)) if isinstance(value, tuple) else value
-            for name, value in chosen.model_dump().items()
-        }
+        form.begin_with(chosen)
     if issubclass(model, CompactOptions):
         _offer_strategies(form, member, chosen)
     return form
@@ -75,14 +69,17 @@ def _offer_strategies(form: OptionsForm[Any], member: Membership, chosen: Option
     form.fields["strategy"].help_text = hint
 
 
-def groups_of(form: OptionsForm[Any], first: Sequence[str]) -> tuple[list[forms.BoundField], list[Group[Any]]]:
-    """The fields that are shown at once, and the groups that are advanced."""
+def context_of(form: OptionsForm[Any], first: Sequence[str]) -> dict[str, Any]:
+    """The template that shows the options, and for it the fields that are shown at once and the groups that are advanced."""
+    if isinstance(form, RuleForm):
+        return {"form": form, "options_template": "recipes/_redaction.html"}
     advanced: list[Group[Any]] = []
     for group in form.groups():
         rest = tuple(field for field in group.fields if field.name not in first)
         if rest:
             advanced.append(Group(group.legend, rest))
-    return [form[name] for name in first if name in form.fields], advanced
+    shown = [form[name] for name in first if name in form.fields]
+    return {"form": form, "options_template": "recipes/_options.html", "first": shown, "advanced": advanced}
 
 
 def _boxes(choices: list[tuple[str, str]]) -> forms.MultipleChoiceField:

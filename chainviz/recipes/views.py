@@ -23,7 +23,7 @@ from chainviz.core.recipes.recipe_file import LARGEST
 from chainviz.core.secrets.word_lists import WordList as ListValue
 from chainviz.recipes import services
 from chainviz.recipes.models import Recipe, WordList
-from chainviz.recipes.step_form import FIRST, groups_of, step_form
+from chainviz.recipes.step_form import FIRST, context_of, step_form
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
 
@@ -183,9 +183,9 @@ class StepPage:
 
 def _step(request: HttpRequest, row: Recipe, page: StepPage, error: str = "", status: int = 200) -> HttpResponse:
     operation = page.step.operation
-    first, advanced = groups_of(page.form, FIRST.get(operation.name, ()))
-    context = {"recipe": row, "position": page.position, "operation": operation, "form": page.form, "first": first}
-    return render(request, "recipes/step.html", {**context, "advanced": advanced, "error": error}, status=status)
+    context = {"recipe": row, "position": page.position, "operation": operation, "error": error}
+    fields = context_of(page.form, FIRST.get(operation.name, ()))
+    return render(request, "recipes/step.html", {**context, **fields}, status=status)
 
 
 @requires("read")

@@ -1,8 +1,9 @@
 """A Django form made from an operation's pydantic Options: fields, hints, limits and errors come from the model alone.
 
 What a model may say about a field beyond its type: `title` (label), `description` (hint) and, in `json_schema_extra`,
-`unit` ("KB"), `group` (legend), `choices` (value to label, for a text), `long` (a text area) and `hidden` (the page
-fills it in, the form does not show it).
+`unit` ("KB"), `group` (legend), `choices` (value to label; a list gets a box for each), `hint` (instead of the description,
+which names values as a command line writes them), `long` (a text area) and `hidden` (the page fills it in, the form does
+not show it).
 """
 
 from __future__ import annotations
@@ -45,6 +46,15 @@ class OptionsForm(forms.Form, Generic[O]):
     def __init__(self, data: QueryDict | dict[str, Any] | None = None, *, fixed: dict[str, Any] | None = None) -> None:
         super().__init__(data, label_suffix="")
         self.fixed = fixed or {}
+
+    def begin_with(self, options: BaseModel) -> None:
+        """Shows what was chosen before; a list also has boxes for values that are no choice of its own."""
+        for name, field in self.fields.items():
+            value = getattr(options, name)
+            self.initial[name] = _shown(value, field)
+            if isinstance(field, forms.MultipleChoiceField):
+                known: dict[str, str] = dict(field.choices)  # type: ignore[arg-type]
+                field.choices = list((known | {each: each for each in value if each not in known}).items())
 
     def groups(self) -> Iterator[Group[O]]:
         grouped: dict[str, list[forms.BoundField]] = {}
@@ -106,14 +116,14 @@ def _field(name: str, field: FieldInfo) -> forms.Field:
     kind = _inner(field.annotation)
     common: dict[str, Any] = {
         "label": field.title or name.replace("_", " ").capitalize(),
-        "help_text": field.description or "",
+        "help_text": extra.get("hint", field.description) or "",
         "required": field.is_required() and kind is not str,
-        "initial": None if field.default in (PydanticUndefined, None) else _shown(field.get_default()),
     }
     made = _made(kind, field, extra, common)
+    made.initial = None if field.default in (PydanticUndefined, None) else _shown(field.get_default(), made)
     made.legend = extra.get("group", "")  # type: ignore[attr-defined]
     made.unit = extra.get("unit", "")  # type: ignore[attr-defined]
-    made.default_text = "" if isinstance(made, (forms.BooleanField, forms.ChoiceField)) else _default_text(common["initial"])  # type: ignore[attr-defined]
+    made.default_text = "" if isinstance(made, (forms.BooleanField, forms.ChoiceField)) else _default_text(made.initial)  # type: ignore[attr-defined]
     return made
 
 
@@ -124,9 +134,12 @@ def _made(kind: Any, field: FieldInfo, extra: dict[str, Any], common: dict[str, 
         number = forms.IntegerField if kind is int else forms.FloatField
         return number(**common, **_limits(field), widget=forms.NumberInput(attrs={"class": "input"}))
     choices = list(extra["choices"].items()) if "choices" in extra else _choices(kind)
+    is_list = get_origin(kind) in (tuple, list, frozenset, set)
+    if choices and is_list:
+        return forms.MultipleChoiceField(**{**common, "required": False}, choices=choices, widget=forms.CheckboxSelectMultiple)
     if choices:
         return forms.ChoiceField(**common, choices=choices, widget=forms.Select(attrs={"class": "select"}))
-    if get_origin(kind) in (tuple, list, frozenset, set):
+    if is_list:
         return WordsField(**{**common, "required": False}, widget=forms.TextInput(attrs={"class": "input mono"}))
     if extra.get("long"):
         area = forms.Textarea(attrs={"class": "textarea", "rows": 4})
@@ -157,7 +170,7 @@ def _choices(kind: Any) -> list[tuple[Any, str]]:
         values = tuple(member.value for member in kind)
     else:
         return []
-    return [(value, str(value).replace("_", " ") or "none") for value in values]
+    return [(value, str(value).replace("_", " ").capitalize() or "None") for value in values]
 
 
 def _limits(field: FieldInfo) -> dict[str, Any]:
@@ -178,10 +191,12 @@ def _extra(field: FieldInfo) -> dict[str, Any]:
     return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: Any, field: forms.Field) -> Any:
     if isinstance(value, Enum):
         return value.value
-    return ", ".join(map(str, value)) if isinstance(value, (tuple, list, set, frozenset)) else value
+    if not isinstance(value, (tuple, list, set, frozenset)):
+        return value
+    return list(value) if isinstance(field, forms.MultipleChoiceField) else ", ".join(map(str, value))
 
 
 def _default_text(value: Any) -> str:

@@ -105,6 +105,14 @@ def test_ticked_chains_are_repaired_as_new_versions_and_undone(client: Client, c
     assert again["Location"] == answer["Location"], "it is undone once"
 
 
+def test_every_result_of_many_chains_is_redacted(client: Client, chains: list[Chain]) -> None:
+    run = begun(client, "redact", chains)
+    assert "By hand" not in client.get(f"/bulk/{run.pk}/").content.decode()
+    found = done(client, run, policy="every", min_bytes_saved="0", placeholder="gone")
+    assert {each[0] for each in found.values()} == {"changed", "unchanged"}
+    assert b'"gone"' in client.get(f"/c/{chains[0].pk}/v/2/export?scope=chain").getvalue()
+
+
 def test_an_open_draft_is_left_alone(client: Client, chains: list[Chain]) -> None:
     send_form(client, f"/c/{chains[0].pk}/edit/s1.p2?v=1", s1__p2__m0__c0__text="Mine.")
     run = begun(client, "mask", chains)

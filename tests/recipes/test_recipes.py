@@ -18,7 +18,7 @@ from chainviz.bulk.models import BulkRun
 from chainviz.chains.models import Chain
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.compact import CompactOptions, parse_strategy, print_strategy
-from chainviz.core.recipes import make_step
+from chainviz.core.recipes import ALLOWED, make_step, new_step
 from chainviz.core.secrets import WordList as ListValue
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.presets import save_preset
@@ -85,6 +85,31 @@ def test_a_recipe_is_made_edited_and_downloaded(client: Client, people: WordList
     assert value_of(Recipe.objects.get()).lists["People"].words == "Anna Meier\nBrick Layer"
     assert answer["Location"] == f"/recipes/{Recipe.objects.get().pk}/"
     assert list(fsck_recipes()) == []
+
+
+@pytest.mark.parametrize("operation", [each.name for each in ALLOWED])
+def test_the_form_of_a_step_says_no_name_or_value_as_it_is_stored(client: Client, chain: Chain, operation: str) -> None:
+    row = create("Any", (new_step(operation),), by=local_member())
+    page = client.get(f"/recipes/{row.pk}/steps/1/").content.decode()
+    form = page[page.index("</header>") : page.index("</main>")]
+    words = set(re.findall(r"[a-z]+(?:_[a-z]+)+", re.sub("<[^>]*>", " ", form)))
+    assert words <= {"cache_control", "clear_tool_uses", "context_management"}, "names of Anthropic’s API"
+    assert [value for value, label in re.findall(r'<option value="([a-z]+)"[^>]*>([^<]*)', form) if value == label] == []
+
+
+def test_a_redaction_has_the_plain_choices_of_the_redact_page_and_keeps_what_was_chosen(client: Client, chain: Chain) -> None:
+    chosen = {"policy": "keep_last_n", "tools": [], "exclude_tools": ["grep"], "parts": ["result", "reasoning"], "keep": 1}
+    row = create("Any", (make_step("redact", chosen),), by=local_member())
+    page = client.get(f"/recipes/{row.pk}/").content.decode()
+    assert "<dd>Keep the last n</dd>" in page and "<dd>Tool results, Reasoning</dd>" in page
+    address = f"/recipes/{row.pk}/steps/1/"
+    page = client.get(address).content.decode()
+    assert re.findall("<b>([^<]*)</b>", page[page.index("<main") :]) == ["Old results", "Every result"]
+    assert '<details class="fold advanced" open>' in page and fields_of(page)["policy"] == ["keep_last_n"]
+    assert send_form(client, address).status_code == 303
+    row.refresh_from_db()
+    assert row.steps == [["redact", chosen]]
+    assert send_form(client, address, policy="by_hand").status_code == 422
 
 
 def test_an_edit_of_somebody_else_is_not_overwritten_and_no_text_is_lost(

@@ -41,7 +41,7 @@ class Change(Act):
         self.operation, self.nothing = operation, nothing
         self.name, self.label, self.doing = operation.name, operation.label, operation.doing
         self.icon, self.Options = operation.badge.icon, operation.Options
-        self.done, self.first = done, FIRST[operation.name]
+        self.done, self.first = done, FIRST.get(operation.name, ())
 
     def prepare(self, work: Work) -> Finish:
         step = Step(self.operation, work.options)

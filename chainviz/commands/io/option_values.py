@@ -56,7 +56,7 @@ def value_of(key: str, given: str) -> str:
 def _values(field: FieldInfo) -> str:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     choices = extra.get("choices")
-    if isinstance(choices, dict):
+    if isinstance(choices, dict) and not _is_list(field.annotation):
         return f"one of {', '.join(filter(None, choices))}"
     kind = "JSON or lines of text" if _is_long(field) else _kind(field.annotation)
     limits = [words.format(each) for each in field.metadata for type, words in _LIMITS.items() if isinstance(each, type)]

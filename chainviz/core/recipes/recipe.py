@@ -21,7 +21,6 @@ from chainviz.core.operations.contract import Operation, Options
 from chainviz.core.operations.execute import get_operation, read_options
 from chainviz.core.operations.mask import MASK, MaskOptions
 from chainviz.core.operations.redact import RedactOptions
-from chainviz.core.operations.redact.policies import get_policy
 from chainviz.core.operations.redact.policies.by_hand import ByHand
 from chainviz.core.secrets.word_lists import WordList, chosen_lists, rules_of
 
@@ -72,12 +71,14 @@ class Step:
 
     def _said(self, name: str, value: Any) -> str:
         """The value as its page says it."""
-        match self.options, name:
-            case CompactOptions(), "strategy":
-                return strategy_words(parse_strategy(value))
-            case RedactOptions(), "policy":
-                return get_policy(value).label
-        return _text(value)
+        if isinstance(self.options, CompactOptions) and name == "strategy":
+            return strategy_words(parse_strategy(value))
+        extra = type(self.options).model_fields[name].json_schema_extra
+        choices = extra.get("choices") if isinstance(extra, dict) else None
+        labels: Mapping[str, Any] = choices if isinstance(choices, dict) else {}
+        if isinstance(value, list):
+            return ", ".join(str(labels.get(each, each)) for each in value)
+        return str(labels.get(value, value)) if isinstance(value, str) else json.dumps(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +136,3 @@ def is_of_one_chain(operation: Operation[Any], name: str) -> bool:
     field = operation.Options.model_fields.get(name)
     extra = field.json_schema_extra if field is not None else None
     return name in OF_ONE_CHAIN or (isinstance(extra, dict) and bool(extra.get("hidden")))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return ", ".join(map(str, value)) if isinstance(value, list) else json.dumps(value)

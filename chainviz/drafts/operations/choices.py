@@ -73,10 +73,7 @@ class Choices:
     def reopen(self, options: Options) -> None:
         """Shows these options, which were chosen before."""
         self.form = options_form(self.operation.Options)()
-        self.form.initial = {
-            name: ", ".join(value) if isinstance(value, tuple) else value
-            for name, value in options.model_dump().items()
-        }
+        self.form.begin_with(options)
 
     def take(self, options: Options) -> HttpResponse:
         """Runs the operation: at once, or as a job on a long chain."""

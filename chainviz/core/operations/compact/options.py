@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.compact.compactors.composite import Composite
-from chainviz.core.operations.compact.compactors.contract import Compactor, NoBoundary, Reduction
+from chainviz.core.operations.compact.compactors.contract import REDUCTIONS, Compactor, NoBoundary, Reduction
 from chainviz.core.operations.compact.compactors.message_limit import MessageLimit
 from chainviz.core.operations.compact.compactors.token_limit import TokenLimit
 from chainviz.core.operations.compact.strategy_json import parse_strategy
@@ -53,13 +53,17 @@ class CompactOptions(Options):
         "to_target",
         title="Reduction",
         description="How token limits remove messages: down to the target, or one third, as the reference does.",
-        json_schema_extra={"group": "Limits"},
+        json_schema_extra={"group": "Limits", "choices": {**REDUCTIONS}, "hint": "How token limits remove messages."},
     )
     if_no_user_boundary: NoBoundary = Field(
         "keep_last_turn",
-        title="Without a boundary",
-        description="If no human message follows the cut: keep the last turn, or remove everything as the reference does.",
-        json_schema_extra={"group": "Boundary"},
+        title="If no human message follows the cut",
+        description="Keep the last turn, or remove everything as the reference does.",
+        json_schema_extra={
+            "group": "Boundary",
+            "choices": {"keep_last_turn": "Keep the last turn", "remove_all": "Remove everything, as goaitools"},
+            "hint": "",
+        },
     )
     prompt_tokens: int = Field(
         0,

@@ -38,7 +38,8 @@ class ConvertOptions(Options):
         title="Format",
         description="The name of the format to write; same keeps the document as it is.",
         json_schema_extra={
-            "choices": {SAME: "the same format", **{format.name: format.label for format in WRITTEN}},
+            "choices": {SAME: "The same format", **{format.name: format.label for format in WRITTEN}},
+            "hint": "The report lists what a format cannot hold.",
         },
     )
     provider: str = Field(
@@ -46,7 +47,7 @@ class ConvertOptions(Options):
         title="Switch to provider",
         description="Call ids follow the provider's template, another provider's reasoning is dropped, and calls are marked where "
         "the provider requires its signature.",
-        json_schema_extra={"choices": {"": "no switch", **{provider.name: provider.label for provider in PROVIDERS}}},
+        json_schema_extra={"choices": {"": "No switch", **{provider.name: provider.label for provider in PROVIDERS}}},
     )
     tool_call_id_template: str = Field(
         default="",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -12,22 +12,43 @@ from chainviz.core.operations.contract import Options
 from chainviz.core.secrets import RULES, Rule, Strategy, WordList, get_rule
 from chainviz.core.secrets.word_lists import chosen_lists, rules_of
 
+STRATEGIES: dict[str, str] = {
+    "pseudonym": "A numbered name for each value, such as [EMAIL_1]",
+    "replace": "One word for all values of a kind, such as [EMAIL]",
+    "mask": "Stars, except a public prefix or the last digits",
+}
+_RULE_LABELS: dict[str, Any] = {rule.name: rule.label for rule in RULES}
+
 
 class MaskOptions(Options):
     strategy: Strategy = Field(
         "pseudonym",
         title="Replace with",
         description="pseudonym [EMAIL_1] keeps values distinct; replace [EMAIL] does not; mask keeps a prefix or the last digits.",
+        json_schema_extra={"choices": {**STRATEGIES}, "hint": "The same value gets the same placeholder everywhere."},
     )
     look_for: Literal["everything", "secrets", "personal"] = Field(
-        "everything", title="Look for", description="Secrets, personal data, or both."
+        "everything",
+        title="Look for",
+        description="Secrets, personal data, or both.",
+        json_schema_extra={
+            "choices": {"everything": "Secrets and personal data", "secrets": "Secrets", "personal": "Personal data"},
+            "hint": "",
+        },
     )
-    rules: tuple[str, ...] = Field((), title="Only these rules", description="Names such as openai-key; empty: all.")
-    skip_rules: tuple[str, ...] = Field((), title="Not these rules", description="Names such as ip.")
+    rules: tuple[str, ...] = Field(
+        (),
+        title="Only these rules",
+        description="Names such as openai-key; empty: all.",
+        json_schema_extra={"choices": _RULE_LABELS, "hint": "None ticked means all."},
+    )
+    skip_rules: tuple[str, ...] = Field(
+        (), title="Not these rules", description="Names such as ip.", json_schema_extra={"choices": _RULE_LABELS, "hint": ""}
+    )
     own_patterns: str = Field(
         "",
         title="Your own patterns",
-        description="One per line, in RE2 syntax. A group named value is the secret.",
+        description="One per line, in RE2 syntax. A group named “value” is the secret.",
         json_schema_extra={"long": True},
     )
     own_words: str = Field(

@@ -17,32 +17,45 @@ class ObservationsOptions(Options):
         "xml",
         title="Write results as",
         description="raw has no headers, brackets has [tool] lines, markdown # headers, xml <tool> tags.",
-        json_schema_extra={"choices": {**LABELS}},
+        json_schema_extra={
+            "choices": {**LABELS}, "hint": "Raw has no headers, brackets [tool] lines, Markdown # headers, XML <tool> tags."
+        },
     )
     roles: Literal["keep", "to_text", "to_tools"] = Field(
         "keep",
         title="Message roles",
         description="keep rewrites results in texts; to_text turns tool messages into text, to_tools text into tool messages.",
         json_schema_extra={
-            "choices": {"keep": "Keep", "to_text": "Tool messages to text", "to_tools": "Text to tool messages"}
+            "choices": {"keep": "Keep", "to_text": "Tool messages to text", "to_tools": "Text to tool messages"},
+            "hint": "",
         },
     )
     wrapper: Literal["auto", "none", "section"] = Field(
         "auto",
         title="Wrapper",
         description="auto wraps XML and brackets in <observation>; section also wraps Markdown, under a header.",
+        json_schema_extra={
+            "choices": {"auto": "Automatic", "none": "None", "section": "Always"},
+            "hint": "Automatic: <observation> around XML and brackets, none around Markdown.",
+        },
     )
     sources: tuple[ConventionName, ...] = Field(
         ("brackets", "markdown", "xml"),
         title="Rewrite from",
         description="Conventions to rewrite. raw reads the text after an AI message with one call as its result.",
+        json_schema_extra={
+            "choices": {**LABELS}, "hint": "Raw reads the text after an AI message with one call as its result."
+        },
     )
     names: tuple[str, ...] = Field(
         (), title="More tools", description="Names of tools that have results in the chain but no calls."
     )
     section: str = Field("action", title="Calls in", description="The section of AI messages that holds calls as text.")
     action_text: Literal["remove", "keep"] = Field(
-        "remove", title="Text of calls", description="With to_tools: remove or keep the sections that become calls."
+        "remove",
+        title="Text of calls",
+        description="With to_tools: remove or keep the sections that become calls.",
+        json_schema_extra={"hint": "When text becomes tool messages."},
     )
     force: bool = Field(
         False, title="Convert anyway", description="Convert even if results would not read back or call ids are lost."

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import ChainError, OptionsError
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.redact.anthropic_settings import read as anthropic_settings
 from chainviz.core.operations.redact.placeholder import DEFAULT, FIELDS, unknown_fields
 from chainviz.core.operations.redact.policies import POLICIES
-from chainviz.core.operations.redact.policies.contract import EVERY, Kind
+from chainviz.core.operations.redact.policies.contract import EVERY, KIND_LABELS, Kind
 
 if TYPE_CHECKING:
     PolicyName = str
@@ -27,9 +28,17 @@ _HOW: dict[str, Any] = {"group": "How"}
 
 
 class RedactOptions(Options):
-    policy: PolicyName = Field("seed", title="Policy", description="When a part is no longer needed.")
+    policy: PolicyName = Field(
+        "seed",
+        title="Policy",
+        description="When a part is no longer needed.",
+        json_schema_extra={"choices": {policy.name: policy.label for policy in POLICIES}},
+    )
     tools: tuple[str, ...] = Field(
-        (EVERY,), title="Tools", description="Exact names; * is every tool, empty is none.", json_schema_extra=_WHAT
+        (EVERY,),
+        title="Tools",
+        description="Exact names; * is every tool, empty is none.",
+        json_schema_extra={**_WHAT, "hint": "Exact names, separated by commas. * means every tool."},
     )
     tool_globs: tuple[str, ...] = Field(
         (),
@@ -47,13 +56,15 @@ class RedactOptions(Options):
         ("result",),
         title="Parts",
         description="result, arguments, reasoning, media, text. Reasoning goes as a whole; arguments become {}.",
-        json_schema_extra=_WHAT,
+        json_schema_extra={
+            **_WHAT, "choices": {**KIND_LABELS}, "hint": "Reasoning is removed with its signature; arguments become {}."
+        },
     )
     roles: tuple[RoleName, ...] = Field(
         ("human", "ai", "tool"),
-        title="Roles",
+        title="Roles for reasoning, pictures and texts",
         description="Whose reasoning, media and texts: system, human, ai, tool.",
-        json_schema_extra=_WHAT,
+        json_schema_extra={**_WHAT, "choices": {**ROLE_NAMES}, "hint": ""},
     )
     min_bytes: int = Field(
         0, ge=0, title="At least", description="Smaller parts are kept.", json_schema_extra={**_WHERE, "unit": "bytes"}
@@ -72,7 +83,9 @@ class RedactOptions(Options):
         "keep",
         title="Results without a call",
         description="Results without an id or a matching call: keep them, or treat them like others.",
-        json_schema_extra=_WHERE,
+        json_schema_extra={
+            **_WHERE, "choices": {"keep": "Keep", "redact": "Treat like others"}, "hint": "Without an id or a matching call."
+        },
     )
     keep_paths: tuple[str, ...] = Field(
         (), title="Keep these", description="Paths; these override the policy.", json_schema_extra={"hidden": True}
@@ -94,14 +107,31 @@ class RedactOptions(Options):
         True, title="Redaction is on", description="Off keeps everything.", json_schema_extra={"hidden": True}
     )
     superseded_by: Literal["same_tool", "same_call"] = Field(
-        "same_tool", title="Superseded by", description="A later call of the same tool, or the same call with the same arguments."
+        "same_tool",
+        title="Superseded by",
+        description="A later call of the same tool, or the same call with the same arguments.",
+        json_schema_extra={
+            "choices": {"same_tool": "A later call of the same tool", "same_call": "The same call with the same arguments"},
+            "hint": "",
+        },
     )
-    keep: int = Field(3, ge=0, title="Keep", description="How many of the last to keep (keep_last_n, clear_tool_uses).")
+    keep: int = Field(
+        3,
+        ge=0,
+        title="Keep",
+        description="How many of the last to keep (keep_last_n, clear_tool_uses).",
+        json_schema_extra={"hint": "How many of the last to keep."},
+    )
     trigger: int = Field(
         100_000, ge=0, title="Trigger", description="Clears only above this much.", json_schema_extra=_CLEARING
     )
     trigger_type: Literal["input_tokens", "tool_uses"] = Field(
-        "input_tokens", title="Trigger counts", description="Estimated tokens, or results.", json_schema_extra=_CLEARING
+        "input_tokens",
+        title="Trigger counts",
+        description="Estimated tokens, or results.",
+        json_schema_extra={
+            **_CLEARING, "choices": {"input_tokens": "Input tokens, estimated", "tool_uses": "Tool results"}, "hint": ""
+        },
     )
     clear_at_least: int = Field(
         0,
@@ -114,10 +144,17 @@ class RedactOptions(Options):
         "or_nothing",
         title="Clear at least means",
         description="or_nothing as Anthropic: all or nothing; then_stop as LangChain: stop when that much is cleared.",
-        json_schema_extra=_CLEARING,
+        json_schema_extra={
+            **_CLEARING,
+            "choices": {"or_nothing": "All or nothing, as Anthropic", "then_stop": "Stop when that much is cleared, as LangChain"},
+            "hint": "",
+        },
     )
     clear_tool_inputs: tuple[str, ...] = Field(
-        (), title="Clear arguments too", description="Tool names; * or true is all.", json_schema_extra=_CLEARING
+        (),
+        title="Clear arguments too",
+        description="Tool names; * or true is all.",
+        json_schema_extra={**_CLEARING, "hint": "Tool names, separated by commas. * means every tool."},
     )
     bytes_per_token: float = Field(
         4, gt=0, title="Bytes per token", description="For token estimates.", json_schema_extra=_CLEARING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,16 @@ from chainviz.core.operations.repair.fixes import CHOICES, Fix
 
 NO_FIX = "nothing"
 """As the only fix wanted: all are offered, none is made."""
+_FIX_LABELS: dict[str, Any] = {
+    **{name: label for name, (label, _) in CHOICES.items()},
+    "drop-leading": "Drop everything before the first human message",
+    "note-system": "Change a system message to a human message",
+    "system-to-start": "Merge a system message into the first one",
+    "note-role": "Change a message of an unknown role to a human message",
+    "join-turns": "Join messages of one turn",
+    "image-to-text": "Put a note in the place of an image or file",
+}
+"""By choice, so that it can be read without the problem that it fixes."""
 
 
 class RepairOptions(Options):
@@ -19,6 +29,9 @@ class RepairOptions(Options):
         default="default",
         title="Preset",
         description="default loses nothing and explains each fix; pentagi does exactly what the reference does with force.",
+        json_schema_extra={
+            "choices": {"default": "Fixes that lose nothing", "pentagi": "Exactly as PentAGI, with force"}, "hint": ""
+        },
     )
     goal: str = Field(
         default="",
@@ -32,14 +45,20 @@ class RepairOptions(Options):
     )
     only: tuple[str, ...] = Field(
         default=(),
-        title="Only these",
+        title="Only these fixes",
         description="Ids or names of the fixes to make, such as answer-call; empty: all usual ones.",
+        json_schema_extra={"choices": _FIX_LABELS, "hint": "None ticked means all usual ones."},
     )
-    skip: tuple[str, ...] = Field(default=(), title="Not these", description="Ids or names of fixes to skip.")
+    skip: tuple[str, ...] = Field(
+        default=(),
+        title="Not these fixes",
+        description="Ids or names of fixes to skip.",
+        json_schema_extra={"choices": _FIX_LABELS, "hint": ""},
+    )
     choose: tuple[str, ...] = Field(
         default=(),
-        title="Choices",
-        description="Another choice for a fix, written fix=choice, such as pending-call=call-to-text.",
+        title="Other fixes for a problem",
+        description="Written problem=fix, such as pending-call=call-to-text.",
     )
     since: str = Field(
         default="",

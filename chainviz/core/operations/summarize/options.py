@@ -46,6 +46,12 @@ PRESETS: dict[Preset, dict[str, Any]] = {
     "pentagi": _SEED,
 }
 """What a setting is where nobody says otherwise."""
+PRESET_LABELS: dict[str, str] = {
+    "default": "Default",
+    "assistant": "Assistant: larger limits, three sections kept",
+    "provider_switch": "After a provider switch: small",
+    "pentagi": "Exactly as PentAGI",
+}
 
 MOST_BYTES = 1 << 40
 LEAST_WINDOW = 4_000
@@ -76,6 +82,7 @@ class SummarizeOptions(Options):
             "Fills the settings you do not set. default: the usual values; assistant: long conversations, more kept; "
             "provider_switch: small, for a chain that moves to another provider; pentagi: exactly as in the reference."
         ),
+        json_schema_extra={"choices": {**PRESET_LABELS}, "hint": "Fills the settings that you do not change."},
     )
     preserve_last: bool = Field(
         default=_SEED["preserve_last"],

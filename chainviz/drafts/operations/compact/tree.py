@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
 from chainviz.core.operations.compact import COMPACTORS, USUAL_LIMITS
-from chainviz.core.operations.compact.compactors.contract import Compactor, Trigger
+from chainviz.core.operations.compact.compactors.contract import REDUCTIONS, Compactor, Trigger
 from chainviz.core.operations.compact.strategy_json import defaults_of, is_open, kinds_of, titles_of, words_of
 
 Value = dict[str, Any]
@@ -260,9 +260,6 @@ def kinds_for(wanted: type) -> tuple[Kind, ...]:
     return tuple(Kind(each.type, each.label, each.hint) for each in COMPACTORS if issubclass(each, wanted))
 
 
-WORDS = {"to_target": "Down to the target", "one_third": "One third, as goaitools"}
-
-
 def _field(value: Value, name: str, wanted: Any, field_name: str, kind: type[Trigger]) -> FormField:
     titled = titles_of(kind)[name]
     if is_open(wanted):
@@ -273,7 +270,7 @@ def _field(value: Value, name: str, wanted: Any, field_name: str, kind: type[Tri
     shown = "" if given is None else f"{given:,}" if isinstance(given, int) else str(given)
     if wanted is int:
         return FormField(field_name, titled.title, titled.unit, "" if given == defaults_of(kind).get(name, 0.5) else shown)
-    choices = tuple((word, WORDS.get(word, word.replace("_", " "))) for word in words_of(wanted))
+    choices = tuple((word, REDUCTIONS.get(word, word.replace("_", " "))) for word in words_of(wanted))
     return FormField(field_name, titled.title, titled.unit, shown, choices)
 
 

@@ -16,6 +16,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.errors import ChainError
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.mask import MaskOptions
+from chainviz.core.operations.mask.options import STRATEGIES
 from chainviz.core.secrets import Strategy, WordList
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.mask.cards import Selection, declined_in, review_of, rules_off
@@ -23,12 +24,6 @@ from chainviz.drafts.operations.mask.scans import OwnScan, Scan, Scanning
 from chainviz.recipes.models import WordList as KeptList
 from chainviz.recipes.services import lists_of, save_list
 from chainviz.web.query_params import small_number
-
-STRATEGIES: dict[Strategy, str] = {
-    "pseudonym": "A numbered name for each value, such as [EMAIL_1]",
-    "replace": "One word for all values of a kind, such as [EMAIL]",
-    "mask": "Stars, except a public prefix or the last digits",
-}
 
 
 class MaskChoices(Choices):

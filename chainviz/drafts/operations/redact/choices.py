@@ -36,7 +36,7 @@ from chainviz.drafts.operations.redact.form import (
     tool_list,
 )
 from chainviz.drafts.operations.redact.groups import KEYS, LABELS, Groups, Wish
-from chainviz.drafts.operations.redact.plain_choices import WORDS, counts_of, plain_choices
+from chainviz.drafts.operations.redact.plain_counts import counts_of
 from chainviz.drafts.operations.redact.selected import by_hand, has_selection, selected_options, selection_note
 from chainviz.web.query_params import small_number
 
@@ -48,6 +48,7 @@ KEPT = "kept"
 
 class RedactChoices(Choices):
     template = "drafts/redact/redact.html"
+    form: RedactForm
     asked = NOTHING
     chosen: RedactOptions | None = None
     """None where the form cannot be understood."""
@@ -137,9 +138,7 @@ class RedactChoices(Choices):
             "uncalled_names": ", ".join(self.asked.uncalled),
             "tool_names": sorted({name for tool in self.tools for name in tool.names})[:MOST_SUGGESTED],
             "shown": list(SHOWN.items()),
-            "plain": plain_choices(self.form["policy"], self._counts()),
-            "other_rules": [radio for radio in self.form["policy"] if radio.data["value"] not in WORDS],
-            "is_advanced": self.chosen is None or self.chosen.policy not in WORDS,
+            "plain": self.form.plain_choices(self._counts()),
             "is_live": "HX-Request" in self.request.headers,
             "policies": [(policy.name, policy.label) for policy in POLICIES],
             "filter": self._filter(),

@@ -10,7 +10,7 @@ from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.redact import POLICIES, DecisionTable, Row
 from chainviz.core.operations.redact.candidates import SKIPS
 from chainviz.core.operations.redact.decision_matrix import REASONS, MatrixRow
-from chainviz.drafts.operations.redact.form import KIND_LABELS
+from chainviz.core.operations.redact.policies.contract import KIND_LABELS
 from chainviz.drafts.operations.redact.groups import KEYS
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.formatting.token_estimate import token_text

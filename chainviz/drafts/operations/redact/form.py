@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
-from django import forms
 from django.http import QueryDict
 
-from chainviz.core.chain.messages import ROLE_NAMES, byte_size
+from chainviz.core.chain.messages import byte_size
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import OptionsError
-from chainviz.core.operations.redact import POLICIES, RedactOptions
+from chainviz.core.operations.redact import RedactOptions
 from chainviz.core.operations.redact.anthropic_settings.write import write as write_settings
 from chainviz.core.operations.redact.decision_matrix import History
-from chainviz.core.operations.redact.policies.contract import Kind
+from chainviz.recipes.redact_form import RuleForm
 from chainviz.store.content.chain import StoredChain
-from chainviz.web.forms import options_form
 
 TOOLS = 30
 """Boxes at once; buttons and a filter lead to the others."""
@@ -26,13 +24,6 @@ OVERRIDES = ("keep", "redact")
 SEPARATOR = "\t"
 BY_PAGE = ("tools", "exclude_tools")
 """Fields that the page asks for in its own way."""
-KIND_LABELS: dict[str, str] = {
-    "result": "Tool results",
-    "arguments": "Arguments of calls",
-    "reasoning": "Reasoning",
-    "media": "Pictures and files",
-    "text": "Texts",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,38 +100,19 @@ def tools_of(chain: StoredChain, history: History) -> tuple[Tool, ...]:
     return tuple(Tool(i, names, *totals[names]) for i, names in enumerate(sorted(totals)))
 
 
-class RedactForm(options_form(RedactOptions)):  # type: ignore[misc]
-    """Policies, parts and roles by their labels; tools and decisions about single rows come from the page."""
+class RedactForm(RuleForm):
+    """Tools and decisions about single rows come from the page."""
 
     def __init__(self, data: QueryDict | None = None, *, fixed: dict[str, Any] | None = None) -> None:
         super().__init__(data, fixed=fixed)
         for name in BY_PAGE:
             del self.fields[name]
-        self.fields["policy"].widget = forms.RadioSelect()
-        self.fields["policy"].choices = [(policy.name, policy.label) for policy in POLICIES]
-        self._boxes("parts", [(kind, KIND_LABELS[kind]) for kind in get_args(Kind)])
-        self._boxes("roles", list(ROLE_NAMES.items()))
-
-    def _boxes(self, name: str, choices: list[tuple[str, str]]) -> None:
-        old = self.fields[name]
-        boxes = forms.MultipleChoiceField(
-            label=old.label,
-            required=False,
-            choices=choices,
-            initial=[word.strip() for word in str(old.initial or "").split(",")],
-            widget=forms.CheckboxSelectMultiple,
-        )
-        boxes.legend, boxes.unit, boxes.default_text = old.legend, "", ""  # type: ignore[attr-defined]
-        self.fields[name] = boxes
 
 
 def form_of(options: RedactOptions) -> RedactForm:
     """The form that says what the options say; the JSON they were read from is taken in, so it is gone."""
     form = RedactForm()
-    for name, value in options.model_dump(exclude={"context_management"}).items():
-        if name in form.fields:
-            is_words = isinstance(value, tuple) and name not in ("parts", "roles")
-            form.initial[name] = ", ".join(value) if is_words else list(value) if isinstance(value, tuple) else value
+    form.begin_with(options.model_copy(update={"context_management": ""}))
     return form
 
 

@@ -11,8 +11,8 @@ from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.redact import DecisionTable, RedactOptions, Row
 from chainviz.core.operations.redact.candidates import SKIPS
 from chainviz.core.operations.redact.decision_matrix import REASONS
+from chainviz.core.operations.redact.policies.contract import KIND_LABELS
 from chainviz.core.operations.redact.rewriting import rewritten
-from chainviz.drafts.operations.redact.form import KIND_LABELS
 from chainviz.store.content.chain import StoredChain
 from chainviz.web.formatting.byte_text import byte_text
 

@@ -13,6 +13,7 @@ from chainviz.core.state.compaction_request import CompactionFailed, CompactionR
 
 Reduction = Literal["to_target", "one_third"]
 """How a token limit removes: until its estimate reaches the target, or the reference's third of the messages."""
+REDUCTIONS: dict[str, str] = {"to_target": "Down to the target", "one_third": "One third, as goaitools"}
 NoBoundary = Literal["keep_last_turn", "remove_all"]
 """Where no human message follows a cut: start at the one before it, or remove everything, as the reference does."""
 

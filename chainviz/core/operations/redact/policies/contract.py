@@ -10,6 +10,13 @@ from typing import Literal, Protocol
 from chainviz.core.operations.redact.decision_matrix import History, MatrixRow
 
 Kind = Literal["result", "arguments", "reasoning", "media", "text"]
+KIND_LABELS: dict[str, str] = {
+    "result": "Tool results",
+    "arguments": "Arguments of calls",
+    "reasoning": "Reasoning",
+    "media": "Pictures and files",
+    "text": "Texts",
+}
 EVERY = "*"
 """Where tools are named: all of them."""
 
