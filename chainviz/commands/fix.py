@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
+from chainviz.api.chain import Chain, Result
+from chainviz.api.comparison import diff
+from chainviz.api.tree_text import report_line
 from chainviz.commands.io.files import add_format
 from chainviz.commands.io.output import complain, tell
+from chainviz.core.diff.text import render
 from chainviz.core.errors import ChainError
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
+from chainviz.core.terminal import visible
 from chainviz.sessions.backups import content_of, restore, write_back
-from chainviz.sessions.fix import FixedChain, fix_session
+from chainviz.sessions.fix import RESPELLED, FixedChain, fix_session
+
+MOST_LINES = 12
+"""Lines of a changed text that are shown."""
+MOST_CHANGES = 1_000
+"""Lines of a difference that are shown."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +60,7 @@ def _code(session: Path, arguments: argparse.Namespace, provider: Provider | Non
 
 
 def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None) -> int:
-    fixed = fix_session(content_of(session), str(session), arguments.format, provider)
+    fixed = fix_session(content_of(session), str(session), _difference, arguments.format, provider)
     for sentence in fixed.damage:
         tell([f"{session}: {sentence}"])
     for each in fixed.chains:
@@ -62,10 +74,25 @@ def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None
     return code
 
 
-def _tell(fixed: FixedChain) -> None:
+def _difference(before: Chain, result: Result) -> list[str]:
+    return list(islice(_lines(before, result), MOST_CHANGES))
+
+
+def _lines(before: Chain, result: Result) -> Iterator[str]:
+    if result.chain is before:
+        return
+    compared = diff(before, result.chain).chains
+    if compared.counts:
+        yield from render(compared, most_lines=MOST_LINES)
+    else:
+        yield RESPELLED
+        yield from (f"~ {visible(report_line(row))}" for row in result.report)
+
+
+def _tell(fixed: FixedChain[list[str]]) -> None:
     if fixed.is_changed:
         tell([f"{fixed.title}: changes for {fixed.provider.label}"])
-        for line in fixed.changes:
+        for line in fixed.difference:
             tell([f"  {line}"])
     elif not fixed.result.warnings:
         tell([f"{fixed.title}: {fixed.provider.label} accepts it"])

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from typing import Generic, TypeVar
 
 from chainviz.api.chain import Chain, Result, chains_of, document_of
-from chainviz.api.comparison import diff
 from chainviz.api.file import ChainFile, open_file
 from chainviz.api.in_turn import in_turn
-from chainviz.api.tree_text import report_line
-from chainviz.core.diff.text import render
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations.signed_reasoning import WARNING as SIGNED
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
-from chainviz.core.terminal import visible
 from chainviz.sessions.records import Records, relinked, renumbered, value_of, whole_records, with_kept
 
 SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "pi_session": "anthropic"}
@@ -28,37 +24,35 @@ NUMBERED = {"codex_rollout": "ordinal"}
 USUAL = "openai-chat"
 APIS = {"anthropic-messages": "anthropic", "openai-completions": "openai-chat", "openai-responses": "openai-responses"}
 """What pi and OpenClaw, which talk to several providers, record with every answer as its `api`."""
-MOST_LINES = 12
-"""Lines of a changed text that are shown."""
-MOST_CHANGES = 1_000
-"""Lines of a difference that are kept."""
+RESPELLED = "No text changes; these lines are written in the form that the API takes:"
+T = TypeVar("T")
+"""What shows the difference that a fix makes in a chain."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixedChain:
+@dataclass(frozen=True)
+class FixedChain(Generic[T]):
     before: Chain
     provider: Provider
     result: Result
     """Its warnings say what remains, and what some models may refuse."""
-    changes: tuple[str, ...]
-    """The difference, a line each."""
+    difference: T
 
     @property
     def is_changed(self) -> bool:
-        return bool(self.changes)
+        return self.result.chain is not self.before
 
     @property
     def title(self) -> str:
         return self.before.title
 
 
-@dataclass(frozen=True, slots=True)
-class FixedSession:
+@dataclass(frozen=True)
+class FixedSession(Generic[T]):
     old: bytes
     new: bytes
     damage: tuple[str, ...]
     """What was wrong with the lines of the file, and what it was unwrapped from, a sentence each."""
-    chains: tuple[FixedChain, ...]
+    chains: tuple[FixedChain[T], ...]
 
     @property
     def is_changed(self) -> bool:
@@ -69,9 +63,12 @@ class FixedSession:
         return any(said != SIGNED for each in self.chains for said in each.result.warnings)
 
 
-def fix_session(old: bytes, name: str, format: str | None = None, provider: Provider | None = None) -> FixedSession:
+def fix_session(
+    old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None = None, provider: Provider | None = None
+) -> FixedSession[T]:
     """`name` stands in sentences; `provider` takes the place of the one that the session's format belongs to.
 
+    `show` compares a chain with what became of it; it reads the file, which is open only then.
     Raises DocumentError where no chain can be read, Refused where the file cannot be written back whole.
     """
     if b"\0" in old[:4] and old[:4].strip(b"\0"):
@@ -79,7 +76,7 @@ def fix_session(old: bytes, name: str, format: str | None = None, provider: Prov
     file, records = _opened(old, name, format)
     with file.source:
         content = records.content
-        fixed, chains = in_turn(chains_of(file), partial(_fixed, provider or _recorded(content)))
+        fixed, chains = in_turn(chains_of(file), partial(_fixed, provider or _recorded(content), show))
         new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
         found = file.chains[0].format
         links = get_format(found).links
@@ -121,22 +118,12 @@ def _open(content: bytes, name: str, format: str | None) -> ChainFile:
         return open_file(content, name, format, salvage=True)
 
 
-def _fixed(provider: Provider | None, chain: Chain) -> tuple[Chain, FixedChain]:
+def _fixed(
+    provider: Provider | None, show: Callable[[Chain, Result], T], chain: Chain
+) -> tuple[Chain, FixedChain[T]]:
     goal = provider or provider_of(chain.format)
     result = chain.apply("repair", goal=goal.name, resumes=True)
-    # the comparison reads the file, which is open only now
-    return result.chain, FixedChain(chain, goal, result, tuple(islice(_difference(chain, result), MOST_CHANGES)))
-
-
-def _difference(chain: Chain, result: Result) -> Iterator[str]:
-    if result.chain is chain:
-        return
-    compared = diff(chain, result.chain).chains
-    if compared.counts:
-        yield from render(compared, most_lines=MOST_LINES)
-    else:
-        yield "No text changes; these lines are written in the form that the API takes:"
-        yield from (f"~ {visible(report_line(row))}" for row in result.report)
+    return result.chain, FixedChain(chain, goal, result, show(chain, result))
 
 
 def _recorded(content: bytes) -> Provider | None:

@@ -3,11 +3,12 @@ puts the backup back. A chain that was uploaded through the browser has no file 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeVar
 
 from django.conf import settings
 from django.contrib import messages
@@ -19,7 +20,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
+from chainviz.api.chain import Chain as FileChain
+from chainviz.api.chain import Result
 from chainviz.chains.access import chain_for
+from chainviz.chains.diff.address import asked_of, with_query
+from chainviz.chains.diff.folds import asks_to_unfold
+from chainviz.chains.diff.page import DiffView
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.exports.choices import Export
 from chainviz.chains.exports.lock import require_unlocked
@@ -28,30 +34,13 @@ from chainviz.core.errors import ChainError, Refused
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
 from chainviz.sessions.backups import backups_of, content_of, restore, write_back
+from chainviz.sessions.difference import MOST_CHAINS, Differences, together
 from chainviz.sessions.fix import FixedChain, FixedSession, fix_session
 from chainviz.web.responses import see_other
 
+T = TypeVar("T")
 MOST_BYTES = 20_000_000
 """A larger session is fixed on the command line: nobody waits that long for a page."""
-MOST_CHAINS, MOST_LINES = 20, 200
-"""Shown of a file, and of a chain."""
-SIGNS = {"+": "added", "-": "removed", "~": "changed"}
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    text: str
-    kind: str
-    """added, removed, changed or ""."""
-
-
-@dataclass(frozen=True)
-class ChainView:
-    fixed: FixedChain
-
-    @cached_property
-    def lines(self) -> list[Line]:
-        return [Line(text, SIGNS.get(text.strip()[:1], "")) for text in self.fixed.changes[:MOST_LINES]]
 
 
 @dataclass(frozen=True)
@@ -63,7 +52,7 @@ class FixPage:
     """Where the file lies; None for one that was uploaded."""
     provider: Provider | None
     """That a person chose; None: the one the session talks to."""
-    fixed: FixedSession | None
+    fixed: FixedSession[DiffView] | None
     error: str = ""
 
     @property
@@ -71,9 +60,14 @@ class FixPage:
         return [(each.name, each.label) for each in PROVIDERS]
 
     @property
-    def chains(self) -> list[ChainView]:
-        shown = self.fixed.chains[:MOST_CHAINS] if self.fixed else ()
-        return [ChainView(each) for each in shown]
+    def chains(self) -> Sequence[FixedChain[DiffView]]:
+        return self.fixed.chains[:MOST_CHAINS] if self.fixed else ()
+
+    @property
+    def diff(self) -> DiffView:
+        """What the bar above the changes needs: how many there are in all, and the other layout."""
+        views = [each.difference for each in self.chains]
+        return views[0] if len(views) == 1 else together(views)
 
     @property
     def chains_left(self) -> int:
@@ -112,9 +106,11 @@ def fix_page(request: HttpRequest, chain_id: int) -> HttpResponse:
             raise Http404("This chain has no file on this machine.")
         try:
             messages.success(request, _done(request, chain, session))
-            return see_other(f"{reverse('fix_session', args=[chain.pk])}{_page(request, chain, session, '').query}")
+            return see_other(_address(request, chain))
         except ChainError as refused:
             error = str(refused)
+    if not error and asks_to_unfold(request, asked_of(request)):
+        return _unfolded(request, chain, session)
     page = _page(request, chain, session, error)
     return render(request, "sessions/fix.html", {"page": page}, status=422 if error else 200)
 
@@ -125,7 +121,7 @@ def fixed_file(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
     require_unlocked(chain, None)
     try:
-        fixed = _fixed(request, chain, _session_of(request, chain))
+        fixed = _fixed(request, chain, _session_of(request, chain), _nothing)
     except ChainError as refused:
         page = FixPage(chain, _session_of(request, chain), _provider(request), None, str(refused))
         return render(request, "sessions/fix.html", {"page": page}, status=422)
@@ -151,7 +147,7 @@ def _done(request: HttpRequest, chain: Chain, session: Path) -> str:
         if before is None:
             return f"The session is already what {backup.name} holds."
         return f"Restored from {backup.name}. What the session was until now is {before.name}."
-    fixed = _fixed(request, chain, session)
+    fixed = _fixed(request, chain, session, _nothing)
     if request.POST.get("seen") != _digest(fixed.old):
         raise Refused(f"{session.name} changed after you opened this page. Check the changes again.")
     if not fixed.is_changed:
@@ -161,17 +157,40 @@ def _done(request: HttpRequest, chain: Chain, session: Path) -> str:
 
 def _page(request: HttpRequest, chain: Chain, session: Path | None, error: str) -> FixPage:
     try:
-        return FixPage(chain, session, _provider(request), _fixed(request, chain, session), error)
+        show = Differences(request, _address(request, chain)).view
+        return FixPage(chain, session, _provider(request), _fixed(request, chain, session, show), error)
     except ChainError as refused:
         return FixPage(chain, session, None, None, error or str(refused))
 
 
-def _fixed(request: HttpRequest, chain: Chain, session: Path | None) -> FixedSession:
+def _unfolded(request: HttpRequest, chain: Chain, session: Path | None) -> HttpResponse:
+    try:
+        fixed = _fixed(request, chain, session, Differences(request, _address(request, chain)).unfolded)
+    except ChainError as refused:
+        raise Http404(str(refused)) from None
+    found = [each.difference for each in fixed.chains if each.difference is not None]
+    if not found:
+        raise Http404
+    return found[0]
+
+
+def _address(request: HttpRequest, chain: Chain) -> str:
+    provider = _provider(request)
+    return with_query(reverse("fix_session", args=[chain.pk]), provider=provider.name if provider else "")
+
+
+def _nothing(before: FileChain, result: Result) -> None:
+    """Shows no difference."""
+
+
+def _fixed(
+    request: HttpRequest, chain: Chain, session: Path | None, show: Callable[[FileChain, Result], T]
+) -> FixedSession[T]:
     content = content_of(session) if session else b"".join(_uploaded(request, chain))
     if len(content) > MOST_BYTES:
         where = session or chain.file_name
         raise Refused(f"This session is larger than 20 MB. Fix it on the command line: chainviz fix {where}")
-    return fix_session(content, session.name if session else chain.file_name, provider=_provider(request))
+    return fix_session(content, session.name if session else chain.file_name, show, provider=_provider(request))
 
 
 def _uploaded(request: HttpRequest, chain: Chain) -> Iterator[bytes]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,7 @@ def written(chain: Chain, **fields: str) -> Any:
 def test_the_difference_is_shown_and_written_back_beside_a_backup(chain: Chain, session: Path) -> None:
     page = page_of(chain)
     assert str(session) in page and "changes for Anthropic" in page
-    assert re.search(r'<li data-change="added">\s+\+ the call was not handled', page)
+    assert re.search(r'data-change="added">the call was not handled', page)
     assert session.read_bytes() == BROKEN, "looking writes nothing"
     assert written(chain).status_code == 303
     assert errors(session, "claude_code", "anthropic") == []
@@ -64,6 +66,27 @@ def test_the_difference_is_shown_and_written_back_beside_a_backup(chain: Chain, 
     for said in ("Restored from", "already what"):
         assert f"{said} {backup.name}" in Client().post(address(chain), {"act": "restore"}, follow=True).content.decode()
         assert session.read_bytes() == BROKEN
+
+
+def test_a_long_difference_is_shown_from_its_first_line_to_its_last(chain: Chain, session: Path) -> None:
+    lines = "\\n".join(f"line {number}" for number in range(2_000))
+    content = json_lines(CLAUDE["a result without its call after a compaction"])
+    session.write_bytes(content.replace(b"result of t1", lines.encode()))
+    page, seen = page_of(chain, "?provider=anthropic"), set()
+    assert "1 unchanged message" in page
+    while rest := re.search(r'href="([^"]*)">[^>]*>[^>]*></svg>(?:Show the rest of this text|[0-9,]+ more lines)', page):
+        seen |= set(re.findall(">line ([0-9]+)<", page))
+        assert "provider=anthropic" in rest[1] and rest[1].startswith(address(chain))
+        page = page_of(chain, unescape(rest[1]).removeprefix(address(chain)))
+    seen |= set(re.findall(">line ([0-9]+)<", page))
+    assert seen == set(map(str, range(2_000)))
+
+
+def test_unchanged_nodes_unfold_in_their_place(chain: Chain) -> None:
+    fold = re.search(r'class="diff-fold"[^>]* hx-get="([^"]*)"', page_of(chain))
+    assert fold is not None
+    unfolded = Client().get(unescape(fold[1]), headers={"HX-Request": "true"}).content.decode()
+    assert 'class="same-list"' in unfolded and "Human Look</span>" in unfolded and "<a" not in unfolded
 
 
 def test_the_chain_offers_it(chain: Chain) -> None:
@@ -111,3 +134,16 @@ def test_in_team_mode_no_file_of_the_server_is_touched(chain: Chain, session: Pa
     assert owner.post(address(chain), {"act": "write"}).status_code == 404
     assert client_of(make_member(team_mode, "Eve", Role.EDITOR)).post(address(chain), {"act": "write"}).status_code == 403
     assert session.read_bytes() == BROKEN
+
+
+def test_of_several_chains_each_difference_is_shown_and_paged_alone(tmp_path: Path) -> None:
+    broken = [{"role": "user", "content": "Look"}, {"role": "tool", "tool_call_id": "t1", "content": "late"}]
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps([{"messages": broken}, {"messages": broken[:1]}, {"messages": broken}]))
+    chain = take_file(local_member(), path).chains[0]
+    page = page_of(chain)
+    assert "accepted by OpenAI" in page and page.count("changes for OpenAI") == 2
+    assert 'id="chain-1-change-1"' in page and 'id="chain-3-change-1"' in page
+    assert f'href="{address(chain)}?chain=3&amp;fold=0#chain-3-same-0"' in page
+    alone = page_of(chain, "?chain=3&change=1")
+    assert f'href="{address(chain)}?chain=3&amp;from=1#chain-3-change-1"' in alone and 'id="chain-1-change-1"' in alone

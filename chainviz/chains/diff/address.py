@@ -61,6 +61,12 @@ def query(**values: object) -> str:
     return "?" + urlencode({name: value for name, value in values.items() if value not in (None, "")})
 
 
+def with_query(page: str, **values: object) -> str:
+    """`page` may have a query already."""
+    added = query(**values).removeprefix("?")
+    return f"{page}{'&' if '?' in page else '?'}{added}" if added else page
+
+
 @dataclass(frozen=True, slots=True)
 class SideLink:
     """Where the node on one side of a change is commented on."""
@@ -76,7 +82,7 @@ class Links(Protocol):
 
     @property
     def page(self) -> str:
-        """The page of all changes itself."""
+        """The page of all changes itself; it may have a query."""
 
     def before(self, path: Path) -> str: ...
     def after(self, path: Path) -> str: ...

@@ -335,15 +335,15 @@ def _listed(listed: Listed) -> str:
 def fold(fold: Fold) -> str:
     """A link that shows the run; htmx puts it in place, without scripts the page comes back with it unfolded."""
     if fold.icon != "expand":
-        return f'<a class="diff-fold" href="{escape(fold.href)}">{_icon(fold.icon)}{escape(fold.text)}</a>'
+        return f'<{_link(fold.href)} class="diff-fold">{_icon(fold.icon)}{escape(fold.text)}</{_tag(fold.href)}>'
     if not fold.is_open:
         return (
             f'<a class="diff-fold" id="{fold.dom_id}" href="{escape(fold.href)}#{fold.dom_id}" hx-get="{escape(fold.href)}" '
             f'hx-target="this" hx-swap="outerHTML">{_icon("expand")}{escape(fold.text)}</a>'
         )
     rows = "".join(
-        f'<li><a href="{escape(href)}"><span class="number">{escape(number)}</span>{_mark(role)}'
-        f'<span>{safe(text)}</span><span class="number">{escape(size)}</span></a></li>'
+        f'<li><{_link(href)}><span class="number">{escape(number)}</span>{_mark(role)}'
+        f'<span>{safe(text)}</span><span class="number">{escape(size)}</span></{_tag(href)}></li>'
         for number, role, text, size, href in fold.rows
     )
     more = _row(fold.more) if fold.more else ""
@@ -351,3 +351,12 @@ def fold(fold: Fold) -> str:
         f'<section class="diff-unfolded" id="{fold.dom_id}" aria-label="{escape(fold.text)}">'
         f'<p class="diff-fold">{_icon("quiet")}{escape(fold.text)}</p><ul class="same-list">{rows}</ul>{more}</section>'
     )
+
+
+def _tag(href: str) -> str:
+    return "a" if href else "div"
+
+
+def _link(href: str) -> str:
+    """The beginning of a link, or of a line that leads nowhere."""
+    return f'a href="{escape(href)}"' if href else "div"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 
 from chainviz.chains.diff import diff_html as diff_rows
-from chainviz.chains.diff.address import Asked, query
+from chainviz.chains.diff.address import Asked, with_query
 from chainviz.chains.diff.compared import Compared
 from chainviz.chains.diff.diff_html import Fold, More
 from chainviz.chains.diff.groups import teaser_of, title_of, unfolded_lines
@@ -22,12 +22,11 @@ def fold_of(compared: Compared, group: core.Group, asked: Asked) -> Fold:
     start = group.new.start
     is_open = asked.fold == start
     text = _run_text(group)
-    href = compared.links.page + query(
-        fold=start, **{"from": asked.start if asked.start > 1 else "", "until": asked.until or ""}
-    )
+    window = {"from": asked.start if asked.start > 1 else "", "until": asked.until or ""}
+    href = with_query(compared.links.page, fold=start, **window)
     if not is_open:
         return Fold(text, href, f"{asked.scope}same-{start}")
-    return unfolded(compared, group, asked.row or start)
+    return unfolded(compared, group, asked)
 
 
 def departed(compared: Compared, group: core.Group, asked: Asked) -> Fold:
@@ -38,9 +37,9 @@ def departed(compared: Compared, group: core.Group, asked: Asked) -> Fold:
     return Fold(text, href, f"{asked.scope}same-{group.new.start}", icon="sort")
 
 
-def unfolded(compared: Compared, group: core.Group, start: int) -> Fold:
+def unfolded(compared: Compared, group: core.Group, asked: Asked) -> Fold:
     """The rows of an unchanged run from a message on."""
-    start = min(max(start, group.new.start), group.new.stop - 1)
+    start = min(max(asked.row, group.new.start), group.new.stop - 1)
     found = list(compared.new_rows.rows(start, min(group.new.stop, start + 6 * ROWS_UNFOLDED)))[:ROWS_UNFOLDED]
     rows = []
     for row in found:
@@ -51,10 +50,9 @@ def unfolded(compared: Compared, group: core.Group, start: int) -> Fold:
     more = None
     if found and found[-1].stop < group.new.stop:
         left = group.new.stop - found[-1].stop
-        more = More(
-            f"{count_text(left, 'more message')}", compared.links.page + query(fold=group.new.start, row=found[-1].stop)
-        )
-    return Fold(_run_text(group), "", f"same-{group.new.start}", is_open=True, rows=tuple(rows), more=more)
+        href = with_query(compared.links.page, fold=group.new.start, row=found[-1].stop)
+        more = More(f"{count_text(left, 'more message')}", href)
+    return Fold(_run_text(group), "", f"{asked.scope}same-{group.new.start}", is_open=True, rows=tuple(rows), more=more)
 
 
 def asks_to_unfold(request: HttpRequest, asked: Asked) -> bool:
@@ -68,7 +66,7 @@ def fold_answer(compared: Compared, asked: Asked) -> HttpResponse:
     group = None if asked.fold is None else compared.diff.groups.same_at(asked.fold)
     if group is None:
         raise Http404
-    return HttpResponse(diff_rows.render([unfolded(compared, group, asked.row or group.new.start)]))
+    return HttpResponse(diff_rows.render([unfolded(compared, group, asked)]))
 
 
 def _run_text(group: core.Group) -> str:

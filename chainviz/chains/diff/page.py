@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from django.utils.safestring import SafeString
 
 from chainviz.chains.diff import diff_html as diff_rows
-from chainviz.chains.diff.address import Asked, query
+from chainviz.chains.diff.address import Asked, with_query
 from chainviz.chains.diff.compared import WORDS, Compared
 from chainviz.chains.diff.diff_html import Fold
 from chainviz.chains.diff.folds import departed, fold_of
@@ -62,16 +62,16 @@ def diff_view(compared: Compared, asked: Asked, heading: str = "") -> DiffView:
         "legend": legend_of(compared),
         "layout": asked.layout,
         "note": " ".join(compared.diff.notes),
-        **_other_layout(asked),
+        **_other_layout(compared.links.page, asked),
     }
     if 0 < asked.change <= total:
         group = build_alone(compared, asked.change, changes[asked.change - 1], asked.text, asked.row)
         heading = f"Change {asked.change:,} of {total:,}"
-        return DiffView(**{**base, "heading": heading}, html=diff_rows.render([group]), **_back_to(asked))  # type: ignore[arg-type]
+        return DiffView(**{**base, "heading": heading}, html=diff_rows.render([group]), **_back_to(compared.links.page, asked))  # type: ignore[arg-type]
     if not total and compared.diff.notes:
         return DiffView(**{**base, "note": "", "empty_text": base["note"]}, html=SafeString())  # type: ignore[arg-type]
     items, first, last = _window(compared, asked)
-    links = _around(first, last, total, asked)
+    links = _around(first, last, compared, asked)
     return DiffView(**base, html=diff_rows.render(items), **links)  # type: ignore[arg-type]
 
 
@@ -141,26 +141,27 @@ def _is_run(groups: Sequence[core.Group], place: int) -> bool:
     return place >= 0 and not groups[place].is_change
 
 
-def _around(first: int, last: int, total: int, asked: Asked) -> dict[str, str]:
+def _around(first: int, last: int, compared: Compared, asked: Asked) -> dict[str, str]:
+    page, total = compared.links.page, len(compared.diff.changes)
     layout = asked.layout if asked.layout != "split" else ""
     links: dict[str, str] = {}
     if first > 1:
-        links["previous_href"] = query(until=first - 1, layout=layout)
+        links["previous_href"] = with_query(page, until=first - 1, layout=layout)
         links["previous_text"] = f"{count_text(first - 1, 'change')} before"
     if last < total:
-        links["next_href"] = query(**{"from": last + 1, "layout": layout})
+        links["next_href"] = with_query(page, **{"from": last + 1, "layout": layout})
         links["next_text"] = f"{count_text(total - last, 'more change')}"
     return links
 
 
-def _back_to(asked: Asked) -> dict[str, str]:
+def _back_to(page: str, asked: Asked) -> dict[str, str]:
     return {
-        "previous_href": query(**{"from": asked.change}) + f"#change-{asked.change}",
+        "previous_href": with_query(page, **{"from": asked.change}) + f"#{asked.scope}change-{asked.change}",
         "previous_text": "All changes",
     }
 
 
-def _other_layout(asked: Asked) -> dict[str, str]:
+def _other_layout(page: str, asked: Asked) -> dict[str, str]:
     other = "split" if asked.layout == "unified" else "unified"
     start: dict[str, object] = {"from": asked.start if asked.start > 1 else ""}
-    return {"other_layout_href": query(layout=other, **start), "other_layout_text": other.capitalize()}
+    return {"other_layout_href": with_query(page, layout=other, **start), "other_layout_text": other.capitalize()}

@@ -1,0 +1,105 @@
+"""What a fix changes in a chain of a session, as the page of two versions shows it: side by side, a window at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.http import HttpRequest, HttpResponse
+
+from chainviz.api.chain import Chain, Result
+from chainviz.api.comparison import diff
+from chainviz.api.tree_text import report_line
+from chainviz.chains.diff import diff_html
+from chainviz.chains.diff.address import Asked, SideLink, asked_of, with_query
+from chainviz.chains.diff.compared import Compared
+from chainviz.chains.diff.diff_html import Said
+from chainviz.chains.diff.folds import fold_answer
+from chainviz.chains.diff.page import DiffView, diff_view
+from chainviz.chains.render.numbers import count_text
+from chainviz.core.chain.paths import Path
+from chainviz.core.diff.rows import ShapeRows
+from chainviz.sessions.fix import RESPELLED
+from chainviz.store.content.message_shapes import shape_of
+from chainviz.web.query_params import small_number
+
+MOST_CHAINS = 20
+"""Chains of a file that are shown."""
+UNCHANGED = DiffView(0, "", (), diff_html.render([]), "split", "")
+
+
+@dataclass(frozen=True, slots=True)
+class FixLinks:
+    """Where the changes lead: on the page itself, for no page shows the nodes of a file on disk."""
+
+    page: str
+
+    def before(self, path: Path) -> str:
+        return ""
+
+    def after(self, path: Path) -> str:
+        return ""
+
+    def edit(self, path: Path) -> str:
+        return ""
+
+    def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
+        return ()
+
+    def restore(self, message: int, part: int | None = None) -> str:
+        return ""
+
+    def lines(self, change: int, text: int, row: int) -> str:
+        return with_query(self.page, change=change, text=text or "", row=row or "")
+
+
+class Differences:
+    """The differences of one page. Its address asks for a window of one chain; of the others the first one is shown."""
+
+    def __init__(self, request: HttpRequest, page: str) -> None:
+        self._page = page
+        self._asked = asked_of(request)
+        self._chain = small_number(request.GET.get("chain", "")) or 1
+
+    def view(self, before: Chain, result: Result) -> DiffView:
+        if result.chain is before or _number(before) > MOST_CHAINS:
+            return UNCHANGED
+        compared = self._compared(before, result)
+        if compared.diff.counts:
+            return diff_view(compared, self._asked_of(before))
+        lines = [Said("changed", report_line(row)) for row in result.report]
+        return replace(UNCHANGED, total=len(lines), html=diff_html.render_rows(lines), note=RESPELLED)
+
+    def unfolded(self, before: Chain, result: Result) -> HttpResponse | None:
+        """The lines or nodes that the address asks to unfold; None for a chain that it does not mean."""
+        if _number(before) != self._chain:
+            return None
+        return fold_answer(self._compared(before, result), self._asked_of(before))
+
+    def _asked_of(self, chain: Chain) -> Asked:
+        number, total = _number(chain), len(chain.file.chains)
+        asked = self._asked if number == self._chain else Asked(layout=self._asked.layout)
+        scope = f"chain-{number}-" if total > 1 else ""
+        return replace(asked, room=asked.room // min(total, MOST_CHAINS), scope=scope)
+
+    def _compared(self, before: Chain, result: Result) -> Compared:
+        after = result.chain
+        links = FixLinks(with_query(self._page, chain=_number(before)) if len(before.file.chains) > 1 else self._page)
+        return Compared(diff(before, after).chains, before.core, after.core, _rows(before), _rows(after), links)
+
+
+def together(views: Sequence[DiffView]) -> DiffView:
+    """What a bar above several differences needs."""
+    some = next((view for view in views if view.total), UNCHANGED)
+    total = sum(view.total for view in views)
+    return replace(some, total=total, heading=count_text(total, "change"), legend=())
+
+
+def _rows(chain: Chain) -> ShapeRows:
+    """With the first words of each message."""
+    return ShapeRows([shape_of(message) for message in chain.messages])
+
+
+def _number(chain: Chain) -> int:
+    """From 1, in its file."""
+    return next(number for number, each in enumerate(chain.file.chains, 1) if each is chain.loaded)
