@@ -123,6 +123,7 @@ def comparison_object(diff: ChainDiff, old: RunFacts, new: RunFacts, *, are_runs
         **diff_object(diff),
         "runs": are_runs,
         "first": first_object(diff.first),
+        "little_in_common": diff.little_in_common or None,
         "facts": {"old": facts_object(old), "new": facts_object(new)},
     }
 

@@ -231,6 +231,7 @@ class Comparison(Schema):
     notes: list[str]
     runs: bool = Field(description="Two runs, aligned by what they call and say; else two states of one chain.")
     first: FirstShape | None = Field(description="The first node of each that differs; null where they are equal.")
+    little_in_common: str | None = Field(description="Why the two have little in common; null where they have more.")
     facts: BothFacts
     next: int | None = Field(description="`offset` of the next page of changes; null on the last one.")
 

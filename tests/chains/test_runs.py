@@ -74,6 +74,14 @@ def test_what_only_one_run_holds_is_called_so(client: Client, runs: tuple[Chain,
     assert "1 only in A" in page and "only in A</span>" in page and "removed</span>" not in page
 
 
+def test_little_in_common_is_said(client: Client, runs: tuple[Chain, Chain]) -> None:
+    one, other = runs
+    assert "little in common" not in client.get(f"/compare/{one.pk}/{other.pk}/").content.decode()
+    send(client, ("else.json", json.dumps([{"role": "user", "content": "Book it"}, *run("d", ("fly", "{}", "ok"), end="x")[1:]]).encode()))
+    page = client.get(f"/compare/{one.pk}/{Chain.objects.latest('pk').pk}/").content.decode()
+    assert "These chains have little in common" in page and "0 of 2 pairs of B align; the first requests differ." in page
+
+
 def test_the_strip_comes_before_the_facts(client: Client, runs: tuple[Chain, Chain]) -> None:
     """A phone shows the page in the order of its elements."""
     page = client.get(f"/compare/{runs[0].pk}/{runs[1].pk}/").content.decode()

@@ -14,6 +14,7 @@ from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import Message, ToolCall
 from chainviz.core.diff.align import Equal, Gap, align
 from chainviz.core.diff.calls import hidden_calls, with_ids_of
+from chainviz.core.diff.common_ground import little_in_common
 from chainviz.core.diff.group_table import GroupTable
 from chainviz.core.diff.groups import (
     FirstDifference,
@@ -71,6 +72,11 @@ class ChainDiff:
     def first(self) -> FirstDifference | None:
         """None where the two are equal."""
         return first_difference(self.groups)
+
+    @cached_property
+    def little_in_common(self) -> str:
+        """Why the two have little in common, in a sentence; "" where they have more."""
+        return little_in_common(self.groups, (self.before, self._old), (self.after, self._new))
 
     @property
     def is_empty(self) -> bool:

@@ -7,7 +7,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import get_args, overload
+from typing import Literal, get_args, overload
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.diff.groups import Group, Kind, Side
@@ -21,6 +21,8 @@ _PATH = 4
 """Numbers of a path: section, pair, message, part."""
 _SIDE = 5 + 2 * _PATH
 """Numbers of a side: start, stop, its measure, first and last path."""
+_PAIRS = 3
+"""Which of them is its number of pairs."""
 _OLD, _NEW, _OTHER = 1, 1 + _SIDE, 1 + 2 * _SIDE
 _GROUP = _OTHER + _PATH
 """Numbers of a group: its kind, both sides, the other path."""
@@ -86,6 +88,11 @@ class GroupTable(Sequence[Group]):
         """How many changes of each kind."""
         kinds = self._numbers[::_GROUP]
         return {_KINDS[kind]: count for kind, count in Counter(kinds[place] for place in self.changes.places).items()}
+
+    def pairs_alone(self, kind: Literal["removed", "added"]) -> int:
+        """Pairs of the one side of these groups."""
+        pairs = self._numbers[(_OLD if kind == "removed" else _NEW) + _PAIRS :: _GROUP]
+        return sum(count for each, count in zip(self._numbers[::_GROUP], pairs, strict=True) if _KINDS[each] == kind)
 
     def same_at(self, start: int) -> Group | None:
         """The unchanged group whose first message is this one of the new chain."""

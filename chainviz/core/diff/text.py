@@ -48,6 +48,8 @@ def render_with_facts(diff: ChainDiff, one: RunFacts, other: RunFacts) -> Iterat
         yield f"{visible(name):<{widths[0]}}  {visible(a):>{widths[1]}} {' ' if a == b or not name else '≠'} {visible(b)}"
     for letter, facts in (("A", one), ("B", other)):
         yield f"{letter} ends: {visible(facts.outcome.line) if facts.outcome else 'without an answer'}"
+    if diff.little_in_common:
+        yield f"little in common: {diff.little_in_common}"
     if diff.first is not None:
         yield f"first difference: {_first(diff.first)}"
     yield from render(diff)

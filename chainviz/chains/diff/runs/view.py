@@ -100,6 +100,7 @@ def compare_two(request: HttpRequest, one: str, other: str) -> HttpResponse:
         "tools": [(name, a, b, 100 * a // most, 100 * b // most) for name, a, b in tools[:MOST_TOOLS]],
         "tools_left": max(0, len(tools) - MOST_TOOLS),
         "first": diff.first,
+        "little_in_common": diff.little_in_common,
         "first_href": _first_href(diff, asked.layout),
         "strip": strip_of(diff, a.stored, b.stored, asked.layout),
         "diff": _diff(request, compared, links),
