@@ -70,6 +70,14 @@ def test_the_menu_leads_to_the_page(client: Client, chain: Chain, address: str) 
     assert "Redact</h1>" in client.get(address).content.decode()
 
 
+def test_a_chain_without_results_says_so_and_offers_no_filter(client: Client, settings: Any) -> None:
+    talk = make_chain([human("Hello"), ai("Hi")])
+    page = client.get(f"/c/{talk.pk}/do/redact/").content.decode()
+    assert "Nothing to redact" in page and "only_tool" not in page and 'class="measures"' not in page
+    every = send_form(client, f"/c/{talk.pk}/do/redact/", parts="text", policy="every", act="look").content.decode()
+    assert "Nothing to redact" not in every and 'class="measures"' in every
+
+
 def test_every_result_has_a_row_and_an_answer_decides(client: Client, address: str) -> None:
     page = look(client, address)
     assert decisions(page) == ["redact", "redact", "keep"]
