@@ -402,3 +402,8 @@ def test_the_description_names_every_call(client: Client) -> None:
     assert len(paths) > 15
     assert [path for path in paths if path.removeprefix(V1) not in page] == []
     assert "<script" not in page.partition("<main")[2]
+
+
+def test_the_page_for_people_shows_code_as_code(client: Client) -> None:
+    page = client.get(f"{V1}/").content.decode()
+    assert "such as <code>react_log:text</code>; detected" in page and "`" not in page
