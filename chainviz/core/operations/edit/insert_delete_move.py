@@ -83,25 +83,25 @@ def _count(number: int) -> str:
 
 def move_up(place: Place, options: EditOptions) -> Change:
     other = _movable(place, -1)
-    return Change(_swapped(place.chain, other, place.span), f"moved up: it is {_moved_path(place.path, -1)} now")
+    return Change(_swapped(place.chain, other, place.span), f"moved up {_moved_to(place.path, -1)}")
 
 
 def move_down(place: Place, options: EditOptions) -> Change:
     other = _movable(place, 1)
-    return Change(_swapped(place.chain, place.span, other), f"moved down: it is {_moved_path(place.path, 1)} now")
+    return Change(_swapped(place.chain, place.span, other), f"moved down {_moved_to(place.path, 1)}")
 
 
-def _moved_path(path: Path, step: int) -> Path:
+def _moved_to(path: Path, step: int) -> str:
+    """Where the node is now, as pages show it."""
     if path.message is not None:
-        return replace(path, message=path.message + step)
-    if path.pair:
-        return replace(path, pair=path.pair + step)
-    return replace(path, section=path.section + step)
+        return f"in {path.number}"
+    moved = replace(path, pair=path.pair + step) if path.pair else replace(path, section=path.section + step)
+    return f"to {moved.number}"
 
 
 def _movable(place: Place, step: int) -> range:
     """The neighbour to change places with; Refused where the tree would fall apart."""
-    path, direction = place.path, "up" if step < 0 else "down"
+    path = place.path
     if path.part is not None:
         raise Refused("Parts cannot be moved; move the message.")
     if path.pair == 0 and path.message is None:
@@ -110,7 +110,7 @@ def _movable(place: Place, step: int) -> range:
         raise Refused(f"{path} is the AI message of its pair; move the pair.")
     span, other = place.span, neighbour(place.chain, path, step)
     if other is None:
-        raise Refused(f"{path} cannot move {direction}: it is the {'first' if step < 0 else 'last'} there.")
+        raise Refused(f"{path} is already {'first' if step < 0 else 'last'} there.")
     _check_neighbours(place, *(sorted((span, other), key=lambda each: each.start)))
     return other
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from chainviz.core.chain.build import append_human as reference_append
 from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import Message, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.parse import parse
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.chain.tree import flatten
 from chainviz.core.errors import OptionsError, PathError, Refused
 from chainviz.core.operations import OPERATIONS
@@ -392,8 +394,11 @@ def test_up_and_down_again_is_where_it_was(chain: list[Message], path: str) -> N
     except (Refused, PathError):
         return
     assume(outcome.changes)
-    now = outcome.report[0].reason.removeprefix("moved up: it is ").removesuffix(" now")
-    assert after(up, path=now, action="move_down") == tuple(chain)
+    at = parse_path(path)
+    moved = "message" if at.message is not None else "pair" if at.pair else "section"
+    now = replace(at, **{moved: getattr(at, moved) - 1})
+    assert outcome.report[0].reason == f"moved up {'to' if at.message is None else 'in'} {now.number}"
+    assert after(up, path=str(now), action="move_down") == tuple(chain)
 
 
 @given(chains, paths, st.integers(0, 5))
