@@ -75,7 +75,8 @@ def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None
 
 
 def _difference(before: Chain, result: Result) -> list[str]:
-    return list(islice(_lines(before, result), MOST_CHANGES))
+    lines = list(islice(_lines(before, result), MOST_CHANGES + 1))
+    return lines if len(lines) <= MOST_CHANGES else [*lines[:MOST_CHANGES], "… more lines are not shown"]
 
 
 def _lines(before: Chain, result: Result) -> Iterator[str]:

@@ -89,7 +89,8 @@ def keep_things(chain: Chain) -> tuple[str, ...]:
     """A recipe, a word list, two bulk reports, one of which waits for a purge, and a certificate; returns their pages."""
     by = local_member()
     words = save_list(WordList(team=by.team), ListValue("People", "Anna"), by=by, seen=0)
-    recipe = create("Vendor", (make_step("mask", {}),), by=by, purges=True)
+    steps = make_step("mask", {}), make_step("redact", {"policy": "keep_last_n"})
+    recipe = create("Vendor", steps, by=by, purges=True)
     other = make_chain([human("Write to anna.meier@example.org."), ai("I will.")])
     reports = []
     for row, name, options in ((chain, "export", {}), (other, "recipe", {"recipe": f"{recipe.pk}.{recipe.edition}"})):
@@ -99,7 +100,7 @@ def keep_things(chain: Chain) -> tuple[str, ...]:
         run_job(start_bulk(run, act.Options(**options)).pk)
         reports.append(run.pk)
     certificate = begin_certificate(chain, 1, "Vendor", "", by=by).result["number"]
-    pages = f"{recipe.pk}/", f"{recipe.pk}/steps/1/", "word-lists/new/", f"word-lists/{words.pk}/"
+    pages = f"{recipe.pk}/", f"{recipe.pk}/steps/1/", f"{recipe.pk}/steps/2/", "word-lists/new/", f"word-lists/{words.pk}/"
     runs = "", f"{reports[0]}/", f"{reports[1]}/", f"{reports[1]}/purge/"
     kept = [f"/recipes/{each}" for each in pages], [f"/bulk/{each}" for each in runs]
     return "/recipes/", *kept[0], *kept[1], f"/certificates/{certificate}/"
@@ -118,7 +119,7 @@ def addresses(chain: Chain) -> tuple[str, ...]:
         f"{home}audit/{AuditEntry.objects.get().pk}/decisions", f"{home}earlier/s1.p1", f"{home}earlier/s1.h",
         f"{home}state/?v=1", f"{home}state/?v=1&from=0", f"{home}do/compact/?v=1", f"{home}do/compact/simulate/?v=1",
         f"{home}do/redact/?v=1", f"{home}do/mask/?v=1", f"{home}do/summarize/?v=1",
-        f"/compare/{chain.pk}/{chain.pk}.1/",
+        f"/compare/{chain.pk}/{chain.pk}.1/", f"{home}fix/?provider=anthropic",
         f"{home}d/{draft.pk}/", f"{home}d/{draft.pk}/explore/at/s1.p1", f"{home}d/{draft.pk}/conflict",
         f"{home}v/1/certify/", *keep_things(chain),
     )  # fmt: skip
