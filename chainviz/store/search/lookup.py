@@ -55,19 +55,14 @@ def histories_with_together(phrases: Sequence[Phrase], among: Set[int]) -> set[i
 
 
 def _in_index(phrases: Iterable[Phrase], among: Set[int]) -> set[int]:
-    found = _rows_of_words("DISTINCT b.history_id", _all_of(phrases), "WHERE b.history_id = ANY(%s)", list(among))
-    return {history for (history,) in found}
-
-
-def _rows_of_words(columns: str, asked: str, where: str = "", *values: Any) -> list[Any]:
-    """The blocks that have single words. PostgreSQL's index names them without reading one. Sequential scans
-    are off: PostgreSQL does not count the cost of long rows, and would read all of them for a frequent word."""
+    """PostgreSQL's index names the blocks that have single words without reading one. Sequential scans are off: PostgreSQL
+    does not count the cost of long rows, and would read all of them for a frequent word."""
     blocks = "(SELECT * FROM store_searchblock WHERE words @@ %s::tsquery OFFSET 0) b"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        rows = _rows(f"SELECT {columns} FROM {blocks} {where}", asked, *values)
+        found = _histories(f"SELECT DISTINCT b.history_id FROM {blocks}", _all_of(phrases))
         cursor.execute("SET LOCAL enable_seqscan = DEFAULT")
-    return rows
+    return found & among
 
 
 def _with_one_block(phrase: Phrase, among: Set[int]) -> set[int]:
@@ -124,17 +119,17 @@ def blocks_with(phrases: Iterable[Phrase], histories: Collection[int], enough: i
     columns = "b.history_id, b.run_id, b.start, b.length"
     if connection.vendor == "sqlite":
         rows = [row for history in histories for row in _rows(_of_chain(columns, history), asked, asked)]
-    elif all(len(each.words) == 1 for each in phrases):
-        rows = _rows_of_words(columns, asked, "WHERE b.history_id = ANY(%s)", list(histories))
     else:
-        rows = _rows_of_phrases(columns, asked, histories, enough)
+        is_phrase = any(len(each.words) > 1 for each in phrases)
+        rows = _rows_of_chains(columns, asked, histories, enough + 1 if is_phrase else None)
     return {FoundBlock(history, Piece(*piece)) for history, *piece in rows}
 
 
-def _rows_of_phrases(columns: str, asked: str, histories: Collection[int], enough: int) -> list[Any]:
-    """Chain by chain: where words stand is not in the index, so PostgreSQL would read all blocks that have them."""
-    found = "SELECT * FROM store_searchblock WHERE history_id = h.id AND words @@ %s::tsquery LIMIT %s"
-    return _rows(f"SELECT {columns} FROM unnest(%s::bigint[]) AS h (id), LATERAL ({found}) b", list(histories), asked, enough + 1)
+def _rows_of_chains(columns: str, asked: str, histories: Collection[int], most: int | None) -> list[Any]:
+    """Chain by chain: those of a page have few of the blocks that the index would name. `most`: of a chain."""
+    blocks = "(SELECT * FROM store_searchblock WHERE history_id = h.id OFFSET 0) c"
+    found = f"SELECT * FROM {blocks} WHERE words @@ %s::tsquery LIMIT %s"
+    return _rows(f"SELECT {columns} FROM unnest(%s::bigint[]) AS h (id), LATERAL ({found}) b", list(histories), asked, most)
 
 
 def _of_chain(columns: str, history: int) -> str:
