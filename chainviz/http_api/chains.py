@@ -12,7 +12,7 @@ from chainviz.api.json_objects import comparison_object, problem_object
 from chainviz.chains.access import chain_for
 from chainviz.chains.diff.compare import compare
 from chainviz.chains.diff.runs.compare_runs import compare_runs
-from chainviz.chains.diff.runs.view import facts_of, subject_named
+from chainviz.chains.diff.runs.sides import facts_of, subject_named
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.exports.choices import Export
