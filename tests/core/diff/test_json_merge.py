@@ -36,6 +36,26 @@ def test_members_merge_one_by_one(mine: str, theirs: str, both: str | None) -> N
     assert (found and json.loads(found)) == (both and json.loads(both))
 
 
+def test_a_value_is_not_taken_for_the_one_that_stood_in_its_place() -> None:
+    """One side removes the first member and adds a last one, so that each value stands where another one stood."""
+    base, mine, theirs = '{"a": 0, "b": 0, "d": 0}', '{"b": 0, "d": 0, "c": 0}', '{"a": 0, "b": 0, "d": 1}'
+    for sides in ((mine, theirs), (theirs, mine)):
+        found = merge_json(base, *sides)
+        assert found and json.loads(found) == {"b": 0, "c": 0, "d": 1}
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "both"),
+    [
+        ('[{"id": 1}, {"id": 2, "x": 0}]', '[{"id": 3}, {"id": 2}]', '[{"id": 3}, {"id": 2, "x": 0}]'),
+        ('[{"id": 2}, {"id": 3}]', '[{"id": 1}, {"id": 2, "done": 1}]', None),
+        ('[{"id": 1}]', '[{"id": 1}, {"id": 2, "done": 1}]', None),
+    ],
+)
+def test_items_merge_where_they_stand(mine: str, theirs: str, both: str | None) -> None:
+    assert merge_json('[{"id": 1}, {"id": 2}]', mine, theirs) == both
+
+
 def test_spelling_stays() -> None:
     base, mine, theirs = '{"a":1.0,\n "b": 2}', '{"a":1.0,\n "b": 3}', '{"a":1.0, "b": 2, "c":"\\u00fc"}'
     assert merge_json(base, mine, theirs) == '{"a":1.0,\n "b": 3,\n "c":"\\u00fc"}'

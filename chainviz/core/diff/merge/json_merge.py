@@ -1,9 +1,10 @@
-"""Three-way merge of JSON objects, member by member: also where a side added or removed members. Spelling stays."""
+"""Three-way merge of JSON: objects member by member, also where a side added or removed members, and lists of equal length item
+by item. Spelling stays."""
 
 from __future__ import annotations
 
 from chainviz.core.diff.merge.text_merge import merge_texts
-from chainviz.core.documents.json.edit import Object, load
+from chainviz.core.documents.json.edit import Array, Object, load
 
 
 def merge_json(base: str, mine: str, theirs: str) -> str | None:
@@ -18,16 +19,25 @@ def merge_json(base: str, mine: str, theirs: str) -> str | None:
 def _merged(base: str, mine: str, theirs: str) -> str | None:
     if mine == theirs or base in (mine, theirs):
         return theirs if mine == base else mine
-    found = merge_texts(base, mine, theirs).both
-    if found is None and base[:1] == mine[:1] == theirs[:1] == "{":
-        return _merged_members(*(_opened(each) for each in (base, mine, theirs)))
-    return found
+    if not base[:1] == mine[:1] == theirs[:1]:
+        return None
+    if base[:1] not in ("{", "["):
+        return merge_texts(base, mine, theirs).both
+    sides = [load(each) for each in (base, mine, theirs)]
+    return _merged_members(*sides) if base[:1] == "{" else _merged_items(*sides)  # type: ignore[arg-type]
 
 
-def _opened(text: str) -> Object:
-    found = load(text)
-    assert isinstance(found, Object), "the text begins with a brace"
-    return found
+def _merged_items(base: Array, mine: Array, theirs: Array) -> str | None:
+    """An item that both changed is a conflict even where they changed different members: one side may have moved items."""
+    if not len(base) == len(mine) == len(theirs):
+        return None
+    for place in range(len(base)):
+        old, own, other = (each.raw(place) for each in (base, mine, theirs))
+        if other not in (old, own):
+            if own != old:
+                return None
+            mine.set(place, other)
+    return str(mine)
 
 
 def _merged_members(base: Object, mine: Object, theirs: Object) -> str | None:
