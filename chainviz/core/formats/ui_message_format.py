@@ -265,9 +265,9 @@ def _tool_element(part: ToolCall | ToolResult, speller: Speller) -> str:
 class _ToolParts:
     """The two halves of a tool part."""
 
-    def call_id(self, element: str) -> str:
+    def call_id(self, element: str) -> str | None:
         item = parse(element)
-        return string_of(_members(item), "toolCallId") if _is_tool(item) else ""
+        return string_of(_members(item), "toolCallId") if _is_tool(item) else None
 
     def without_result(self, element: str) -> str:
         item = parse(element)

@@ -38,6 +38,18 @@ def test_both_halves_of_a_call_can_be_edited() -> None:
     }  # fmt: skip
 
 
+def test_results_without_an_id_stay_with_their_calls() -> None:
+    """Also beside other parts, which have no id either."""
+    tool = {"type": "dynamic-tool", "toolName": "cat", "state": "output-available", "input": {}, "output": "same"}
+    parts = [{"type": "step-start"}, {"type": "text", "text": "I look."}, tool, tool, {**tool, "output": "other"}]
+    content = json.dumps([{"id": "m1", "role": "assistant", "parts": parts}]).encode()
+    (chain,) = load_file(content, "vercel_ui")
+    assert len(chain.messages[1].parts) == 3 and exported(content, chain) == content
+    messages = edited(chain, 1, with_part(chain.messages[1], 2, content="gone"))
+    after = [part.get("output") for part in json.loads(exported(content, chain, messages))[0]["parts"]]
+    assert after == [None, None, "same", "same", "gone"]
+
+
 def test_without_its_tool_message_a_call_is_pending() -> None:
     (chain,) = load_file(OK)
     document = exported(OK, chain, (*chain.messages[:2], chain.messages[3]))
