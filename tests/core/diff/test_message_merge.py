@@ -197,7 +197,9 @@ def test_changes_of_different_parts_are_all_kept(
     found = texts(result.both)
     assert result.has_conflicts <= (mine_adds and theirs_add)
     assert found[: len(kept)] == kept
-    assert found[len(kept) :] == ["mine"] * mine_adds + ["theirs"] * theirs_add
+    # behind a removed part, an added one may look like what the part before it became
+    order = sorted if None in sides[0] + sides[1] else list
+    assert order(found[len(kept) :]) == ["mine"] * mine_adds + ["theirs"] * theirs_add
 
 
 Change = Callable[[ToolCall], ToolCall | None]
