@@ -22,6 +22,7 @@ from chainviz.bulk.models import BulkRow, BulkRun, BulkRunQuerySet
 from chainviz.bulk.report import Outcome, Report
 from chainviz.bulk.zip_file import zip_of
 from chainviz.chains.library.bin import to_bin
+from chainviz.chains.library.filter import library_address
 from chainviz.chains.library.listing import chains_asked_for
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.core.errors import Refused
@@ -58,7 +59,7 @@ def _begin(request: HttpRequest) -> HttpResponse:
     act, member = act_named(request.POST.get("act", "")), member_of(request)
     if act is None:
         messages.error(request, "Choose what to do with the ticked chains.")
-        return see_other("chains:library")
+        return see_other(library_address(request.POST.get("filter", "")))
     if not member.may(act.permission):
         return forbidden(request, member, act.permission)
     if act.name == "bin" and "all" not in request.POST:
@@ -67,7 +68,7 @@ def _begin(request: HttpRequest) -> HttpResponse:
         run = services.begin(act, _asked(request), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
-        return see_other("chains:library")
+        return see_other(library_address(request.POST.get("filter", "")))
     return see_other("bulk:run", run.pk)
 
 

@@ -127,6 +127,17 @@ def test_picked_chains_go_to_the_bin_and_come_back(three: Client) -> None:
     assert "in the bin" not in three.get(binned.url).content.decode()
 
 
+def test_moving_to_the_bin_and_back_keeps_the_filter(three: Client) -> None:
+    chosen = Chain.objects.get(title="long").pk
+
+    binned = three.post("/bulk/", {"act": "bin", "chain": chosen, "filter": "q=o&binned=7"})
+    assert binned.url == f"/?q=o&binned={chosen}"
+    assert 'name="filter" value="q=o"' in three.get(binned.url).content.decode()
+
+    assert three.post("/bin/restore/", {"chain": chosen, "filter": "q=o"}).url == "/?q=o"
+    assert three.post("/bulk/", {"act": "repair", "filter": "q=o"}).url == "/?q=o", "nothing is ticked"
+
+
 def test_deleting_for_good_needs_the_title(client: Client) -> None:
     send(client, ("secret.json", chat()))
     chain = Chain.objects.get()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chainviz.accounts.audit.record import note, recorded_together
@@ -13,6 +12,7 @@ from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains import services
 from chainviz.chains.access import binned_chain_for
+from chainviz.chains.library.filter import library_address
 from chainviz.chains.models import Chain
 from chainviz.web.query_params import small_number
 from chainviz.web.responses import see_other
@@ -32,8 +32,7 @@ def to_bin(request: HttpRequest) -> HttpResponse:
     chains = Chain.objects.visible_to(member_of(request)).in_library().filter(pk__in=_asked(request))
     moved = services.to_bin(chains)
     note(request, chains=moved)
-    back = reverse("chains:library")
-    return see_other(f"{back}?binned={'.'.join(map(str, moved))}" if moved else back)
+    return see_other(library_address(request.POST.get("filter", ""), binned=".".join(map(str, moved))))
 
 
 @requires("bin")
@@ -47,7 +46,7 @@ def from_bin(request: HttpRequest) -> HttpResponse:
     if restored:
         what = f"“{restored[0].title}” is" if len(restored) == 1 else f"{len(restored)} chains are"
         messages.success(request, f"{what} back in the library.")
-    return see_other("chains:library")
+    return see_other(library_address(request.POST.get("filter", "")))
 
 
 @requires("delete")

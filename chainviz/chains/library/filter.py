@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from django.urls import reverse
 
 from chainviz.chains.library.columns import BY_NAME
 from chainviz.chains.library.search.search_text import FILTERS, SearchText, Term, read_search_text
@@ -82,6 +83,11 @@ class Filter:
         if asked.get("order") == DEFAULT_ORDER:
             del asked["order"]
         return f"?{urlencode(asked)}"
+
+
+def library_address(query: str, **changes: object) -> str:
+    """The library with the filter that a form of its page sent along, as the query of an address."""
+    return f"{reverse('chains:library')}{read_filter(QueryDict(query)).address(**changes)}".removesuffix("?")
 
 
 def read_filter(asked: QueryDict | Mapping[str, str]) -> Filter:

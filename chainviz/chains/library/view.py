@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST, require_safe
 
 from chainviz.accounts.audit.record import not_recorded
@@ -15,7 +14,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.folders.chain_folders import ChainFolders, chain_folders
 from chainviz.chains.library.chips import chips, rule_choices, verdict_choices
 from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns
-from chainviz.chains.library.filter import notices, read_filter
+from chainviz.chains.library.filter import library_address, notices, read_filter
 from chainviz.chains.library.folder_groups import folded_of
 from chainviz.chains.library.just_added import just_added
 from chainviz.chains.library.listing import Listing, View, listing
@@ -56,7 +55,7 @@ def columns(request: HttpRequest) -> HttpResponse:
     """Keeps which columns a person wants to see; `act=reset` forgets it."""
     is_reset = request.POST.get("act") == "reset"
     choose_columns(person_of(request), [] if is_reset else [*ALWAYS, *request.POST.getlist("column")])
-    return see_other(f"{reverse('chains:library')}{read_filter(QueryDict(request.POST.get('query', ''))).address()}")
+    return see_other(library_address(request.POST.get("query", "")))
 
 
 def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
