@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable
 from itertools import islice
@@ -14,6 +15,7 @@ Picture = Image | Binary
 
 MOST_BYTES, LONGEST_SIDE, LONGEST_OF_MANY, MANY = 5 * 1024 * 1024, 8000, 2000, 20
 """Bytes and pixels that Anthropic's API takes of a picture, pixels in a request with more than so many pictures."""
+_FETCHED = re.compile(r"(?:https?|gs|s3)://|data:|$", re.IGNORECASE)
 _ENOUGH = 200_000
 """Base64 characters that hold the size of nearly every picture; a JPEG's comes after its preview."""
 
@@ -92,6 +94,11 @@ def mime_of(part: Picture) -> tuple[str, str]:
 
 def is_empty(part: Picture) -> bool:
     return isinstance(part, Image) and (split := split_data_url(part.url)) is not None and not split[1].strip()
+
+
+def is_out_of_reach(part: Picture) -> bool:
+    """Whether no API can fetch it: its address is neither one of the web or a bucket, nor the picture itself."""
+    return isinstance(part, Image) and not _FETCHED.match(part.url)
 
 
 def _png(content: bytes) -> tuple[int, int] | None:

@@ -275,6 +275,8 @@ RESPONSES: list[tuple[str, Messages]] = [
     ("accepted", [user({"type": "input_image", "file_id": "file-1"}, {"type": "input_file", "file_url": "https://a.b/c"})]),
     ("rejected", [user({"type": "input_image"})]),
     ("rejected", [user({"type": "input_image", "detail": "low", "image_url": None})]),
+    ("rejected", [user({"type": "input_image", "image_url": "a.png"})]),
+    ("rejected", items([{"type": "input_image", "image_url": "a.png"}])),
     ("rejected", [user({"type": "input_file", "filename": "a.pdf"})]),
     ("rejected", items([{"type": "input_image"}])),
     ("rejected", items([{"type": "text", "text": "ok"}])),

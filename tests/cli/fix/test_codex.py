@@ -76,6 +76,18 @@ def test_the_head_of_a_session_stays_before_a_rewritten_first_message(tmp_path: 
     assert [json.loads(each) for each in session.read_bytes().splitlines()] == [META, asked, answer]
 
 
+def test_a_picture_that_no_api_can_open_becomes_a_note(tmp_path: Path) -> None:
+    session = tmp_path / "rollout.jsonl"
+    output = [{"type": "input_image", "image_url": "screenshot.png"}, {"type": "input_image", "image_url": "https://example.org/a.png"}]
+    call = item(type="function_call", name="view_image", arguments="{}", call_id="c1")
+    result = item(type="function_call_output", call_id="c1", output=output)
+    session.write_bytes(json_lines([META, words("user", "Look"), call, result, words("assistant", "Hi")]))
+    assert main(["fix", str(session)]) == 0
+    after = session.read_text()
+    assert "[A picture was here: screenshot.png]" in after and after.count("input_image") == 1
+    assert main(["fix", "--check", str(session)]) == 0
+
+
 def numbered(lines: Lines, *numbers: int) -> Lines:
     return [{**each, "ordinal": number} for each, number in zip(lines, numbers or range(len(lines)), strict=True)]
 

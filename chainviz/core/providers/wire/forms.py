@@ -85,6 +85,7 @@ class Spelled:
             yield Misfit(place, "wrong", f"a text that is no {self.what} as “{name[:LONGEST]}”")
 
 
+ADDRESS = Spelled(re.compile(r"(?:https?://|data:)[^\s].*", re.IGNORECASE | re.DOTALL), "address of the web or of data")
 BASE64 = Spelled(re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/_\s-]*(?:={1,2}\s*)?"), "base64")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,15 +12,14 @@ from chainviz.core.dialects.chat.openai_read import read_parts
 from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
-from chainviz.core.providers.wire.forms import BASE64, Fields, Misfit, Spelled, Words, misfits
+from chainviz.core.providers.wire.forms import ADDRESS, BASE64, Fields, Misfit, Words, misfits
 from chainviz.core.providers.wire.message import kind_name, sent_value
 
-_URL = Spelled(re.compile(r"(?:https?://|data:)[^\s].*", re.IGNORECASE | re.DOTALL), "address of the web or of data")
 _PARTS = {
     "text": Fields({"text": str}),
     "refusal": Fields({"refusal": str}),
     "image_url": Fields(
-        {"image_url": Fields({"url": _URL}, {"detail": Words(("auto", "low", "high", "original"))})},
+        {"image_url": Fields({"url": ADDRESS}, {"detail": Words(("auto", "low", "high", "original"))})},
     ),
     "input_audio": Fields({"input_audio": Fields({"data": BASE64, "format": Words(("wav", "mp3"))})}),
     "file": Fields({"file": Fields({}, {"file_data": str, "file_id": str, "filename": str}, ("file_data", "file_id"))}),

@@ -11,7 +11,7 @@ from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
-from chainviz.core.providers.wire.forms import Each, Fields, Form, Kinds, TextOr, Words, faults_of, misfits
+from chainviz.core.providers.wire.forms import ADDRESS, Each, Fields, Form, Kinds, TextOr, Words, faults_of, misfits
 from chainviz.core.providers.wire.message import kind_name
 
 REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
@@ -28,6 +28,9 @@ NO_SUMMARY = Rule(
 )
 MEMBER = Rule("member-missing", "error", "Missing required parameter", REFERENCE)
 VALUE = Rule("field-type", "error", "Invalid type or value in 'input'", REFERENCE)
+PICTURE = Rule(
+    "image-address", "error", "Invalid 'image_url'. Expected a valid URL", REFERENCE, ("image-to-text",)
+)
 ROLE = Rule(
     "role-unknown", "error", "Invalid value. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
     ("respell-item",),
@@ -46,7 +49,7 @@ TEXT_BETWEEN = "text-between"
 """The name of a fault that only some servers of this API refuse."""
 _ROLES = frozenset(("user", "assistant", "system", "developer"))
 _PREFIXES = {"function_call": "fc", "reasoning": "rs", "message": "msg"}
-_IMAGE: dict[str, Form] = {"image_url": str, "file_id": str, "detail": Words(("low", "high", "auto", "original"))}
+_IMAGE: dict[str, Form] = {"image_url": ADDRESS, "file_id": str, "detail": Words(("low", "high", "auto", "original"))}
 _FILE: dict[str, Form] = {"file_data": str, "file_id": str, "file_url": str}
 _INPUT = Kinds(
     {
@@ -145,7 +148,8 @@ def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
     elif kind in _FORMS:
         form = _ANSWERED if kind == "message" and item.get("role") == "assistant" else _FORMS[kind]
         for rule, place, what in faults_of(misfits(item, form), MEMBER, VALUE, f"a {kind} item"):
-            yield NO_SUMMARY if rule is MEMBER and kind == "reasoning" and not place else rule, what
+            is_address = rule is VALUE and place[-1:] == ("image_url",)
+            yield PICTURE if is_address else NO_SUMMARY if rule is MEMBER and kind == "reasoning" and not place else rule, what
     if kind == "message" and (role := string_of(item, "role")) not in _ROLES:
         yield ROLE, f"is an item with the role “{role[:40]}”"
     if _has_wrong_id(item, kind):

@@ -14,6 +14,7 @@ from chainviz.core.pictures import (
     PicturePlace,
     bytes_and_sides,
     is_empty,
+    is_out_of_reach,
     is_too_large,
     mime_of,
     pictures_in,
@@ -26,15 +27,18 @@ def has_pictures(message: Message) -> bool:
 
 
 def fix_pictures(work: Worklist) -> None:
-    """Those that are empty or too large for some APIs, and as many of the large ones as have to go where there are many."""
+    """Those that are empty, out of reach or too large for some APIs, and as many of the large ones as have to go where there are many."""
     refused = refused_among_many(work.read(has_pictures))
     for place, message in work.read(has_pictures):
         for i, part in enumerate(message.parts):
             held = list(enumerate(pictures_in(part)))
             empty = [number for number, picture in held if is_empty(picture)]
+            lost = [number for number, picture in held if is_out_of_reach(picture)]
             large = [n for n, picture in held if is_too_large(picture) or PicturePlace(place, i, n) in refused]
             if empty:
                 _offer(work, _Spot(place, i, part), _EMPTY, (_told(part, empty),))
+            elif lost:
+                _offer(work, _Spot(place, i, part), _LOST, (_told(part, lost),))
             elif large:
                 _offer(work, _Spot(place, i, part), _TOO_LARGE, (_told(part, large),))
     work.settle()
@@ -71,6 +75,8 @@ def _in_words(picture: Picture) -> str:
     count, width, height = bytes_and_sides(picture)
     if is_empty(picture):
         return "[A picture without content was here]"
+    if is_out_of_reach(picture):
+        return _noted(picture)
     return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes was here]"
 
 
@@ -140,6 +146,7 @@ class _Flaw(NamedTuple):
 _TOO_LARGE = _Flaw("image-too-large", "contains an image that is too large for some APIs", "image-to-text")
 _BY_MODEL = _Flaw("part-role", "is an AI message and contains an image or a file", "image-to-text")
 _EMPTY = _Flaw("image-empty", "contains an image without content", "image-to-text")
+_LOST = _Flaw("image-address", "contains an image at an address that no API can open", "image-to-text")
 _MISLABELLED = _Flaw("image-mislabelled", "contains an image with the wrong media type", "respell-media-type")
 _BLANK = _Flaw("empty-content", "has an empty text", "drop-empty")
 _TEXT_FIRST = _Flaw("result-after-text", "has a text before a tool result", "results-first")
