@@ -113,6 +113,14 @@ class Report:
     def undone_by(self) -> BulkRun | None:
         return self.run.undone_by.first()
 
+    @property
+    def undo_label(self) -> str:
+        """How far the run got that takes this one back."""
+        outcomes = set(self.undone_by.rows.values_list("outcome", flat=True)) if self.undone_by else set()
+        if Outcome.CHANGED not in outcomes:
+            return "Undo" if Outcome.WAITING in outcomes else "Not undone"
+        return "Undone" if len(outcomes) == 1 else "Partly undone"
+
     @cached_property
     def has_masked(self) -> bool:
         """Whether earlier versions hold what it masked."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from typing import Any
 
@@ -97,6 +98,7 @@ def test_ticked_chains_are_repaired_as_new_versions_and_undone(client: Client, c
     answer = client.post(f"/bulk/{run.pk}/", {"do": "undo"})
     run_waiting_jobs()
     assert "2 of 2 chains undone" in client.get(answer["Location"]).content.decode()
+    assert undo_label(client, run) == "Undone"
     assert [chain.version for chain in Chain.objects.order_by("pk")] == [3, 3, 1]
     assert client.get(f"/c/{chains[0].pk}/v/3/export?scope=chain").getvalue() == client.get(
         f"/c/{chains[0].pk}/v/1/export?scope=chain"
@@ -279,14 +281,23 @@ def test_a_fault_with_one_chain_does_not_stop_the_others(client: Client, chains:
     assert "secret detail" not in str(list(BulkRow.objects.values_list("text", flat=True)))
 
 
-def test_a_version_saved_since_is_not_undone(client: Client, chains: list[Chain]) -> None:
-    run = begun(client, "repair", chains[:1])
+@pytest.mark.parametrize(("repaired", "label"), [(1, "Not undone"), (2, "Partly undone")])
+def test_a_version_saved_since_is_not_undone(client: Client, chains: list[Chain], repaired: int, label: str) -> None:
+    run = begun(client, "repair", chains[:repaired])
     done(client, run)
     client.post(f"/c/{chains[0].pk}/versions/1/restore/")
     client.post(f"/bulk/{run.pk}/", {"do": "undo"})
+    assert undo_label(client, run) == "Undo"
     run_waiting_jobs()
     assert Chain.objects.get(pk=chains[0].pk).version == 3
-    assert "Version 3 was saved since." in BulkRow.objects.latest("pk").text
+    assert "Version 3 was saved since." in BulkRow.objects.filter(chain=chains[0]).latest("pk").text
+    assert undo_label(client, run) == label
+
+
+def undo_label(client: Client, run: BulkRun) -> str:
+    """What the report of a run says of its undo."""
+    found = re.search(r'</svg>([\w ]+)</a>\s*</div>\s*<div class="stack">', client.get(f"/bulk/{run.pk}/").content.decode())
+    return found[1] if found else ""
 
 
 def test_odd_requests_are_answered_with_a_sentence(client: Client, chains: list[Chain]) -> None:
