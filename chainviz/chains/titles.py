@@ -12,12 +12,12 @@ from pathlib import PurePath
 
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.core.chain.messages import HUMAN, text_of
+from chainviz.core.chain.messages import HUMAN
 from chainviz.core.dialects.attachments import filled_in
 from chainviz.core.operations.compact import Compact
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.summarize import SUMMARIZE
-from chainviz.core.usage.title_from_content import recorded_title, request_title
+from chainviz.core.usage.title_from_content import recorded_title, request_of
 from chainviz.jobs.lease import storable
 from chainviz.store.content.message_reader import BodyReader, pieces_of, read_rows
 from chainviz.store.content.pieces import Places
@@ -86,5 +86,5 @@ def _first_request(snapshot: Snapshot) -> str:
     first = read_rows(Places(pieces_of(snapshot)).at(range(min(LOOKED_AT, snapshot.messages))))
     bodies = BodyReader()
     human = (bodies.begun([row])[0] for row in first if row.shape.role == HUMAN)
-    titles = (request_title(text_of(message)) for message in filled_in(human, context_of(snapshot).texts))
+    titles = (request_of(message) for message in filled_in(human, context_of(snapshot).texts))
     return next(filter(None, titles), "")

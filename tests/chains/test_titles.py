@@ -66,6 +66,24 @@ def test_the_summary_record_comes_first_then_the_request_then_the_file(client: C
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"role": "tool", "tool_call_id": "c1", "content": "12 rows"},
+        {"role": "system", "content": "Be brief."},
+        {"role": "narrator", "content": "Night falls."},
+    ],
+)
+def test_what_a_repair_makes_of_other_messages_is_no_request(client: Client, moved: dict[str, str]) -> None:
+    messages = [{"role": "system", "content": "Be kind."}, HELLO[1], moved, {"role": "user", "content": "Why is it slow?"}]
+    chain = made(client, json.dumps(messages).encode())
+    send_form(client, f"/c/{chain.pk}/repair/?v=1")
+    client.post(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/save", {"note": ""})
+    chain.refresh_from_db()
+    assert (chain.version, chain.title) == (2, "Why is it slow?")
+
+
+@pytest.mark.django_db
 def test_a_long_request_is_cut_visibly_and_controls_are_shown(client: Client) -> None:
     chain = made(client, json.dumps([{"role": "user", "content": "\x1b[2J" + "wide " * 100}]).encode())
     assert chain.title.startswith("␛[2J")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.uploads.local_files import state_of
-from chainviz.core.chain.messages import HUMAN, text_of
+from chainviz.core.chain.messages import HUMAN
 from chainviz.core.documents import event_folder
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.unfinished_line import end_of_lines
 from chainviz.core.errors import ChainError
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.formats.reader import read_chain
-from chainviz.core.usage.title_from_content import request_title
+from chainviz.core.usage.title_from_content import request_of
 
 HEAD = 1 << 16
 """Bytes that are read of a file."""
@@ -85,5 +85,5 @@ def _whole_lines(head: bytes, *, is_all: bool) -> bytes:
 
 def _begins(source: Source, offer: Offer) -> str:
     messages = islice(read_chain(source, offer.found, offer.formats[0], salvage=True), LOOKED_AT)
-    asked = (request_title(text_of(each)) for each in messages if each.role == HUMAN)
+    asked = (request_of(each) for each in messages if each.role == HUMAN)
     return marks(one_line(next(filter(None, asked), ""), WORDS))

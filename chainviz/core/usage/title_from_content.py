@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from chainviz.core.chain.messages import Message, Text
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.usage.beside import carried_lines, members_beside
 
@@ -20,6 +21,9 @@ _CONTEXT_TAGS = (
 """Elements that agents put before or instead of what a person wrote."""
 _CONTEXT = re.compile(rf"\s*<({'|'.join(_CONTEXT_TAGS)})(?:\s[^<>]*)?>.*?</\1\s*>\s*", re.DOTALL)
 _AGENT_NOTES = ("Caveat: The messages below", "# AGENTS.md instructions", "[Request interrupted by user")
+_MOVED_TEXTS = ("[Result of the ", "[Error result of the ", "[Call of ", "[Call (")
+_MOVED_MESSAGES = ("[System message]", "[Tool message without a call]", "[Message of the role ")
+"""Beginnings of texts that a repair moved into a human message, and marks before a text of another message (operations/repair)."""
 _COMMAND = re.compile(r"/[\w:-]{1,40}\s*")
 """A command to the agent itself, such as /clear."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,100}>")
@@ -48,8 +52,16 @@ def _text(value: Any) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
+def request_of(message: Message) -> str:
+    """What a human message asks for, in one line, without what the agent or a repair put there; "" where that is all."""
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    while texts and texts[0].startswith((*_MOVED_TEXTS, *_MOVED_MESSAGES)):
+        texts = texts[2 if texts[0].startswith(_MOVED_MESSAGES) else 1 :]
+    return request_title("\n".join(texts))
+
+
 def request_title(text: str) -> str:
-    """What a human message asks for, in one line, without what the agent wrote around it; "" where that is all."""
+    """As `request_of`, of the message's text."""
     text, place = text[:_LOOKED_AT], 0
     while found := _CONTEXT.match(text, place):
         place = found.end()
