@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainviz.core.chain.messages import SYSTEM, Image, Message, Opaque, Thinking
+from chainviz.core.chain.messages import SYSTEM, Image, Message, Opaque, Text, Thinking
 from chainviz.core.chain.parse import parse
 from chainviz.core.dialects.patching import data_url
 from chainviz.core.operations.repair import CHOICES, RepairOptions, repaired
-from tests.core.pictures import ai, call
+from tests.core.pictures import ai, call, h, result, tool
 from tests.core.provider_problems import provider_problems
 from tests.core.strategies import messages
 
@@ -30,3 +30,9 @@ def test_with_all_fixes_no_provider_refuses_any_chain(chain: list[Message]) -> N
     # ids of nine characters are made for the one provider that wants them
     assert [problem for problem in refused if problem.provider != "mistral-v11"] == []
     assert repaired(after, every) == after
+
+
+def test_a_note_in_the_place_of_a_picture_comes_behind_the_result_beside_it() -> None:
+    chain = [h("Go"), ai(call("a")), tool(Image("no-address.png"), "a")]
+    last = repaired(chain, RepairOptions(only=tuple(CHOICES)))[-1]
+    assert last.parts == (result("a"), Text("[A picture was here: no-address.png]"))
