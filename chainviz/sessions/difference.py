@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from django.http import HttpRequest, HttpResponse
 
@@ -11,13 +11,12 @@ from chainviz.api.chain import Chain, Result
 from chainviz.api.comparison import diff
 from chainviz.api.tree_text import report_line
 from chainviz.chains.diff import diff_html
-from chainviz.chains.diff.address import Asked, SideLink, asked_of, with_query
+from chainviz.chains.diff.address import Asked, NoLinks, asked_of, with_query
 from chainviz.chains.diff.compared import Compared
 from chainviz.chains.diff.diff_html import Said
 from chainviz.chains.diff.folds import fold_answer
 from chainviz.chains.diff.page import DiffView, diff_view
 from chainviz.chains.render.numbers import count_text
-from chainviz.core.chain.paths import Path
 from chainviz.core.diff.rows import ShapeRows
 from chainviz.sessions.fix import RESPELLED
 from chainviz.store.content.message_shapes import shape_of
@@ -26,31 +25,6 @@ from chainviz.web.query_params import small_number
 MOST_CHAINS = 20
 """Chains of a file that are shown."""
 UNCHANGED = DiffView(0, "", (), diff_html.render([]), "split", "")
-
-
-@dataclass(frozen=True, slots=True)
-class FixLinks:
-    """Where the changes lead: on the page itself, for no page shows the nodes of a file on disk."""
-
-    page: str
-
-    def before(self, path: Path) -> str:
-        return ""
-
-    def after(self, path: Path) -> str:
-        return ""
-
-    def edit(self, path: Path) -> str:
-        return ""
-
-    def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
-        return ()
-
-    def restore(self, message: int, part: int | None = None) -> str:
-        return ""
-
-    def lines(self, change: int, text: int, row: int) -> str:
-        return with_query(self.page, change=change, text=text or "", row=row or "")
 
 
 class Differences:
@@ -84,7 +58,8 @@ class Differences:
 
     def _compared(self, before: Chain, result: Result) -> Compared:
         after = result.chain
-        links = FixLinks(with_query(self._page, chain=_number(before)) if len(before.file.chains) > 1 else self._page)
+        # no page shows the nodes of a file on disk
+        links = NoLinks(with_query(self._page, chain=_number(before)) if len(before.file.chains) > 1 else self._page)
         return Compared(diff(before, after).chains, before.core, after.core, _rows(before), _rows(after), links)
 
 

@@ -101,6 +101,31 @@ class Links(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class NoLinks:
+    """A page of changes that leads to no node and on which nothing can be changed."""
+
+    page: str
+
+    def before(self, path: Path) -> str:
+        return ""
+
+    def after(self, path: Path) -> str:
+        return ""
+
+    def edit(self, path: Path) -> str:
+        return ""
+
+    def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
+        return ()
+
+    def restore(self, message: int, part: int | None = None) -> str:
+        return ""
+
+    def lines(self, change: int, text: int, row: int) -> str:
+        return with_query(self.page, change=change, text=text or "", row=row or "")
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeLinks:
     """Where the rows of one change lead."""
 

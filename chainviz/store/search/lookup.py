@@ -49,7 +49,7 @@ def histories_with_together(phrases: Sequence[Phrase], among: Set[int]) -> set[i
     """Some of these chains that have all the phrases: those that have them in one block, which one look finds. Others are
     found phrase by phrase."""
     if connection.vendor == "sqlite":
-        return _in_rows(phrases, "f.rowid < 0", among) if among else set()
+        return _in_rows(phrases, "f.rowid < 0", among)
     single = all(len(phrase.words) == 1 for phrase in phrases)
     return _in_index(phrases, among) if single and among else set()
 
@@ -76,8 +76,7 @@ def _in_tables(phrase: Phrase, among: Set[int]) -> set[int]:
         # FTS5 gathers the rows of all words that begin so, whichever rows are asked for: once is enough
         return _in_rows([phrase], "f.rowid IS NOT NULL", among)
     found = _in_rows([phrase], "f.rowid < 0", among)
-    missing = _long(among - found)
-    return found | _in_rows([phrase], "f.rowid > 0", missing) if missing else found
+    return found | _in_rows([phrase], "f.rowid > 0", _long(among - found))
 
 
 def _long(histories: Set[int]) -> set[int]:
@@ -89,6 +88,8 @@ def _long(histories: Set[int]) -> set[int]:
 def _in_rows(phrases: Iterable[Phrase], rows: str, among: Set[int]) -> set[int]:
     each = f"SELECT b.history_id FROM {{0}} f CROSS {full_text_tables.BLOCK} WHERE f.words MATCH %s AND {rows}"
     tables = {full_text_tables.table_of(history) for history in among}
+    if not tables:
+        return set()
     asked = _all_of(phrases)
     return _histories(" UNION ".join(each.format(table) for table in sorted(tables)), *[asked] * len(tables)) & among
 

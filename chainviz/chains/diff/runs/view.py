@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from chainviz.accounts.permissions import requires
-from chainviz.chains.diff.address import SideLink, asked_of, query
+from chainviz.chains.diff.address import NoLinks, asked_of, query
 from chainviz.chains.diff.compared import Compared
 from chainviz.chains.diff.files.file_page import FILE, Window, file_view, unfolded
 from chainviz.chains.diff.folds import asks_to_unfold, fold_answer
@@ -32,10 +32,9 @@ BESIDE = 350
 
 
 @dataclass(frozen=True, slots=True)
-class RunLinks:
+class RunLinks(NoLinks):
     """Where the page of two runs leads: nothing can be changed on it."""
 
-    page: str
     one: Subject
     other: Subject
 
@@ -44,18 +43,6 @@ class RunLinks:
 
     def after(self, path: Path) -> str:
         return _at(self.other, path)
-
-    def edit(self, path: Path) -> str:
-        return ""
-
-    def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
-        return ()
-
-    def restore(self, message: int, part: int | None = None) -> str:
-        return ""
-
-    def lines(self, change: int, text: int, row: int) -> str:
-        return self.page + query(change=change, text=text or "", row=row or "")
 
 
 @dataclass(frozen=True, slots=True)
