@@ -10,7 +10,7 @@ from typing import Any
 
 from chainviz.core.documents.source import Source
 from chainviz.core.errors import DocumentError, FaultPlace, Refused
-from chainviz.core.formats.goaitools_state import GoaitoolsState
+from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.formats.offers import Offer
 from chainviz.core.state.faults import Check, Fault, StateFile, StateProblem, read_state
 from chainviz.core.state.raw_messages import DIALECTS

@@ -1,6 +1,6 @@
 """Every transcript format, in the order in which equal confidence is decided.
 
-One file a format, which is why the folder is wide. What they share, in reading order: `contract` (what a format is asked),
+A file or folder a format, by origin: `vendors`, `agents`, `frameworks`, `traces`, `chats`. What they share, in reading order: `contract`,
 `chat_format`, `block_format`, `leaf_format`, `mixed_format`, `read_only`, `read_only_units` and
 `flat_attributes` (bases of formats), `reader`, `stylist` (new messages in the way of their
 neighbours), `conversion`, `offers` (what a file can be read as), `reads_nothing`, `unsupported`.
@@ -14,74 +14,74 @@ from chainviz.core.dialects.stream_chunks import ANTHROPIC, CHAT, GEMINI, RESPON
 from chainviz.core.documents.detection.recognition import Recognition
 from chainviz.core.documents.units import Sample
 from chainviz.core.errors import DocumentError
-from chainviz.core.formats.agentscope import AgentScope, AgentScopeSession
-from chainviz.core.formats.ai_studio import AIStudio
-from chainviz.core.formats.aider import Aider
-from chainviz.core.formats.amp import Amp
-from chainviz.core.formats.anthropic import Anthropic
-from chainviz.core.formats.atif import ATIF
-from chainviz.core.formats.autogen import AutoGen
-from chainviz.core.formats.bedrock_converse import BedrockConverse
-from chainviz.core.formats.chatgpt import ChatGPT
-from chainviz.core.formats.claude_ai import ClaudeAI
-from chainviz.core.formats.claude_code import ClaudeCode
-from chainviz.core.formats.codex_rollout import CodexRollout
-from chainviz.core.formats.cohere import Cohere
-from chainviz.core.formats.cohere_v1 import CohereV1
-from chainviz.core.formats.continue_dev import ContinueDev
+from chainviz.core.formats.agents.aider import Aider
+from chainviz.core.formats.agents.amp import Amp
+from chainviz.core.formats.agents.claude_code import ClaudeCode
+from chainviz.core.formats.agents.codex_rollout import CodexRollout
+from chainviz.core.formats.agents.continue_dev import ContinueDev
+from chainviz.core.formats.agents.copilot_chat import CopilotChat
+from chainviz.core.formats.agents.gemini_cli import GeminiCLI
+from chainviz.core.formats.agents.goose import Goose
+from chainviz.core.formats.agents.kimi_cli import KimiCLI
+from chainviz.core.formats.agents.opencode import Opencode
+from chainviz.core.formats.agents.pi_session import PiSession
+from chainviz.core.formats.agents.zed import Zed
+from chainviz.core.formats.chats.ai_studio import AIStudio
+from chainviz.core.formats.chats.chatgpt import ChatGPT
+from chainviz.core.formats.chats.claude_ai import ClaudeAI
+from chainviz.core.formats.chats.deepseek_export import DeepSeekExport
+from chainviz.core.formats.chats.few_shot import FewShot
+from chainviz.core.formats.chats.hf_chat import HFChat
+from chainviz.core.formats.chats.librechat import LibreChat
+from chainviz.core.formats.chats.lm_studio import LMStudio
+from chainviz.core.formats.chats.open_webui import OpenWebUI
+from chainviz.core.formats.chats.role_text import RoleText
+from chainviz.core.formats.chats.sharegpt import ShareGPT
+from chainviz.core.formats.chats.silly_tavern import SillyTavern
 from chainviz.core.formats.contract import Format, refusal
-from chainviz.core.formats.copilot_chat import CopilotChat
-from chainviz.core.formats.deepseek_export import DeepSeekExport
-from chainviz.core.formats.few_shot import FewShot
-from chainviz.core.formats.gemini import Gemini
-from chainviz.core.formats.gemini_cli import GeminiCLI
-from chainviz.core.formats.gemini_interactions import GeminiInteractions
-from chainviz.core.formats.goaitools_state import GoaitoolsState
-from chainviz.core.formats.google_adk import GoogleADK
-from chainviz.core.formats.goose import Goose
-from chainviz.core.formats.haystack import Haystack
-from chainviz.core.formats.hf_chat import HFChat
-from chainviz.core.formats.inspect_log import Inspect
-from chainviz.core.formats.kimi_cli import KimiCLI
-from chainviz.core.formats.langchain import LangChain
-from chainviz.core.formats.langchaingo import LangchainGo
-from chainviz.core.formats.langfuse import Langfuse
-from chainviz.core.formats.langsmith import LangSmith
-from chainviz.core.formats.letta import Letta
-from chainviz.core.formats.librechat import LibreChat
-from chainviz.core.formats.llamaindex import LlamaIndex
-from chainviz.core.formats.lm_studio import LMStudio
-from chainviz.core.formats.mastra import Mastra
-from chainviz.core.formats.mistral import Mistral
+from chainviz.core.formats.frameworks.agentscope import AgentScope, AgentScopeSession
+from chainviz.core.formats.frameworks.autogen import AutoGen
+from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
+from chainviz.core.formats.frameworks.google_adk import GoogleADK
+from chainviz.core.formats.frameworks.haystack import Haystack
+from chainviz.core.formats.frameworks.langchain import LangChain
+from chainviz.core.formats.frameworks.langchaingo import LangchainGo
+from chainviz.core.formats.frameworks.letta import Letta
+from chainviz.core.formats.frameworks.llamaindex import LlamaIndex
+from chainviz.core.formats.frameworks.mastra import Mastra
+from chainviz.core.formats.frameworks.openhands import OpenHands
+from chainviz.core.formats.frameworks.pydantic_ai import PydanticAI
+from chainviz.core.formats.frameworks.semantic_kernel import SemanticKernel
+from chainviz.core.formats.frameworks.smolagents import Smolagents
+from chainviz.core.formats.frameworks.swe_agent import SWEAgent
+from chainviz.core.formats.frameworks.swe_agent_yaml import SWEAgentYAML
+from chainviz.core.formats.frameworks.vercel_model import VercelModel
+from chainviz.core.formats.frameworks.vercel_ui import VercelUI
 from chainviz.core.formats.neutral import Neutral
-from chainviz.core.formats.ollama import Ollama
-from chainviz.core.formats.open_webui import OpenWebUI
-from chainviz.core.formats.openai_chat import OpenAIChat
-from chainviz.core.formats.openai_realtime import OpenAIRealtime
-from chainviz.core.formats.openai_responses import OpenAIResponses
-from chainviz.core.formats.openai_thread import OpenAIThread
-from chainviz.core.formats.opencode import Opencode
-from chainviz.core.formats.openhands import OpenHands
-from chainviz.core.formats.openinference import OpenInference
-from chainviz.core.formats.openinference_messages import OpenInferenceMessages
-from chainviz.core.formats.openllmetry import OpenLLMetry
-from chainviz.core.formats.otel_events import OTelEvents
-from chainviz.core.formats.otel_genai import OTelGenAI
-from chainviz.core.formats.pi_session import PiSession
-from chainviz.core.formats.pydantic_ai import PydanticAI
 from chainviz.core.formats.raw import Raw
 from chainviz.core.formats.react_log import ReactLog
-from chainviz.core.formats.role_text import RoleText
-from chainviz.core.formats.semantic_kernel import SemanticKernel
-from chainviz.core.formats.sharegpt import ShareGPT
-from chainviz.core.formats.silly_tavern import SillyTavern
-from chainviz.core.formats.smolagents import Smolagents
 from chainviz.core.formats.stream import Stream
-from chainviz.core.formats.swe_agent import SWEAgent
-from chainviz.core.formats.swe_agent_yaml import SWEAgentYAML
-from chainviz.core.formats.vercel_model import VercelModel
-from chainviz.core.formats.vercel_ui import VercelUI
-from chainviz.core.formats.zed import Zed
+from chainviz.core.formats.traces.atif import ATIF
+from chainviz.core.formats.traces.inspect_log import Inspect
+from chainviz.core.formats.traces.langfuse import Langfuse
+from chainviz.core.formats.traces.langsmith import LangSmith
+from chainviz.core.formats.traces.openinference import OpenInference
+from chainviz.core.formats.traces.openinference_messages import OpenInferenceMessages
+from chainviz.core.formats.traces.openllmetry import OpenLLMetry
+from chainviz.core.formats.traces.otel_events import OTelEvents
+from chainviz.core.formats.traces.otel_genai import OTelGenAI
+from chainviz.core.formats.vendors.anthropic import Anthropic
+from chainviz.core.formats.vendors.bedrock_converse import BedrockConverse
+from chainviz.core.formats.vendors.cohere import Cohere
+from chainviz.core.formats.vendors.cohere_v1 import CohereV1
+from chainviz.core.formats.vendors.gemini import Gemini
+from chainviz.core.formats.vendors.gemini_interactions import GeminiInteractions
+from chainviz.core.formats.vendors.mistral import Mistral
+from chainviz.core.formats.vendors.ollama import Ollama
+from chainviz.core.formats.vendors.openai_chat import OpenAIChat
+from chainviz.core.formats.vendors.openai_realtime import OpenAIRealtime
+from chainviz.core.formats.vendors.openai_responses import OpenAIResponses
+from chainviz.core.formats.vendors.openai_thread import OpenAIThread
 
 FORMATS: tuple[Format, ...] = (
     OpenAIChat(),

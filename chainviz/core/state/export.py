@@ -11,7 +11,7 @@ from chainviz.core.documents.units import EMPTY_ENVELOPE
 from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, unit_form
-from chainviz.core.formats.goaitools_state import GoaitoolsState
+from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.formats.stylist import Stylist
 from chainviz.core.state.document import State
 from chainviz.core.state.processed_length import is_state, provider_length

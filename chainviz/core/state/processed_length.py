@@ -14,7 +14,7 @@ from typing import Protocol
 
 from chainviz.core.documents.assemble import follows
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.goaitools_state import GoaitoolsState
+from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 
 
 class Origin(Protocol):

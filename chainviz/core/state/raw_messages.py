@@ -13,7 +13,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.formats.conversion import moved
-from chainviz.core.formats.goaitools_state import GoaitoolsState
+from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 
 DIALECTS: dict[str, Format] = {
     format.provider: format.dialect for format in FORMATS if isinstance(format, GoaitoolsState)

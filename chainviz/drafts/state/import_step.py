@@ -10,7 +10,7 @@ from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.source import open_source
 from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS, get_format
-from chainviz.core.formats.goaitools_state import GoaitoolsState
+from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.load import load_source
 from chainviz.core.operations.contract import Decision
 from chainviz.core.state.continued import continuation

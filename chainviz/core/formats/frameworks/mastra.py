@@ -7,7 +7,7 @@ from chainviz.core.dialects.blocks.block_units import value_at
 from chainviz.core.dialects.leaves import Host, as_json
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.units import Sample
-from chainviz.core.formats.ui_message_format import UIMessageFormat
+from chainviz.core.formats.frameworks.ui_message_format import UIMessageFormat
 
 
 class Mastra(UIMessageFormat):

@@ -6,7 +6,7 @@ from typing import Any
 
 from chainviz.core.dialects.members import objects_of
 from chainviz.core.documents.units import Sample
-from chainviz.core.formats.ui_message_format import UIMessageFormat, kind_of
+from chainviz.core.formats.frameworks.ui_message_format import UIMessageFormat, kind_of
 
 _PARTS = ("step-start", "reasoning", "source-url", "source-document", "dynamic-tool", "tool-invocation", "custom", "file")
 

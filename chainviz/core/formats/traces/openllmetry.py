@@ -3,7 +3,7 @@ on. Newer versions write the messages as the OpenTelemetry conventions have them
 
 from __future__ import annotations
 
-from chainviz.core.formats.flat_attributes import FlatAttributes, attribute_of
+from chainviz.core.formats.traces.flat_attributes import FlatAttributes, attribute_of
 
 
 class OpenLLMetry(FlatAttributes):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from chainviz.core.formats.flat_attributes import FlatAttributes, attribute_of
+from chainviz.core.formats.traces.flat_attributes import FlatAttributes, attribute_of
 
 
 class OpenInference(FlatAttributes):

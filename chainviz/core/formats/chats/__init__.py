@@ -1,0 +1,1 @@
+"""Exports of chat applications and data sets of chats."""

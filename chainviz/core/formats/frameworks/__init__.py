@@ -1,0 +1,1 @@
+"""Messages as agent frameworks store them."""

@@ -1,0 +1,1 @@
+"""Traces and evaluation logs that contain messages."""
