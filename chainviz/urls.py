@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("chainviz.review.urls")),
     path("bulk/", include("chainviz.bulk.urls")),
     path("recipes/", include("chainviz.recipes.urls")),
+    path("help/", include("chainviz.help.urls")),
     path("c/<int:chain_id>/purge/", purge.purge_page, name="purge"),
     path("bulk/<int:bulk_id>/purge/", purge_of_run, name="purge_of_run"),
     path("c/<int:chain_id>/fix/", sessions.fix_page, name="fix_session"),

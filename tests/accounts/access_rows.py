@@ -50,6 +50,8 @@ ROWS: dict[str, str] = {
     "readyz": "public",
     "api:page": "public",
     "api:openapi": "public",
+    "help:index": "public",
+    "help:page": "public",
     **{f"api:{name}": role for role, names in API.items() for name in names.split()},
     "favicon.ico": "public",
     "accounts:sign_in": "public",
