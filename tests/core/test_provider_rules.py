@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from datetime import date
+from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
 
 from chainviz.core import providers
+from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem
+from chainviz.core.errors import ChainError
+from chainviz.core.load import LoadedChain, load_file
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers import PROVIDERS
+from chainviz.core.providers.check import check_all
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
 from chainviz.core.providers.errors.error_messages import CLASSES
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.without_fix import WITHOUT_FIX, reason_without_fix
+from tests.shared_folder import SAMPLES
 
 OF_THE_TREE = {
     "call-id-shared", "result-count", "result-missing", "result-missing-at-end", "result-repeated", "result-without-call",
@@ -58,10 +66,40 @@ def test_there_are_rules_of_every_provider() -> None:
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=[" ".join(key[:2]) for key in RULES])
 def test_a_rule_has_all_its_fields(rule: Rule) -> None:
-    assert rule.id and rule.severity in SEVERITIES and rule.says and rule.source
+    assert rule.id and rule.severity in SEVERITIES and rule.source and rule.models
+    assert rule.quote if rule.severity != "info" else rule.note
+    assert re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", rule.since)
+    assert date.fromisoformat(rule.checked) and rule.since <= rule.checked
     assert set(rule.fixes) <= set(CHOICES)
     if not rule.fixes and rule.id not in OF_THE_TREE:
         assert WITHOUT_FIX[rule.id].endswith(".")
+
+
+def test_every_rule_belongs_to_a_provider() -> None:
+    listed = {rule for provider in PROVIDERS for rule in provider.all_rules}
+    assert [rule for rule in RULES.values() if rule not in listed] == []
+
+
+def test_a_provider_lists_every_rule_that_it_applies() -> None:
+    listed = {provider.name: {rule.id for rule in (*provider.all_rules, NOT_UNDERSTOOD)} for provider in PROVIDERS}
+    files = [path for path in SAMPLES.glob("*/*.*") if path.stat().st_size < 100_000]
+    chains = [chain for path in files for chain in _chains(path)]
+    assert len(chains) > 50
+    for chain in chains:
+        for provider, problem in check_all(PROVIDERS, parse(chain.messages), chain.format):
+            assert problem.rule in listed[provider.name], (provider.name, problem.rule)
+
+
+def _chains(path: FilePath) -> Sequence[LoadedChain]:
+    try:
+        return load_file(path)
+    except ChainError:
+        return ()
+
+
+def test_quote_replaces_variable_parts() -> None:
+    rule = Rule("x", "error", "Item '{id}' of type '{type}', not '{1,64}'", "x", models="x", since="2026-01", checked="2026-01-01")
+    assert rule.quote == "Item '…' of type '…', not '{1,64}'"
 
 
 def test_a_reason_stands_only_where_nothing_is_offered() -> None:

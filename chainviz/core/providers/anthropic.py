@@ -16,32 +16,38 @@ from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.rules.system_only import system_only
-from chainviz.core.providers.wire.anthropic import BLOCKS, PICTURE_BY_ASSISTANT, check_session, check_wire
+from chainviz.core.providers.wire.anthropic import (
+    BLOCKS,
+    PICTURE_BY_ASSISTANT,
+    REFERENCE,
+    check_session,
+    check_wire,
+    claude_rule,
+)
+from chainviz.core.providers.wire.anthropic import RULES as WIRE_RULES
 from chainviz.core.providers.wire.message import sent_value
 
-REFERENCE = "docs.claude.com/en/api/messages"
-
-MISSING = Rule(
+MISSING = claude_rule(
     "result-missing", "error", "tool_use ids were found without tool_result blocks immediately after",
     "github.com/anthropics/claude-code/issues/1237",
 )  # fmt: skip
-OPEN_END = Rule(
+OPEN_END = claude_rule(
     "result-missing-at-end", "warning",
-    "tool_use ids were found without tool_result blocks immediately after (as soon as a message follows)",
-    "github.com/anthropics/claude-code/issues/1237",
+    "tool_use ids were found without tool_result blocks immediately after",
+    "github.com/anthropics/claude-code/issues/1237", note="as soon as a message follows",
 )  # fmt: skip
-ORPHAN = Rule(
+ORPHAN = claude_rule(
     "result-without-call", "error",
     "unexpected tool_use_id found in tool_result blocks: each tool_result block must have a corresponding tool_use block "
     "in the previous message",
     "github.com/anthropics/claude-code/issues/13460",
 )  # fmt: skip
-REPEATED_RESULT = Rule(
+REPEATED_RESULT = claude_rule(
     "result-repeated", "error",
     "each tool_use must have a single result. Found multiple tool_result blocks with id",
     "github.com/BerriAI/litellm/issues/23510",
 )  # fmt: skip
-TWICE = Rule(
+TWICE = claude_rule(
     "call-id-reused",
     "error",
     "tool_use ids must be unique",
@@ -50,122 +56,125 @@ TWICE = Rule(
 )
 REUSED = replace(TWICE, severity="warning")
 """A recorded request with one id in two turns was taken."""
-ROLE = Rule("role-unknown", "error", 'messages: Unexpected role. Allowed roles are "user" or "assistant"', REFERENCE)
-MID_SYSTEM = Rule(
+ROLE = claude_rule("role-unknown", "error", 'messages: Unexpected role. Allowed roles are "user" or "assistant"', REFERENCE)
+MID_SYSTEM = claude_rule(
     "system-in-messages", "warning",
     'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter',
     "docs.litellm.ai (mid-conversation system messages)", ("note-system", "system-to-start"),
 )  # fmt: skip
-FIRST_ROLE = Rule(
+FIRST_ROLE = claude_rule(
     "first-role", "warning", 'messages: first message must use the "user" role', REFERENCE, ("insert-opening",)
 )
-EMPTY_TEXT = Rule(
+EMPTY_TEXT = claude_rule(
     "text-empty", "error", "messages: text content blocks must be non-empty",
     "github.com/anthropics/anthropic-sdk-python/issues/461", ("drop-empty",),
 )  # fmt: skip
-BLANK_TEXT = Rule(
+BLANK_TEXT = claude_rule(
     "text-blank", "error", "messages: text content blocks must contain non-whitespace text",
     "github.com/anthropics/claude-code/issues/23440", ("drop-empty",),
 )  # fmt: skip
-EMPTY = Rule(
+EMPTY = claude_rule(
     "content-missing", "error",
     "all messages must have non-empty content except for the optional final assistant message", REFERENCE, ("drop-empty",),
 )  # fmt: skip
-ID = Rule(
+ID = claude_rule(
     "call-id-pattern",
     "error",
     "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
     REFERENCE,
     ("respell-id",),
 )
-NAME = Rule(
+NAME = claude_rule(
     "tool-name",
     "error",
     "tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
     REFERENCE,
     ("respell-name",),
 )
-ARGUMENTS = Rule(
+ARGUMENTS = claude_rule(
     "arguments-no-json", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("mend-arguments",)
 )
-NO_INPUT = Rule(
+NO_INPUT = claude_rule(
     "arguments-missing", "error", "tool_use.input: Field required", "github.com/openclaw/openclaw/issues/5957", ("mend-arguments",)
 )
-NO_OBJECT = Rule(
+NO_OBJECT = claude_rule(
     "arguments-no-object", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("wrap-arguments",)
 )
-USER_CALL = Rule(
+USER_CALL = claude_rule(
     "call-by-user", "error", "`tool_use` blocks can only be in `assistant` messages", REFERENCE, ("user-call-to-text",)
 )
-TEXT_FIRST = Rule(
+TEXT_FIRST = claude_rule(
     "result-after-text", "error",
-    "tool_use ids were found without tool_result blocks immediately after (results come before any text)", REFERENCE,
-    ("results-first",),
+    "tool_use ids were found without tool_result blocks immediately after", REFERENCE,
+    ("results-first",), note="results come before any text",
 )  # fmt: skip
-UNSIGNED = Rule(
+UNSIGNED = claude_rule(
     "thinking-unsigned",
     "error",
     "Invalid `signature` in `thinking` block",
     "github.com/anthropics/claude-code/issues/63203",
     ("drop-thinking",),
 )
-EMPTIED = Rule(
+EMPTIED = claude_rule(
     "thinking-emptied", "info",
-    "`thinking` blocks cannot be modified; accepted if the model itself sent this one without text",
+    "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
     "github.com/anthropics/claude-code/issues/63246", ("drop-thinking",),
+    note="accepted if the model itself sent this one without text",
 )  # fmt: skip
-LAST_BLOCK = Rule(
+LAST_BLOCK = claude_rule(
     "thinking-last-block", "error", "The final block in an assistant message cannot be `thinking`.",
     "github.com/anthropics/claude-code/issues/25361", ("drop-thinking",),
 )  # fmt: skip
-FINAL_THINKING = Rule(
+FINAL_THINKING = claude_rule(
     "thinking-final", "info",
-    "with thinking switched off, an `assistant` message in the final position cannot contain `thinking`",
-    "forgecode issue 1853", ("drop-thinking",),
+    "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.",
+    "forgecode issue 1853", ("drop-thinking",), note="refused only where thinking is switched off",
 )  # fmt: skip
-NO_THINKING = Rule(
+NO_THINKING = claude_rule(
     "thinking-missing", "warning",
     "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` "
     "message must start with a thinking block",
     "github.com/run-llama/llama_index/pull/18834", ("drop-thinking",),
 )  # fmt: skip
-TRAILING = Rule(
+TRAILING = claude_rule(
     "trailing-space", "warning", "messages: final assistant content cannot end with trailing whitespace", REFERENCE,
     ("trim-end",),
 )  # fmt: skip
-SERVER_RESULT = Rule(
+SERVER_RESULT = claude_rule(
     "server-result-without-call", "error",
     "unexpected tool_use_id found in server tool results: each must have a corresponding server_tool_use block before it",
     "github.com/anthropics/claude-code/issues/64383", ("server-result-to-text",),
 )  # fmt: skip
-SERVER_CALL = Rule(
+SERVER_CALL = claude_rule(
     "server-call-without-result", "error", "tool use with id was found without a corresponding `web_search_tool_result` block",
     REFERENCE, ("call-to-text",),
 )  # fmt: skip
-LARGE_PICTURE = Rule(
+LARGE_PICTURE = claude_rule(
     "image-too-large", "error", f"image exceeds 5 MB maximum, or image dimensions exceed max allowed size: {LONGEST_SIDE} pixels",
     "github.com/anthropics/claude-code/issues/13480", ("image-to-text",),
 )  # fmt: skip
-MISLABELLED_PICTURE = Rule(
+MISLABELLED_PICTURE = claude_rule(
     "image-mislabelled", "error", "image.source.base64.data: Image does not match the provided media type",
     "github.com/anthropics/claude-code/issues/11975", ("respell-media-type",),
 )  # fmt: skip
-EMPTY_PICTURE = Rule(
+EMPTY_PICTURE = claude_rule(
     "image-empty", "error", "image.source.base64.data: image cannot be empty", REFERENCE, ("image-to-text",)
 )
-SURROGATE = Rule(
+SURROGATE = claude_rule(
     "text-surrogate", "error", "The request body is not valid JSON: no low surrogate in string",
     "github.com/anthropics/claude-code/issues/558", ("respell-text",),
 )  # fmt: skip
-MARKS = Rule(
+MARKS = claude_rule(
     "cache-marks", "error", "A maximum of 4 blocks with cache_control may be provided.",
     "github.com/tghamm/Anthropic.SDK/issues/50", ("drop-cache-marks",),
 )  # fmt: skip
-LARGISH_PICTURE = Rule(
+LARGISH_PICTURE = claude_rule(
     "image-large", "info",
-    f"image dimensions exceed max allowed size for many-image requests: {LONGEST_OF_MANY} pixels; accepted with few images",
-    "github.com/anthropics/claude-code/issues/24695",
+    f"image dimensions exceed max allowed size for many-image requests: {LONGEST_OF_MANY} pixels",
+    "github.com/anthropics/claude-code/issues/24695", note="accepted with few images",
 )  # fmt: skip
+
+NO_MESSAGES = claude_rule("messages-missing", "error", "messages: at least one message is required", REFERENCE)
 
 
 def _missing(excerpt: Excerpt, problem: Problem) -> Rule:
@@ -269,6 +278,11 @@ def _reused(call: Called, before: Called) -> Rule:
     return TWICE if before.message == call.message else REUSED
 
 
+CHOSEN = (
+    MISSING, OPEN_END, EMPTY, EMPTY_TEXT, SERVER_CALL, LAST_BLOCK, NO_INPUT, ID, FIRST_ROLE, FINAL_THINKING, TRAILING, TWICE, REUSED,
+    NO_MESSAGES,
+)  # fmt: skip
+
 PROVIDER = Provider(
     "anthropic",
     "Anthropic Messages",
@@ -281,8 +295,9 @@ PROVIDER = Provider(
     kinds=BLOCKS,
     wire=check_wire,
     sessions={"claude_code": check_session},
-    opening=(_opening, system_only("messages: at least one message is required", REFERENCE)),
+    opening=(_opening, system_only(NO_MESSAGES)),
     section_rules=(LAST_TURN,),
     cache_rule=MARKS,
+    chosen_rules=(*CHOSEN, *WIRE_RULES),
     ending=(_end,),
 )

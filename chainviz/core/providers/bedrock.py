@@ -8,100 +8,102 @@ from dataclasses import replace
 from chainviz.core.chain.messages import AI, HUMAN, TOOL
 from chainviz.core.chain.paths import Path
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
-from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike
 from chainviz.core.providers.rules.system_only import system_only
-from chainviz.core.providers.wire.bedrock import KINDS, check_wire, has_own_unit
+from chainviz.core.providers.wire.bedrock import KINDS, bedrock_rule, check_wire, has_own_unit
+from chainviz.core.providers.wire.bedrock import RULES as WIRE_RULES
 
 REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"
 
-MISSING = Rule(
+MISSING = bedrock_rule(
     "result-missing", "error", "Expected toolResult blocks at messages.content for the following Ids",
     "github.com/anthropics/claude-code/issues/5060",
 )  # fmt: skip
-ORPHAN = Rule(
+ORPHAN = bedrock_rule(
     "result-without-call", "error",
     "The number of toolResult blocks at messages.content exceeds the number of toolUse blocks of previous turn.", REFERENCE,
 )  # fmt: skip
-TWICE = Rule(
+TWICE = bedrock_rule(
     "call-id-shared", "error", "The toolUse blocks at messages.content contain duplicate Ids",
     "github.com/westonbrown/Cyber-AutoAgent/issues/72", ("rename-calls",),
 )  # fmt: skip
-REPEATED_RESULT = Rule(
+REPEATED_RESULT = bedrock_rule(
     "result-repeated", "error", "The toolResult blocks at messages.content contain duplicate Ids", REFERENCE
 )
-FIRST_ROLE = Rule(
+FIRST_ROLE = bedrock_rule(
     "first-role", "error",
     "A conversation must start with a user message. Try again with a conversation that starts with a user message.", REFERENCE,
     ("insert-opening",),
 )  # fmt: skip
-ALTERNATE = Rule(
+ALTERNATE = bedrock_rule(
     "roles-alternate", "error", 'messages: roles must alternate between "user" and "assistant", but found multiple roles in a row',
     "github.com/aws-samples/bedrock-access-gateway/issues/25", ("merge-human",),
 )  # fmt: skip
-SPLIT = Rule(
+SPLIT = bedrock_rule(
     "results-split", "error", "Expected toolResult blocks at messages.content for the following Ids",
     "botocore, Message: all results are in the next user message", ("join-turns",),
 )  # fmt: skip
 TEXT_APART = replace(ALTERNATE, fixes=("join-turns",))
-TWO_ANSWERS = Rule(
+TWO_ANSWERS = bedrock_rule(
     "assistants-alternate", "warning",
     'messages: roles must alternate between "user" and "assistant", but found multiple "assistant" roles in a row',
     "github.com/BerriAI/litellm/issues/3474",
 )  # fmt: skip
-SYSTEM = Rule(
+SYSTEM = bedrock_rule(
     "system-in-messages", "warning", "Member must satisfy enum value set: [user, assistant]", REFERENCE,
     ("note-system", "system-to-start"),
 )  # fmt: skip
-ROLE = Rule(
+ROLE = bedrock_rule(
     "role-unknown",
     "error",
     "Member must satisfy enum value set: [user, assistant]",
     REFERENCE,
     ("note-role", "drop-message"),
 )
-EMPTY = Rule(
+EMPTY = bedrock_rule(
     "content-missing", "error",
     "The content field in the Message object at messages is empty. Add a ContentBlock object "
     "to the content field and try again.",
     REFERENCE, ("drop-empty",),
 )  # fmt: skip
-BLANK = Rule(
+BLANK = bedrock_rule(
     "text-blank", "error",
     "The text field in the ContentBlock object at messages.content is blank. Add text to the text field, and try again.", REFERENCE,
     ("drop-empty",),
 )  # fmt: skip
-ID = Rule(
+ID = bedrock_rule(
     "call-id-pattern", "error",
     "Value at 'toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular "
     "expression pattern: [a-zA-Z0-9_.:-]+",
     "botocore, ToolUseId", ("respell-id",),
 )  # fmt: skip
-LONG_ID = Rule(
+LONG_ID = bedrock_rule(
     "call-id-too-long", "error", "Value at 'toolUse.toolUseId' failed to satisfy constraint: Member "
     "must have length less than or equal to 64",
     "botocore, ToolUseId", ("respell-id",),
 )  # fmt: skip
-NAME = Rule(
+NAME = bedrock_rule(
     "tool-name", "error",
     "Value at 'toolUse.name' failed to satisfy constraint: Member must satisfy regular "
     "expression pattern: [a-zA-Z0-9_-]+",
     "botocore, ToolName", ("respell-name",),
 )  # fmt: skip
-ARGUMENTS = Rule(
+ARGUMENTS = bedrock_rule(
     "arguments-no-json", "error", "The format of the value at messages.content.toolUse.input is "
     "invalid. Provide a json object for the field and try again.",
     REFERENCE, ("mend-arguments",),
 )  # fmt: skip
-NO_OBJECT = Rule("arguments-no-object", "error", ARGUMENTS.says, REFERENCE, ("wrap-arguments",))
-USER_CALL = Rule(
+NO_OBJECT = bedrock_rule("arguments-no-object", "error", ARGUMENTS.says, REFERENCE, ("wrap-arguments",))
+USER_CALL = bedrock_rule(
     "call-by-user", "error", "User messages cannot contain toolUse blocks.", REFERENCE, ("user-call-to-text",)
 )
-PREFILL = Rule(
+NO_MESSAGES = bedrock_rule("messages-missing", "error", FIRST_ROLE.says, REFERENCE)
+PREFILL = bedrock_rule(
     "last-role",
     "info",
-    "accepted as the beginning of the answer; some models want a user message at the end",
+    "",
     REFERENCE,
+    note="accepted as the beginning of the answer; some models want a user message at the end",
 )
 
 RULES: dict[str, Choice] = {
@@ -161,6 +163,7 @@ PROVIDER = Provider(
     kinds=KINDS,
     wire=check_wire,
     sent=(_turns,),
-    opening=(system_only(FIRST_ROLE.says, REFERENCE),),
+    chosen_rules=(ID, SPLIT, TEXT_APART, PREFILL, NO_MESSAGES, *WIRE_RULES),
+    opening=(system_only(NO_MESSAGES),),
     ending=(_end,),
 )

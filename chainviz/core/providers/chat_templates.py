@@ -5,61 +5,63 @@ What is refused depends on the model's template, so most rules here are warnings
 
 from __future__ import annotations
 
+from functools import partial
+
 from chainviz.core.providers.contract import CallIds, Choice, Provider
 from chainviz.core.providers.rules.rule import Rule
-from chainviz.core.providers.wire.ollama import check_wire
+from chainviz.core.providers.wire.ollama import REFERENCE, RULES, check_wire, ollama_rule
 
 TEMPLATES = "github.com/vllm-project/vllm/issues/6862"
 ARGUMENTS_SOURCE = "github.com/vllm-project/vllm/issues/47761"
-OLLAMA = "docs.ollama.com/api/chat"
+vllm_rule = partial(Rule, models="models whose chat template says so", since="2024-07", checked="2026-11-23")
 
-ALTERNATE = Rule(
+ALTERNATE = vllm_rule(
     "roles-alternate", "warning",
     "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...", TEMPLATES,
     ("merge-human",),
 )  # fmt: skip
-FIRST_ROLE = Rule("first-role", "warning", ALTERNATE.says, TEMPLATES, ("insert-opening",))
-MID_SYSTEM = Rule(
+FIRST_ROLE = vllm_rule("first-role", "warning", ALTERNATE.says, TEMPLATES, ("insert-opening",))
+MID_SYSTEM = vllm_rule(
     "system-in-messages",
     "warning",
     "System message must be at the beginning.",
     TEMPLATES,
     ("note-system", "system-to-start"),
 )
-ROLE = Rule(
+ROLE = vllm_rule(
     "role-unknown",
     "warning",
     "Only user, assistant and tool roles are supported!",
     TEMPLATES,
     ("note-role", "drop-message"),
 )
-COUNTS = Rule("result-count", "warning", "Not the same number of function calls and responses", TEMPLATES)
-ORPHAN = Rule(
+COUNTS = vllm_rule("result-count", "warning", "Not the same number of function calls and responses", TEMPLATES)
+ORPHAN = vllm_rule(
     "result-without-call",
     "warning",
     "Message has tool role, but there was no previous assistant message with a tool call!",
     TEMPLATES,
 )
-ARGUMENTS = Rule(
+ARGUMENTS = vllm_rule(
     "arguments-no-json",
     "error",
     "Unterminated string or invalid JSON in function.arguments",
     ARGUMENTS_SOURCE,
     ("mend-arguments",),
 )
-NO_OBJECT = Rule(
+NO_OBJECT = vllm_rule(
     "arguments-no-object",
     "warning",
     "function.arguments must be a valid JSON object string",
     ARGUMENTS_SOURCE,
     ("wrap-arguments",),
 )
-UNMARSHAL = Rule(
+UNMARSHAL = ollama_rule(
     "arguments-no-json", "error",
-    "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments", OLLAMA,
+    "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments", REFERENCE,
     ("mend-arguments",),
 )  # fmt: skip
-UNMARSHAL_OTHER = Rule("arguments-no-object", "error", UNMARSHAL.says, OLLAMA, ("wrap-arguments",))
+UNMARSHAL_OTHER = ollama_rule("arguments-no-object", "error", UNMARSHAL.says, REFERENCE, ("wrap-arguments",))
 
 _TEMPLATE_RULES: dict[str, Choice] = {
     "human-after-human": ALTERNATE,
@@ -91,5 +93,6 @@ OLLAMA_PROVIDER = Provider(
     call_ids=CallIds(pattern=".*"),
     formats=frozenset(("ollama",)),
     clients=frozenset(("ollama",)),
+    chosen_rules=RULES,
     wire=check_wire,
 )

@@ -17,10 +17,10 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.tree import Section
 from chainviz.core.providers.rules import cache_marks
-from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.rules.section_rules import NO_MARK, Mark, SectionRule, marks_of
 
-NOT_UNDERSTOOD = Rule("not-understood", "unchecked", "", "")
+NOT_UNDERSTOOD = Rule("not-understood", "unchecked", "", "", models=ALL_MODELS, since="", checked="")
 
 Broken = tuple[Rule, int | None, str]
 """A broken rule: which, by which part of the message, and what the message does."""
@@ -166,6 +166,8 @@ class Provider:
     """The same for formats of sessions, whose lines hold what would be sent beside other members."""
     wire_rule: Callable[[WireFault], Rule | None] = lambda fault: fault.rule
     """The rule that a fault breaks; None where the API takes it."""
+    chosen_rules: tuple[Rule, ...] = ()
+    """Rules that a function chooses: in `rules`, `reused_id`, `wire_rule`, `sent`, `opening` or `ending`, or as `wire` finds them."""
     section_rules: tuple[SectionRule, ...] = ()
     cache_rule: Rule | None = None
     """The rule that a request with more than four cache_control blocks breaks; None where any number is taken."""
@@ -175,6 +177,13 @@ class Provider:
     """Checks of the chain's first section."""
     ending: tuple[SectionCheck, ...] = ()
     """Checks of the chain's last section."""
+
+    @cached_property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """Every rule that a chain can break here, each once."""
+        named = [choice for choice in self.rules.values() if isinstance(choice, Rule)]
+        cache = () if self.cache_rule is None else (self.cache_rule,)
+        return tuple(dict.fromkeys((*named, *self.chosen_rules, *(each.rule for each in self.section_rules), *cache)))
 
     def is_of(self, format: str) -> bool:
         """Whether a chain in this format was made with the API."""
@@ -276,8 +285,8 @@ class Provider:
         if rule.severity == "unchecked":
             return f"{self.speaker} may refuse it."
         if rule.severity == "info":
-            return f"{self.speaker}: {rule.says}."
-        return f"{self.speaker}: “{rule.says}”"
+            return f"{self.speaker}: {rule.note}."
+        return f"{self.speaker}: “{rule.quote}”{f' ({rule.note})' if rule.note else ''}"
 
 
 OF_THE_FORM = frozenset(("member-missing", "field-type"))

@@ -7,71 +7,70 @@ from collections.abc import Iterator
 from chainviz.core.chain.messages import AI
 from chainviz.core.chain.paths import Path
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
-from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import name_unlike, where_calls
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.rules.system_only import system_only
-from chainviz.core.providers.wire.gemini import KINDS, check_wire
+from chainviz.core.providers.wire.gemini import KINDS, REFERENCE, check_wire, gemini_rule
+from chainviz.core.providers.wire.gemini import RULES as WIRE_RULES
 
-REFERENCE = "ai.google.dev/api/generate-content"
 SIGNATURES = "ai.google.dev/gemini-api/docs/thought-signatures"
 
-COUNTS = Rule(
+COUNTS = gemini_rule(
     "result-count", "error",
     "Please ensure that the number of function response parts is equal to the number of function call parts of the function "
     "call turn.",
     "github.com/google-gemini/gemini-cli/issues/16415",
 )  # fmt: skip
-RESPONSE_ORDER = Rule(
+RESPONSE_ORDER = gemini_rule(
     "result-without-call", "error",
     "Please ensure that function response turn comes immediately after a function call turn.",
     "github.com/google-gemini/gemini-cli/issues/11814",
 )  # fmt: skip
-CALL_ORDER = Rule(
+CALL_ORDER = gemini_rule(
     "call-order", "error",
     "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
     "github.com/google-gemini/gemini-cli/issues/26486", ("insert-opening",),
 )  # fmt: skip
-CALL_AFTER_AI = Rule(
+CALL_AFTER_AI = gemini_rule(
     "call-after-model", "warning",
     "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
     "github.com/lobehub/lobe-chat/issues/7298",
 )  # fmt: skip
-ROLE = Rule(
+ROLE = gemini_rule(
     "role-unknown",
     "error",
     "Please use a valid role: user, model.",
     REFERENCE,
     ("note-system", "note-role", "system-to-start"),
 )
-NO_PARTS = Rule("content-missing", "error", "contents.parts must not be empty.", REFERENCE, ("drop-empty",))
-EMPTY_TEXT = Rule(
-    "text-empty", "info", "accepted; Vertex AI refuses an empty text parameter", REFERENCE, ("drop-empty",)
+NO_PARTS = gemini_rule("content-missing", "error", "contents.parts must not be empty.", REFERENCE, ("drop-empty",))
+EMPTY_TEXT = gemini_rule(
+    "text-empty", "info", "", REFERENCE, ("drop-empty",), note="accepted; Vertex AI refuses an empty text parameter"
 )
-ARGUMENTS = Rule(
+ARGUMENTS = gemini_rule(
     "arguments-no-json", "error", "Invalid value at 'contents.parts.function_call.args' (type.googleapis.com/google.protobuf.Struct)",
     REFERENCE, ("mend-arguments",),
 )  # fmt: skip
-NO_OBJECT = Rule(
+NO_OBJECT = gemini_rule(
     "arguments-no-object", "error", "Invalid value at 'contents.parts.function_call.args' (type.googleapis.com/google.protobuf.Struct)",
     REFERENCE, ("wrap-arguments",),
 )  # fmt: skip
-NAME = Rule(
+NAME = gemini_rule(
     "tool-name", "error",
     "Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), "
     "dots (.), colons (:), or dashes (-), with a maximum length of 64.",
     REFERENCE, ("respell-name",),
 )  # fmt: skip
-UNSIGNED = Rule(
+UNSIGNED = gemini_rule(
     "thought-signature-missing", "error", "Function call is missing a thought_signature in functionCall parts.", SIGNATURES,
     ("sign-calls",),
 )  # fmt: skip
-USER_CALL = Rule(
+USER_CALL = gemini_rule(
     "call-by-user", "error", "Please ensure that function call parts are in turns with the role model.", REFERENCE,
     ("user-call-to-text",),
 )  # fmt: skip
-ENDS_WITH_MODEL = Rule(
-    "last-role", "info", "accepted; most models answer only after a turn with the role user", REFERENCE
+ENDS_WITH_MODEL = gemini_rule(
+    "last-role", "info", "", REFERENCE, note="accepted; most models answer only after a turn with the role user"
 )
 
 RULES: dict[str, Choice] = {
@@ -102,7 +101,8 @@ def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
         yield path, index, (ENDS_WITH_MODEL, None, "ends the chain with an answer")
 
 
-NO_CONTENTS = system_only("GenerateContentRequest.contents: contents is not specified", REFERENCE)
+NO_CONTENTS = gemini_rule("messages-missing", "error", "GenerateContentRequest.contents: contents is not specified", REFERENCE)
+CHOSEN = (CALL_ORDER, CALL_AFTER_AI, NAME, ENDS_WITH_MODEL, NO_CONTENTS, *WIRE_RULES)
 CURRENT_TURN = SectionRule(
     UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_call=True, in_own_form=True
 )
@@ -117,7 +117,8 @@ GEMINI_2_5 = Provider(
     clients=frozenset(("gemini",)),
     kinds=KINDS,
     wire=check_wire,
-    opening=(NO_CONTENTS,),
+    chosen_rules=CHOSEN,
+    opening=(system_only(NO_CONTENTS),),
     ending=(_end,),
 )
 GEMINI_3 = Provider(
@@ -130,7 +131,8 @@ GEMINI_3 = Provider(
     clients=frozenset(("gemini",)),
     kinds=KINDS,
     wire=check_wire,
+    chosen_rules=CHOSEN,
     section_rules=(CURRENT_TURN,),
-    opening=(NO_CONTENTS,),
+    opening=(system_only(NO_CONTENTS),),
     ending=(_end,),
 )

@@ -7,58 +7,60 @@ Models with the tokenizers V3 to V11 want ids of nine letters and digits; V13 an
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from chainviz.core.chain.messages import AI, SYSTEM
 from chainviz.core.chain.paths import Path
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
-from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.rules.rule_choices import where_role
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.wire.openai import ChatForm, check_chat
 
 REFERENCE = "docs.mistral.ai/api"
 COMMON = "github.com/mistralai/mistral-common (validator.py)"
+mistral_rule = partial(Rule, models=ALL_MODELS, since="2024-02", checked="2026-11-23")
 
-COUNTS = Rule("result-count", "error", "Not the same number of function calls and responses", COMMON)
-ORPHAN = Rule("result-without-call", "error", "Unexpected role 'tool' after role 'user'", COMMON)
-MID_SYSTEM = Rule(
+COUNTS = mistral_rule("result-count", "error", "Not the same number of function calls and responses", COMMON)
+ORPHAN = mistral_rule("result-without-call", "error", "Unexpected role 'tool' after role 'user'", COMMON)
+MID_SYSTEM = mistral_rule(
     "system-in-messages",
     "error",
     "Unexpected role 'system' after role 'assistant'",
     COMMON,
     ("note-system", "system-to-start"),
 )
-ROLE = Rule(
+ROLE = mistral_rule(
     "role-unknown",
     "error",
     "Input tag found using 'role' does not match any of the expected tags",
     COMMON,
     ("note-role", "drop-message"),
 )
-EMPTY = Rule(
+EMPTY = mistral_rule(
     "content-missing",
     "warning",
     "Assistant message must have either content or tool_calls, but not none.",
     COMMON,
     ("drop-empty",),
 )
-EMPTY_SYSTEM = Rule("text-empty", "error", "Invalid system prompt: it must not be empty", COMMON, ("drop-empty",))
-NAME = Rule(
+EMPTY_SYSTEM = mistral_rule("text-empty", "error", "Invalid system prompt: it must not be empty", COMMON, ("drop-empty",))
+NAME = mistral_rule(
     "tool-name", "error",
     "Function name must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64.", COMMON,
     ("respell-name",),
 )  # fmt: skip
-NINE = Rule(
+NINE = mistral_rule(
     "call-id-form", "warning", "Tool call id must be a-z, A-Z, 0-9, with a length of 9.", COMMON, ("respell-id",)
 )
 ODD_ID = "has a call id that is not nine letters and digits; older models refuse such ids"
-NULL_ID = Rule("call-id-pattern", "error", "Tool call id must not be empty or null", COMMON, ("respell-id",))
-SHARED = Rule("call-id-shared", "error", "Duplicate tool call id in assistant message", COMMON, ("rename-calls",))
-ARGUMENTS = Rule(
+NULL_ID = mistral_rule("call-id-pattern", "error", "Tool call id must not be empty or null", COMMON, ("respell-id",))
+SHARED = mistral_rule("call-id-shared", "error", "Duplicate tool call id in assistant message", COMMON, ("rename-calls",))
+ARGUMENTS = mistral_rule(
     "arguments-no-json", "warning", "Invalid function arguments: not valid JSON", COMMON, ("mend-arguments",)
 )
-USER_CALL = Rule("call-by-user", "error", "Extra inputs are not permitted: tool_calls", COMMON, ("user-call-to-text",))
-LAST_ROLE = Rule(
+USER_CALL = mistral_rule("call-by-user", "error", "Extra inputs are not permitted: tool_calls", COMMON, ("user-call-to-text",))
+LAST_ROLE = mistral_rule(
     "last-role", "warning",
     "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant", COMMON,
 )  # fmt: skip
@@ -83,20 +85,20 @@ RULES: dict[str, Choice] = {
     "free-form-arguments": ARGUMENTS,
     "call-by-other": USER_CALL,
 }
-_CONTENT = Rule("content-type", "error", "Input should be a valid string or list", REFERENCE)
+_CONTENT = mistral_rule("content-type", "error", "Input should be a valid string or list", REFERENCE)
 _CHUNKS = frozenset(("text", "image_url", "document_url", "file", "reference", "input_audio", "thinking"))
 FORM = ChatForm(
     fields=frozenset(("prefix", "index")),
     parts={"system": frozenset(("text", "thinking")), "user": _CHUNKS, "assistant": _CHUNKS, "tool": _CHUNKS},
-    value=Rule("field-type", "error", "Input should be valid", REFERENCE),
+    value=mistral_rule("field-type", "error", "Input should be valid", REFERENCE),
     role=ROLE,
     content_type=_CONTENT,
-    content_missing=Rule("content-missing", "error", "Field required: content", REFERENCE, ("drop-empty",)),
-    part_type=Rule(
+    content_missing=mistral_rule("content-missing", "error", "Field required: content", REFERENCE, ("drop-empty",)),
+    part_type=mistral_rule(
         "part-type", "error", "Input tag found using 'type' does not match any of the expected tags", REFERENCE
     ),
-    member=Rule("member-missing", "error", "Field required", REFERENCE),
-    empty_calls=Rule(
+    member=mistral_rule("member-missing", "error", "Field required", REFERENCE),
+    empty_calls=mistral_rule(
         "tool-calls-empty", "warning", "Assistant message must have either content or tool_calls, but not both.",
         "github.com/langchain-ai/langchain/issues/21196",
     ),
@@ -120,6 +122,7 @@ PROVIDER = Provider(
     clients=frozenset(("mistral",)),
     wire=check_chat,
     wire_rule=FORM,
+    chosen_rules=(EMPTY_SYSTEM, LAST_ROLE, *FORM.rules),
     section_rules=(SectionRule(NINE, Mark.ODD_ID, ODD_ID, once=True),),
     ending=(_end,),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message
@@ -10,74 +11,74 @@ from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import Section
 from chainviz.core.providers.contract import Choice, Excerpt, Provider
 from chainviz.core.providers.rules.findings import LONGEST_ID, SAFE_ID
-from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.rules.section_rules import reasoning_missing
 from chainviz.core.providers.wire.message import sent_value
 from chainviz.core.providers.wire.openai import ChatForm, check_chat
 
 REFERENCE = "platform.openai.com/docs/api-reference/chat/create"
+chat_rule = partial(Rule, models=ALL_MODELS, since="2023-11", checked="2026-11-23")
 FORMATS = frozenset(("openai_chat", "goaitools_state"))
 ROLES = frozenset({SYSTEM, HUMAN, AI, TOOL, "function", "developer"})
 
-MISSING = Rule(
+MISSING = chat_rule(
     "result-missing", "error",
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
     "github.com/BerriAI/litellm/issues/10083",
 )  # fmt: skip
-ORPHAN = Rule(
+ORPHAN = chat_rule(
     "result-without-call", "error",
     "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
     "github.com/BerriAI/litellm/issues/4931",
 )  # fmt: skip
-REPEATED_RESULT = Rule("result-repeated", "error", "Duplicate value for 'tool_call_id'", REFERENCE)
-SHARED = Rule("call-id-shared", "warning", "Duplicate value for 'tool_call_id'", REFERENCE)
+REPEATED_RESULT = chat_rule("result-repeated", "error", "Duplicate value for 'tool_call_id'", REFERENCE)
+SHARED = chat_rule("call-id-shared", "warning", "Duplicate value for 'tool_call_id'", REFERENCE)
 SHARED_TWICE = replace(SHARED, severity="error")
-ROLE = Rule(
+ROLE = chat_rule(
     "role-unknown", "error",
     "Invalid value. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
     REFERENCE, ("note-role", "drop-message"),
 )  # fmt: skip
-EMPTY = Rule(
+EMPTY = chat_rule(
     "content-missing", "error", "Invalid value for 'content': expected a string, got null.", REFERENCE, ("drop-empty",)
 )
-LONG_ID = Rule(
+LONG_ID = chat_rule(
     "call-id-too-long",
     "error",
     f"string too long. Expected a string with maximum length {LONGEST_ID}",
     REFERENCE,
     ("respell-id",),
 )
-LONGISH_ID = Rule(
+LONGISH_ID = chat_rule(
     "call-id-long", "warning", f"string too long. Expected a string with maximum length {SAFE_ID}",
     "github.com/pydantic/pydantic-ai/issues/4389", ("respell-id",),
 )  # fmt: skip
-NAME = Rule(
+NAME = chat_rule(
     "tool-name", "error",
     "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", REFERENCE,
     ("respell-name",),
 )  # fmt: skip
-ARGUMENTS = Rule(
+ARGUMENTS = chat_rule(
     "arguments-no-json", "warning", "function.arguments must be a valid JSON object string",
     "github.com/vllm-project/vllm/issues/47761", ("mend-arguments",),
 )  # fmt: skip
-NO_OBJECT = Rule(
+NO_OBJECT = chat_rule(
     "arguments-no-object", "warning", "function.arguments must be a valid JSON object string",
     "github.com/vllm-project/vllm/issues/47761", ("wrap-arguments",),
 )  # fmt: skip
-NO_REASONING = Rule(
-    "reasoning-missing", "info",
-    "accepted; DeepSeek's and Kimi's servers require the reasoning_content of every turn in thinking mode, and none in the other mode",
-    "github.com/langchain-ai/langchain/issues/34166", ("drop-thinking",),
+NO_REASONING = chat_rule(
+    "reasoning-missing", "info", "", "github.com/langchain-ai/langchain/issues/34166", ("drop-thinking",),
+    note="accepted; DeepSeek's and Kimi's servers require the reasoning_content of every turn in thinking mode, and none in the other mode",
 )  # fmt: skip
-MEDIA = Rule(
+MEDIA = chat_rule(
     "result-media", "warning", "Content blocks are expected to be either text or image_url type.", REFERENCE,
     ("media-to-human",),
 )  # fmt: skip
-USER_CALL = Rule(
+USER_CALL = chat_rule(
     "call-by-user", "warning", "Additional properties are not allowed ('tool_calls' was unexpected)", REFERENCE,
     ("user-call-to-text",),
 )  # fmt: skip
-REUSED = Rule("call-id-reused", "info", "accepted: an id must be unique only within its turn", REFERENCE)
+REUSED = chat_rule("call-id-reused", "info", "", REFERENCE, note="accepted: an id must be unique only within its turn")
 
 
 def _shared(excerpt: Excerpt, problem: Problem) -> Rule:
@@ -123,7 +124,7 @@ RULES: dict[str, Choice] = {
     "very-long-name": NAME,
 }
 
-NO_CALLS = Rule(
+NO_CALLS = chat_rule(
     "tool-calls-empty",
     "error",
     "Invalid 'tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
@@ -137,14 +138,14 @@ FORM = ChatForm(
         "assistant": frozenset(("text", "refusal")),
         "tool": frozenset(("text", "image_url")),
     },
-    value=Rule("field-type", "error", "Invalid type or value in 'messages'", REFERENCE),
+    value=chat_rule("field-type", "error", "Invalid type or value in 'messages'", REFERENCE),
     role=ROLE,
-    content_type=Rule(
+    content_type=chat_rule(
         "content-type", "error", "Invalid type for 'content': expected one of a string or array of objects", REFERENCE
     ),
     content_missing=EMPTY,
     other_roles=frozenset(("function",)),
-    empty_content=Rule(
+    empty_content=chat_rule(
         "content-empty",
         "error",
         "Invalid 'content': empty array. Expected an array with minimum length 1, but got an empty array instead.",
@@ -153,15 +154,15 @@ FORM = ChatForm(
     ),
     empty_calls=NO_CALLS,
     null_calls=NO_CALLS,
-    part_type=Rule(
+    part_type=chat_rule(
         "part-type",
         "error",
         "Invalid value. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'.",
         REFERENCE,
     ),
-    member=Rule("member-missing", "error", "Missing required parameter", REFERENCE),
-    call_type=Rule("member-missing", "error", "Missing required parameter: 'messages[…].tool_calls[…].type'", REFERENCE),
-    arguments=Rule(
+    member=chat_rule("member-missing", "error", "Missing required parameter", REFERENCE),
+    call_type=chat_rule("member-missing", "error", "Missing required parameter: 'messages[{index}].tool_calls[{index}].type'", REFERENCE),
+    arguments=chat_rule(
         "arguments-type",
         "error",
         "Invalid type for 'function.arguments': expected a string, but got an object instead.",
@@ -181,5 +182,6 @@ PROVIDER = Provider(
     kinds=frozenset(("input_audio", "file", "refusal")),
     wire=check_chat,
     wire_rule=FORM,
+    chosen_rules=(SHARED, SHARED_TWICE, ROLE, EMPTY, REUSED, *FORM.rules),
     section_rules=(reasoning_missing(NO_REASONING),),
 )

@@ -10,42 +10,48 @@ from dataclasses import replace
 from chainviz.core.providers.contract import Called, Choice, Provider, WireFault
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike, unless_elsewhere
-from chainviz.core.providers.wire.responses import KINDS, TEXT_BETWEEN, check_session, check_wire
+from chainviz.core.providers.wire.responses import (
+    KINDS,
+    REFERENCE,
+    TEXT_BETWEEN,
+    check_session,
+    check_wire,
+    responses_rule,
+)
+from chainviz.core.providers.wire.responses import RULES as ITEM_RULES
 
-REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
-
-MISSING = Rule(
+MISSING = responses_rule(
     "result-missing",
     "error",
     "No tool output found for function call.",
     "github.com/openai/openai-agents-python/issues/1611",
 )
-ORPHAN = Rule(
+ORPHAN = responses_rule(
     "result-without-call", "error", "No tool call found for function call output with call_id",
     "github.com/continuedev/continue/issues/10092",
 )  # fmt: skip
-REPEATED_RESULT = Rule("result-repeated", "warning", "Duplicate function call output with call_id", REFERENCE)
-SHARED = Rule("call-id-shared", "error", "Duplicate function call with call_id", REFERENCE, ("rename-calls",))
-REUSED = Rule("call-id-reused", "warning", "Duplicate function call with call_id", REFERENCE, ("rename-calls",))
-ROLE = Rule(
+REPEATED_RESULT = responses_rule("result-repeated", "warning", "Duplicate function call output with call_id", REFERENCE)
+SHARED = responses_rule("call-id-shared", "error", "Duplicate function call with call_id", REFERENCE, ("rename-calls",))
+REUSED = responses_rule("call-id-reused", "warning", "Duplicate function call with call_id", REFERENCE, ("rename-calls",))
+ROLE = responses_rule(
     "role-unknown", "error",
     "Invalid value. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
     ("note-role", "drop-message"),
 )  # fmt: skip
-LONG_ID = Rule(
+LONG_ID = responses_rule(
     "call-id-too-long", "error", "Invalid 'input.call_id': string too long. Expected a string with maximum length 64", REFERENCE,
     ("respell-id",),
 )  # fmt: skip
-EMPTY_ID = Rule(
+EMPTY_ID = responses_rule(
     "call-id-pattern", "error", "Invalid 'input.call_id': empty string. Expected a string with minimum length 1", REFERENCE,
     ("respell-id",),
 )  # fmt: skip
-NAME = Rule(
+NAME = responses_rule(
     "tool-name", "error", "Invalid 'input.name': string does not match pattern. Expected a string "
     "that matches the pattern '^[a-zA-Z0-9_-]+$'.",
     REFERENCE, ("respell-name",),
 )  # fmt: skip
-USER_CALL = Rule("call-by-user", "warning", "Invalid value: 'function_call'", REFERENCE, ("user-call-to-text",))
+USER_CALL = responses_rule("call-by-user", "warning", "Invalid value: 'function_call'", REFERENCE, ("user-call-to-text",))
 
 RULES: dict[str, Choice] = {
     "pending-call": unless_elsewhere(MISSING),
@@ -78,10 +84,11 @@ PROVIDER = Provider(
     clients=frozenset(("openai_responses", "codex_rollout")),
     kinds=KINDS,
     wire=check_wire,
+    chosen_rules=(MISSING, ORPHAN, EMPTY_ID, REUSED, *ITEM_RULES),
     sessions={"codex_rollout": check_session},
 )
 
-INTERLEAVED = Rule(
+INTERLEAVED = responses_rule(
     "text-between-calls", "error", "No tool output found for tool call",
     "recorded: pydantic-ai, test_deepseek_responses_rejects_interleaved_function_calls",
 )  # fmt: skip
@@ -98,4 +105,5 @@ PROVIDER_DEEPSEEK = replace(
     speaker="DeepSeek",
     clients=frozenset(),
     wire_rule=_deepseek_rule,
+    chosen_rules=(*PROVIDER.chosen_rules, INTERLEAVED),
 )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import KW_ONLY, dataclass
 
 from chainviz.core.chain.problems import Severity
+
+ALL_MODELS = "all models"
+VARIABLE = re.compile(r"\{[a-z_]+\}")
+"""A part of a sentence that differs from request to request, such as `{id}` or `{index}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +20,22 @@ class Rule:
     id: str
     severity: Severity
     says: str
-    """The API's own error text, as far as it is the same for every chain."""
+    """The API's own sentence, with a VARIABLE for each part that differs between requests; "" for an info without one."""
     source: str
+    """Page, issue or recorded request that the sentence is known from."""
     fixes: tuple[str, ...] = ()
     """Names of repairs, the smallest first; where a finding of the tree brings its own, or none helps (without_fix.py), none."""
+    _: KW_ONLY
+    models: str
+    """The models that the rule holds for, in words; ALL_MODELS for an API that treats all alike."""
+    since: str
+    """Month (YYYY-MM) from which the API is known to refuse this, or the documentation says so."""
+    checked: str
+    """Day (YYYY-MM-DD) on which the rule was last compared with its source."""
+    note: str = ""
+    """When the API refuses it although the sentence does not say so, or why it is accepted: a clause without a full stop."""
+
+    @property
+    def quote(self) -> str:
+        """The API's sentence for people: variable parts are an ellipsis."""
+        return VARIABLE.sub("…", self.says)

@@ -10,9 +10,8 @@ from chainviz.core.providers.contract import Broken, Excerpt, SectionCheck
 from chainviz.core.providers.rules.rule import Rule
 
 
-def system_only(says: str, source: str) -> SectionCheck:
-    """A check of the chain's first section. `says`: the API's error text."""
-    rule = Rule("messages-missing", "error", says, source)
+def system_only(rule: Rule) -> SectionCheck:
+    """Return a check of the chain's first section, which breaks this rule."""
 
     def check(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
         section = excerpt.section

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, SYSTEM, Message
@@ -10,30 +11,32 @@ from chainviz.core.chain.part_types import PART_TYPES
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
-from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.wire.forms import BASE64, Each, Fields, Kinds, TextOr, Words, faults_of, misfits
 from chainviz.core.providers.wire.message import Fault, in_blocks, kind_name, sent_value, unknown_members
 
 REFERENCE = "docs.claude.com/en/api/messages"
-CONTENT = Rule("content-type", "error", "messages.content: Input should be a valid list", REFERENCE)
-NO_CONTENT = Rule("content-missing", "error", "messages.content: Field required", REFERENCE, ("drop-empty",))
-BLOCK = Rule(
+claude_rule = partial(Rule, models=ALL_MODELS, since="2024-05", checked="2026-11-23")
+CONTENT = claude_rule("content-type", "error", "messages.content: Input should be a valid list", REFERENCE)
+NO_CONTENT = claude_rule("content-missing", "error", "messages.content: Field required", REFERENCE, ("drop-empty",))
+BLOCK = claude_rule(
     "part-type",
     "error",
     "messages.content: Input tag found using 'type' does not match any of the expected tags",
     REFERENCE,
 )
-MEMBER = Rule("member-missing", "error", "messages.content: Field required", REFERENCE)
-VALUE = Rule("field-type", "error", "messages.content: Input should be valid", REFERENCE)
-ASSISTANT_ONLY = Rule(
+MEMBER = claude_rule("member-missing", "error", "messages.content: Field required", REFERENCE)
+VALUE = claude_rule("field-type", "error", "messages.content: Input should be valid", REFERENCE)
+ASSISTANT_ONLY = claude_rule(
     "part-role", "error", "messages: blocks of this type can only be in `assistant` messages", REFERENCE
 )
-USER_ONLY = Rule("part-role", "error", "messages: `tool_result` blocks can only be in `user` messages", REFERENCE)
-PICTURE_BY_ASSISTANT = Rule(
+USER_ONLY = claude_rule("part-role", "error", "messages: `tool_result` blocks can only be in `user` messages", REFERENCE)
+PICTURE_BY_ASSISTANT = claude_rule(
     "part-role", "error", "'image' blocks are not permitted within assistant turns", "github.com/SEMOSS/Semoss/issues/2323",
     ("image-to-text",),
 )
 
+RULES = (CONTENT, NO_CONTENT, BLOCK, MEMBER, VALUE, ASSISTANT_ONLY, USER_ONLY, PICTURE_BY_ASSISTANT)
 _CACHE = {"cache_control": Fields({"type": Words(("ephemeral",))}, {"ttl": Words(("5m", "1h"))})}
 _PICTURES = Words(("image/jpeg", "image/png", "image/gif", "image/webp"))
 _ELSEWHERE = {"url": Fields({"url": str}), "file": Fields({"file_id": str})}

@@ -3,41 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message
 from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
-from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.wire.forms import Each, Fields, Form, OneOf, Words, faults_of, misfits
 from chainviz.core.providers.wire.message import Fault, in_blocks, kind_name, sent_value, unknown_members
 
 REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html"
-CONTENT = Rule(
+bedrock_rule = partial(Rule, models=ALL_MODELS, since="2024-05", checked="2026-11-23")
+CONTENT = bedrock_rule(
     "content-type", "error", "Invalid type for parameter messages.content, valid types: list, tuple", REFERENCE
 )
-BLOCK = Rule(
+BLOCK = bedrock_rule(
     "part-twofold", "error", "Invalid number of parameters set for tagged union structure messages.content. Can only set one of the keys",
     REFERENCE,
 )  # fmt: skip
-FAILED_RESULT = Rule(
+FAILED_RESULT = bedrock_rule(
     "result-empty",
     "error",
     "The content field of a toolResult with the status error is empty. Add text and try again.",
     REFERENCE,
 )
 
-MEMBER = Rule("member-missing", "error", "Missing required parameter in messages.content", REFERENCE)
-VALUE = Rule("field-type", "error", "Invalid type or value for parameter messages.content", REFERENCE)
-USER_ONLY = Rule(
+MEMBER = bedrock_rule("member-missing", "error", "Missing required parameter in messages.content", REFERENCE)
+VALUE = bedrock_rule("field-type", "error", "Invalid type or value for parameter messages.content", REFERENCE)
+USER_ONLY = bedrock_rule(
     "part-role", "error", "Images, documents and videos can only be in messages with the role user", REFERENCE
 )
-TOO_MANY = Rule("parts-too-many", "error", "Too many images or documents in a message", "botocore, Message")
-LONELY_DOCUMENT = Rule(
+TOO_MANY = bedrock_rule("parts-too-many", "error", "Too many images or documents in a message", "botocore, Message")
+LONELY_DOCUMENT = bedrock_rule(
     "document-without-text", "error", "A text block is required when a document block is included in the message.",
     "botocore, Message",
 )  # fmt: skip
 
+RULES = (CONTENT, BLOCK, FAILED_RESULT, MEMBER, VALUE, USER_ONLY, TOO_MANY, LONELY_DOCUMENT)
 _SOURCE: dict[str, Form] = {"bytes": str, "s3Location": Fields({"uri": str}, {"bucketOwner": str})}
 _IMAGE = Fields({"format": Words(("png", "jpeg", "gif", "webp")), "source": OneOf(_SOURCE)})
 _DOCUMENT = Fields(

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message
 from chainviz.core.providers.contract import WireFault
-from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.wire.forms import BASE64, Fields, Form, Spelled, faults_of, misfits
 from chainviz.core.providers.wire.message import Fault, in_blocks, kind_name, sent_value, unknown_members
 
 REFERENCE = "ai.google.dev/api/generate-content"
-ROLE = Rule("role-unknown", "error", "Please use a valid role: user, model.", REFERENCE)
-PARTS = Rule("content-type", "error", "Invalid value at 'contents.parts'", REFERENCE)
-NO_PARTS = Rule("content-missing", "error", "contents.parts must not be empty.", REFERENCE, ("drop-empty",))
-NO_DATA = Rule(
+gemini_rule = partial(Rule, models=ALL_MODELS, since="2024-05", checked="2026-11-23")
+ROLE = gemini_rule("role-unknown", "error", "Please use a valid role: user, model.", REFERENCE)
+PARTS = gemini_rule("content-type", "error", "Invalid value at 'contents.parts'", REFERENCE)
+NO_PARTS = gemini_rule("content-missing", "error", "contents.parts must not be empty.", REFERENCE, ("drop-empty",))
+NO_DATA = gemini_rule(
     "part-empty", "error", "contents.parts.data: required oneof field 'data' must have one initialized field", REFERENCE
 )
-TWO_DATA = Rule(
+TWO_DATA = gemini_rule(
     "part-twofold", "error", "Invalid value at 'contents.parts' (oneof), oneof field 'data' is already set.", REFERENCE
 )
-FIELD = Rule("field-type", "error", "Invalid value at 'contents.parts'", REFERENCE)
+FIELD = gemini_rule("field-type", "error", "Invalid value at 'contents.parts'", REFERENCE)
 
+RULES = (ROLE, PARTS, NO_PARTS, NO_DATA, TWO_DATA, FIELD)
 ROLES = ("user", "model", "function", None)
 _DATA: dict[str, Form] = {
     "text": str,

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from chainviz.core.chain.messages import Message
 from chainviz.core.providers.contract import WireFault
-from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.wire.forms import BASE64, Each, Fields, faults_of, misfits
 from chainviz.core.providers.wire.message import Fault, kind_name, sent_value, unknown_members
 
 REFERENCE = "docs.ollama.com/api/chat"
-CONTENT = Rule(
+ollama_rule = partial(Rule, models=ALL_MODELS, since="2024-07", checked="2026-11-23")
+CONTENT = ollama_rule(
     "content-type",
     "error",
     "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string",
     REFERENCE,
 )
-ARGUMENTS = Rule(
+ARGUMENTS = ollama_rule(
     "arguments-type", "error",
     "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments", REFERENCE,
 )  # fmt: skip
-NO_NAME = Rule(
-    "result-without-name", "info", "accepted; the template may need tool_name to know which tool answered", REFERENCE
+NO_NAME = ollama_rule(
+    "result-without-name", "info", "", REFERENCE, note="accepted; the template may need tool_name to know which tool answered"
 )
-FIELD = Rule("field-type", "error", "json: cannot unmarshal into Go struct field ChatRequest.messages", REFERENCE)
+FIELD = ollama_rule("field-type", "error", "json: cannot unmarshal into Go struct field ChatRequest.messages", REFERENCE)
+RULES = (CONTENT, ARGUMENTS, NO_NAME, FIELD)
 _FORM = Fields(
     {}, {"images": Each(BASE64), "thinking": str, "tool_name": str, "tool_call_id": str, "tool_calls": Each(dict)}
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from chainviz.core.chain.messages import Message
@@ -81,6 +81,12 @@ class ChatForm:
     """Roles that are taken, besides those of `parts`."""
     short_parts: bool = False
     """Whether a part may be short: a plain text in place of its object, or the id of a file beside its type."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules that a fault can break here."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return tuple(value for value in values if isinstance(value, Rule))
 
     def __call__(self, fault: WireFault) -> Rule | None:
         match fault.name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import dropwhile
 from typing import Any
 
@@ -10,41 +11,44 @@ from chainviz.core.chain.messages import SLOT, Message
 from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
-from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.wire.forms import ADDRESS, Each, Fields, Form, Kinds, TextOr, Words, faults_of, misfits
 from chainviz.core.providers.wire.message import kind_name
 
 REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
-ID_PREFIX = Rule(
+responses_rule = partial(Rule, models=ALL_MODELS, since="2025-03", checked="2026-11-23")
+ID_PREFIX = responses_rule(
     "item-id", "error", "Invalid 'input.id'. Expected an ID that begins with 'fc', 'rs' or 'msg', as its type says.",
     "github.com/continuedev/continue/pull/11785", ("respell-item",),
 )  # fmt: skip
-NO_SUMMARY = Rule(
+NO_SUMMARY = responses_rule(
     "member-missing",
     "error",
     "Missing required parameter: 'input.summary'.",
     "github.com/continuedev/continue/pull/11785",
     ("respell-item",),
 )
-MEMBER = Rule("member-missing", "error", "Missing required parameter", REFERENCE)
-VALUE = Rule("field-type", "error", "Invalid type or value in 'input'", REFERENCE)
-PICTURE = Rule(
+MEMBER = responses_rule("member-missing", "error", "Missing required parameter", REFERENCE)
+VALUE = responses_rule("field-type", "error", "Invalid type or value in 'input'", REFERENCE)
+PICTURE = responses_rule(
     "image-address", "error", "Invalid 'image_url'. Expected a valid URL", REFERENCE, ("image-to-text",)
 )
-ROLE = Rule(
+ROLE = responses_rule(
     "role-unknown", "error", "Invalid value. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
     ("respell-item",),
 )  # fmt: skip
-TYPE = Rule("part-type", "error", "Invalid value for 'input.type'", REFERENCE)
-LONELY_REASONING = Rule(
+TYPE = responses_rule("part-type", "error", "Invalid value for 'input.type'", REFERENCE)
+LONELY_REASONING = responses_rule(
     "reasoning-without-item", "warning", "Item of type 'reasoning' was provided without its required following item.",
     "github.com/vercel/ai/issues/7099", ("drop-thinking",),
 )  # fmt: skip
-LONELY_ITEM = Rule(
-    "item-without-reasoning", "info", "accepted; some models refuse an item with its id that was provided without its 'reasoning' item",
-    "github.com/continuedev/continue/issues/12620", ("respell-item",),
+LONELY_ITEM = responses_rule(
+    "item-without-reasoning", "info", "Item '{id}' of type '{type}' was provided without its required 'reasoning' item: '{id}'.",
+    "github.com/continuedev/continue/issues/12620", ("respell-item",), models="reasoning models",
+    note="accepted; some models refuse an item with its id that was provided without its 'reasoning' item",
 )  # fmt: skip
 
+RULES = (ID_PREFIX, NO_SUMMARY, MEMBER, VALUE, PICTURE, ROLE, TYPE, LONELY_REASONING, LONELY_ITEM)
 TEXT_BETWEEN = "text-between"
 """The name of a fault that only some servers of this API refuse."""
 _ROLES = frozenset(("user", "assistant", "system", "developer"))
