@@ -25,6 +25,7 @@ from chainviz.core.formats.agents.goose import Goose
 from chainviz.core.formats.agents.kimi_cli import KimiCLI
 from chainviz.core.formats.agents.opencode import Opencode
 from chainviz.core.formats.agents.pi_session import PiSession
+from chainviz.core.formats.agents.qwen_code import QwenCode
 from chainviz.core.formats.agents.zed import Zed
 from chainviz.core.formats.chats.ai_studio import AIStudio
 from chainviz.core.formats.chats.chatgpt import ChatGPT
@@ -108,6 +109,7 @@ FORMATS: tuple[Format, ...] = (
     ATIF(),
     OpenHands(),
     ClaudeCode(),
+    QwenCode(),
     CodexRollout(),
     KimiCLI(),
     Amp(),

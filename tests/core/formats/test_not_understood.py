@@ -64,7 +64,7 @@ def test_elements_that_are_no_messages_leave_a_chain_unchecked(strange: list[Any
     assert chain.to_bytes() == json.dumps({"messages": [*strange, HI]}).encode()
 
 
-QWEN = {"uuid": "a", "sessionId": "s", "type": "user", "message": {"role": "user", "parts": [{"text": "hi"}]}}
+CLAUDE_LIKE = {"uuid": "a", "sessionId": "s", "type": "user", "message": {"role": "user", "blocks": [{"text": "hi"}]}}
 EVENT = {"timestamp": "2026-01-01T00:00:00Z", "type": "event_msg", "payload": {"type": "user_message", "message": "hi"}}
 CODEX = {"type": "thread.started", "thread_id": "1"}
 
@@ -72,7 +72,7 @@ CODEX = {"type": "thread.started", "thread_id": "1"}
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([QWEN, {**QWEN, "uuid": "b", "parentUuid": "a"}], "looks like the format “Claude Code session”, but none of its messages"),
+        ([CLAUDE_LIKE, CLAUDE_LIKE | {"uuid": "b"}], "looks like the format “Claude Code session”, but none of its messages"),
         ([EVENT, EVENT], "looks like the format “Codex rollout”, but none of its messages"),
         ([CODEX, {"type": "turn.started"}], "what “codex exec --json” printed"),
         ([{"display": "hi", "pastedContents": {}}] * 2, "a list of prompts that were typed into Claude Code"),

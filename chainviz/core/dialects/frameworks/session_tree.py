@@ -1,5 +1,5 @@
-"""The branches of a pi session. Its entries form a tree by `parentId`: pi sends the path from the root to the last entry
-(its session-manager.ts, buildSessionContext), and a person who goes back to an earlier entry begins another path.
+"""The branches of a session whose entries form a tree, as those of pi and Qwen Code do: the agent sends the path from the
+root to the last entry, and a person who goes back to an earlier entry begins another path.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from chainviz.core.dialects.frameworks.session_threads import HEAD, Thread, lines_of
 from chainviz.core.dialects.members import string_of
+from chainviz.core.documents.links import Links
 from chainviz.core.documents.source import Source
-
-_PARENT = re.compile(rb'"parentId"\s*:\s*("[^"]*"|null)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +25,14 @@ class _Entry:
     """Whether it tells the model something."""
 
 
-def branches_of(source: Source, sent: Container[str]) -> list[Thread]:
+def branches_of(source: Source, sent: Container[str], links: Links) -> list[Thread]:
     """The path to the last entry first, then the others in the order in which they were begun; [] where there is only one.
 
     `sent`: the types of entries that tell the model something.
     """
-    if b'"parentId"' not in source.read(0, HEAD) or not _may_branch(source):
+    if f'"{links.parent}"'.encode() not in source.read(0, HEAD) or not _may_branch(source, links):
         return []
-    entries = list(_read(source, sent))
+    entries = list(_read(source, sent, links))
     by_id = {entry.id: entry for entry in entries}
     paths = [_path(end, by_id) for end in _ends(entries)]
     seen = set[str]()
@@ -47,26 +46,27 @@ def branches_of(source: Source, sent: Container[str]) -> list[Thread]:
     return found if len(found) > 1 else []
 
 
-def _may_branch(source: Source) -> bool:
+def _may_branch(source: Source, links: Links) -> bool:
     """A look at the bytes: whether two entries follow the same one."""
+    parent = re.compile(rb'"%s"\s*:\s*("[^"]*"|null)' % links.parent.encode())
     parents: set[bytes] = set()
     for _, line in lines_of(source):
-        found = _PARENT.search(line)
+        found = parent.search(line)
         if found and found[1] in parents:
             return True
         parents.update(found.groups() if found else ())
     return False
 
 
-def _read(source: Source, sent: Container[str]) -> Iterator[_Entry]:
+def _read(source: Source, sent: Container[str], links: Links) -> Iterator[_Entry]:
     for number, (start, line) in enumerate(lines_of(source), 1):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(value, dict) and "parentId" in value and (id := string_of(value, "id")):
+        if isinstance(value, dict) and links.parent in value and (id := string_of(value, links.own)):
             is_sent = string_of(value, "type") in sent
-            yield _Entry(start + len(line) - len(line.lstrip()), number, id, string_of(value, "parentId"), is_sent)
+            yield _Entry(start + len(line) - len(line.lstrip()), number, id, string_of(value, links.parent), is_sent)
 
 
 def _ends(entries: Sequence[_Entry]) -> list[_Entry]:
