@@ -6,10 +6,11 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from chainviz.api.chain import Chain, Result
+from chainviz.api.chain import Chain, Result, document_of
 from chainviz.api.file import ChainFile
+from chainviz.api.in_turn import in_turn
 from chainviz.api.json_objects import result_object
-from chainviz.api.writing import apart, check_room, together, whole_document, write_out
+from chainviz.api.writing import apart, together, whole_document, write_out
 from chainviz.commands.io.files import (
     Input,
     Outputs,
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = [SAME, *(format.name for format in WRITTEN)]
     parser.add_argument(
         "--to", required=True, metavar="FORMAT", choices=names,
-        help=f"one of {', '.join(names)}; same writes the file unchanged",
+        help=f"one of {', '.join(names)}; same keeps its format: without --provider the file is written unchanged",
     )  # fmt: skip
     parser.add_argument(
         "--provider", default="", metavar="NAME",
@@ -47,15 +48,21 @@ def run(arguments: argparse.Namespace) -> int:
 
     def convert(each: Input, file: ChainFile) -> int:
         target = outputs.path(each)
-        if arguments.to == SAME:
+        if arguments.to == SAME and not arguments.provider:
             write_out(target, whole_document(file, apart(file.chains)))
             return 0
         chains = chosen(file, arguments.chain)
-        check_room(get_format(arguments.to), len(chains))
-        results = [chain.convert(arguments.to, provider=arguments.provider) for chain in chains]
-        write_out(target, together(get_format(arguments.to), [result.chain.to_bytes() for result in results]))
+        results, in_file = in_turn(chains, convert_chain)
+        if arguments.to == SAME:
+            write_out(target, document_of(in_file))
+        else:
+            write_out(target, together(get_format(arguments.to), [result.chain.to_bytes() for result in results]))
         _tell(chains, results, as_json=arguments.json)
         return 0
+
+    def convert_chain(chain: Chain) -> tuple[Chain, Result]:
+        result = chain.convert(arguments.to, provider=arguments.provider)
+        return result.chain, result
 
     return each_file(arguments, convert)
 

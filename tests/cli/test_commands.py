@@ -466,3 +466,12 @@ def test_a_terminal_that_knows_only_ascii_is_no_error(broken: Path) -> None:
         env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+def test_convert_to_the_same_format_switches_provider_as_apply_does(broken: Path, tmp_path: Path) -> None:
+    converted, applied = tmp_path / "converted.json", tmp_path / "applied.json"
+    assert main(["convert", str(broken), "--to", "same", "--provider", "anthropic", "--out", str(converted)]) == 0
+    switch = ["--set", "to=same", "--set", "provider=anthropic"]
+    assert main(["apply", "convert", str(broken), *switch, "--out", str(applied)]) == 0
+    assert converted.read_bytes() == applied.read_bytes() != broken.read_bytes()
+    assert b"toolu_" in converted.read_bytes()

@@ -93,6 +93,9 @@ class Format(Protocol):
     packs: bool = True
     """A tool message may hold several results; else each has a message of its own."""
 
+    names_results: bool = False
+    """A result names the function that was called; one that does not gets the name of its call when it moves here."""
+
     joins_turns: bool = False
     """The API wants all results of a turn, and the text behind them, in one message."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from chainviz.core.chain.messages import SYSTEM, Fragment, Message, Part, Text, ToolCall, ToolResult
@@ -31,8 +31,23 @@ def moved(format: Format, message: Message) -> tuple[Message, ...]:
 
 def moving(format: Format, messages: Iterable[Message]) -> Iterator[Message]:
     """Messages as the format keeps them. Only those that share a unit with a neighbour have a source yet."""
-    there = (one for message in messages for one in moved(format, message))
+    named = with_result_names(messages) if format.names_results else messages
+    there = (one for message in named for one in moved(format, message))
     return with_joined_turns(format, there) if format.joins_turns else there
+
+
+def with_result_names(messages: Iterable[Message]) -> Iterator[Message]:
+    """Yields the messages; a result without the name of a function gets that of the last call before it with its id."""
+    names: dict[str, str] = {}
+    for message in messages:
+        names.update((part.id, part.name) for part in message.parts if isinstance(part, ToolCall))
+        if any(isinstance(part, ToolResult) and not part.name and names.get(part.call_id) for part in message.parts):
+            message = replace(message, parts=tuple(_named(part, names) for part in message.parts))
+        yield message
+
+
+def _named(part: Part, names: Mapping[str, str]) -> Part:
+    return replace(part, name=names.get(part.call_id, "")) if isinstance(part, ToolResult) and not part.name else part
 
 
 def as_said(message: Message) -> Message:

@@ -129,3 +129,14 @@ def test_a_turn_that_moves_to_bedrock_is_one_message() -> None:
     fixed = broken.apply("repair").chain
     (last,) = chainviz.load(b"".join(document_of([fixed])))
     assert last.verdict("bedrock").state == "accepted" and len(json.loads(b"".join(document_of([fixed])))) == 3
+
+
+@pytest.mark.parametrize("provider", ["gemini-2.5", "gemini-3"])
+def test_a_function_response_without_a_name_gets_that_of_its_call(provider: str) -> None:
+    call = {"functionCall": {"id": "c1", "name": "docks", "args": {}}, "thoughtSignature": "AAAA"}
+    response = {"functionResponse": {"id": "c1", "name": "", "response": {"output": "4"}}}
+    contents = [{"role": "user", "parts": [{"text": "Docks?"}]}, {"role": "model", "parts": [call]}, {"role": "user", "parts": [response]}]
+    (chain,) = chainviz.load(contents, "gemini")
+    assert [(each.rule, each.fixes) for each in chain.problems(provider) if each.provider] == [("result-name", ("name-result",))]
+    response["functionResponse"]["name"] = "docks"
+    assert json.loads(chain.apply("repair", goal=provider).chain.to_bytes()) == contents

@@ -64,6 +64,7 @@ class PiSession(LeafFormat):
     packs = False
     lines = True
     links = Links("id", "parentId", "", kept="firstKeptEntryId", shares=False)
+    names_results = True
     hints = ("message",)
 
     def is_message(self, value: object) -> bool:

@@ -59,6 +59,7 @@ class LangChain(LeafFormat):
     tested_with = "langchain-core 1.8"
     blocks_at = ()
     packs = False
+    names_results = True
     hints = ("lc", "data", "additional_kwargs")
 
     def is_message(self, value: Any) -> bool:

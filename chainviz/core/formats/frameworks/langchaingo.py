@@ -42,6 +42,7 @@ class LangchainGo(Format):
     label = "langchaingo / PentAGI"
     tested_with = "langchaingo 0.1.14, PentAGI"
     blocks_at = _AT
+    names_results = True
     hints = ("role",)
 
     def is_message(self, value: object) -> bool:

@@ -53,6 +53,7 @@ class OpenHands(LeafFormat):
     blocks_at = ("extras",)
     packs = False
     any_near = True
+    names_results = True
     hints = ("action", "observation", "kind")
 
     def is_message(self, value: object) -> bool:

@@ -58,6 +58,7 @@ class PydanticAI(LeafFormat):
     label = "pydantic-ai"
     tested_with = "pydantic-ai 2.68"
     blocks_at = _AT
+    names_results = True
     hints = ("part_kind", "kind")
 
     def is_message(self, value: object) -> bool:

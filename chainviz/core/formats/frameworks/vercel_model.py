@@ -45,6 +45,7 @@ class VercelModel(LeafFormat):
     tested_with = "ai 5, 7"
     blocks_at = _AT
     template = '{"messages": [\n]}\n'
+    names_results = True
     hints = ("role",)
 
     def is_message(self, value: object) -> bool:

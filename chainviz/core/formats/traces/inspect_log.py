@@ -57,6 +57,7 @@ class Inspect(LeafFormat):
     blocks_at = _CONTENT
     packs = False
     template = '{"messages": [\n]}\n'
+    names_results = True
     hints = ("role",)
     copies = (
         ("samples", "input"), ("samples", "output"), ("samples", "events"),

@@ -28,6 +28,7 @@ class Gemini(BlockFormat):
     template = '{"contents": [\n]}\n'
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
     late_system = "a system message that is not the first message becomes a user message"
+    names_results = True
     hints = ("parts",)
     answers = ((), ("candidates", "content"))
     sequences = (

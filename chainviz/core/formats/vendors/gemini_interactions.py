@@ -28,6 +28,7 @@ class GeminiInteractions(Format):
     blocks_at = ("content",)
     packs = False
     late_system = "a system message that is not the first message becomes a user message"
+    names_results = True
     hints = ("content", "signature", "summary", "arguments", "call_id")
 
     def is_message(self, value: object) -> bool:

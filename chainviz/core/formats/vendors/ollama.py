@@ -32,6 +32,7 @@ class Ollama(Format):
     tested_with = "ollama 0.6"
     template = '{"messages": [\n]}\n'
     blocks_at = ("content",)
+    names_results = True
     hints = ("role",)
     answers = (("message",),)
 

@@ -122,6 +122,10 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Rewrite the message",
         "The message is rewritten in its format's usual form; fields that belong to no part are dropped.",
     ),
+    "name-result": (
+        "Name the function of the result",
+        "The result gets the name of the function that its call names; nothing else changes.",
+    ),
     "respell-name": (
         "Spell the tool name so that every API accepts it",
         "Other characters than letters, digits, _ and - become _, and 64 are kept; the results of the call follow.",

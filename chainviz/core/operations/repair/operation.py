@@ -49,7 +49,7 @@ from chainviz.core.operations.repair.passes.results import fix_results
 from chainviz.core.operations.repair.passes.roles import fix_mid_systems, fix_trailing_roles, fix_unknown_roles
 from chainviz.core.operations.repair.passes.sections import fix_double_humans, fix_opening
 from chainviz.core.operations.repair.passes.server_results import fix_server_results, has_lone_results
-from chainviz.core.operations.repair.passes.spelling import fix_ids, fix_names
+from chainviz.core.operations.repair.passes.spelling import fix_ids, fix_names, fix_result_names
 from chainviz.core.operations.repair.passes.thinking import (
     UNSIGNABLE,
     fix_signed,
@@ -67,7 +67,7 @@ PASSES = (
     fix_items, fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
     fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_pictures, fix_texts_in_results, fix_answer_media, fix_media_types,
     fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
-    fix_names, fix_arguments, fix_surrogates, fix_end, fix_turns, fix_cache_marks,
+    fix_names, fix_result_names, fix_arguments, fix_surrogates, fix_end, fix_turns, fix_cache_marks,
 )  # fmt: skip
 """No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (

@@ -24,9 +24,14 @@ NO_DATA = gemini_rule(
 TWO_DATA = gemini_rule(
     "part-twofold", "error", "Invalid value at 'contents.parts' (oneof), oneof field 'data' is already set.", REFERENCE
 )
+NO_NAME = gemini_rule(
+    "result-name", "error",
+    "GenerateContentRequest.contents.parts.function_response.name: Name cannot be empty.",
+    REFERENCE, ("name-result",),
+)  # fmt: skip
 FIELD = gemini_rule("field-type", "error", "Invalid value at 'contents.parts'", REFERENCE)
 
-RULES = (ROLE, PARTS, NO_PARTS, NO_DATA, TWO_DATA, FIELD)
+RULES = (ROLE, PARTS, NO_PARTS, NO_DATA, TWO_DATA, NO_NAME, FIELD)
 ROLES = ("user", "model", "function", None)
 _DATA: dict[str, Form] = {
     "text": str,
@@ -84,6 +89,9 @@ def _part_faults(part: Any, index: int) -> Iterator[Fault]:
     if len(data) > 1:
         yield TWO_DATA, place, f"has a part with {' and '.join(data)}"
         return
+    response = fields.get("function_response")
+    if isinstance(response, dict) and response.get("name") == "":
+        yield NO_NAME, place, "has a function response without a name"
     inner = {key: _snake_keys(value) if isinstance(value, dict) else value for key, value in fields.items()}
     yield from faults_of(misfits(inner, Fields({}, {**_DATA, **_MODIFIERS}), place), FIELD, FIELD, "a part")
 

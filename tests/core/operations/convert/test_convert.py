@@ -136,3 +136,29 @@ def test_fields_of_one_chain_among_others_of_a_file_are_named() -> None:
     first, second = chainviz.load(json.dumps({"runs": runs, "version": 2}).encode())
     assert first.convert("anthropic").warnings == ("Fields beside the messages are left out: model.",)
     assert second.convert("anthropic").warnings == ("Fields beside the messages are left out: reward.",)
+
+
+NAMED = {
+    "gemini": ('"functionResponse":', "name"), "gemini_interactions": ('"function_result",', "name"),
+    "vercel_model": ('"tool-result",', "toolName"), "pydantic_ai": ('"part_kind": "tool-return"', "tool_name"),
+    "ollama": ('"role": "tool"', "tool_name"), "langchain": ('"type": "tool"', "name"), "pi_session": ('"toolResult"', "toolName"),
+    "inspect": ('"role": "tool"', "function"), "openhands": ('"tool_call_metadata"', "function_name"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("to", NAMED)
+def test_a_result_gets_the_name_of_its_call(to: str) -> None:
+    """Ids repeat: the last call before the result counts. The second result answers no call, and stays without a name."""
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "old", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "1"}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "docks", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "4"}]},
+    ]
+    (chain,) = chainviz.load(messages, "anthropic")
+    written = chain.convert(to).chain.to_bytes()
+    (again,) = chainviz.load(written, to)
+    assert [result.name for message in again for result in message.parts if isinstance(result, ToolResult)] == ["old", "docks"]
+    assert NAMED[to][0].encode() in written
+    assert f'"{NAMED[to][1]}": "docks"'.encode() in written

@@ -1,4 +1,4 @@
-"""Call ids and tool names that some APIs refuse by their spelling. Only on demand: others take them as they are."""
+"""Call ids and tool names that some APIs refuse by their spelling. Only on demand: others accept them unchanged."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from chainviz.core.chain.messages import CallRef, Part, ToolCall, ToolResult
+from chainviz.core.formats import get_format
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.pairs import Turn
 from chainviz.core.operations.repair.session import Worklist
@@ -56,6 +57,29 @@ def fix_names(work: Worklist) -> None:
         for old in dict.fromkeys(call.name for call in turn.calls if not NAME.fullmatch(call.name)):
             _respell(work, turn, _NAMES, old, _name(old))
     work.settle()
+
+
+def fix_result_names(work: Worklist) -> None:
+    """A result without the name of its function gets that of its call, in formats whose results have one."""
+    if not get_format(work.chain.format).names_results:
+        return
+    for turn in work.turns:
+        names = {call.id: call.name for call in turn.calls if call.name}
+        for place in turn.rest:
+            for ref in work.shapes[place].results:
+                if not ref.name and ref.id in names:
+                    _name_result(work, place, ref, names[ref.id])
+    work.settle()
+
+
+def _name_result(work: Worklist, place: int, ref: CallRef, name: str) -> None:
+    result, about = work.message(place).parts[ref.part], work.about[place]
+    assert isinstance(result, ToolResult)
+    problem = f"{work.where(about)} has a result without the name of its function."
+    after: tuple[Part, ...] = (replace(result, name=name),)
+    proposal = Proposal("result-name", about, ref.part, ref.id, problem, (result,), {"name-result": after}, default=False)
+    if work.offer(proposal) is not None:
+        work.edit(place).parts[ref.part] = after
 
 
 def _name(old: str) -> str:
