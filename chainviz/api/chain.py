@@ -41,7 +41,7 @@ from chainviz.core.operations.strategies import ESTIMATES, simulation_lines, str
 from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.check import check
-from chainviz.core.providers.rules.cache_marks import marked_beside
+from chainviz.core.providers.request import request_of
 from chainviz.core.providers.verdict import Verdict, verdict_of
 from chainviz.core.recipes import Recipe, follow, read_recipe
 from chainviz.core.recipes import Step as RecipeStep
@@ -157,7 +157,7 @@ class Chain:
     def _said_by(self, name: str) -> Iterator[Problem]:
         provider = get_provider(name)
         yield from provider.unread(() if self.is_moved else self.loaded.envelope.not_understood)
-        yield from check(provider, self.tree, self.format, marked_beside(self.surroundings))
+        yield from check(provider, self.tree, self.format, request_of(self.surroundings))
 
     def apply(self, operation: str, *, writer: str = "", **options: Any) -> Result:
         """Runs an operation, such as `repair`, `mask`, `redact`, `summarize`, `compact` or `convert`, with its options.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from pathlib import Path
+from typing import Any
 
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.documents.document_context import DocumentContext, stretches_between
@@ -79,6 +80,12 @@ class FileSurroundings:
     @property
     def ends_single(self) -> bool:
         return self.context.ends_single
+
+    def holders(self) -> Iterator[dict[str, Any]]:
+        context = self.context
+        for rewrite in self.rewrites:
+            context = context.rewritten(rewrite) or context
+        return context.holders()
 
     def texts(self) -> Sequence[str]:
         return [self._rewritten(text) for text in self.context.texts()]

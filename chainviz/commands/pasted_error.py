@@ -11,7 +11,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.operations.repair import CHOICES
 from chainviz.core.providers.errors.error_messages import ErrorMessage
 from chainviz.core.providers.errors.locate_error import LocatedError, locate_error
-from chainviz.core.providers.rules.cache_marks import marked_beside
+from chainviz.core.providers.request import request_of
 from chainviz.core.providers.without_fix import reason_without_fix
 
 
@@ -26,7 +26,7 @@ def read_text(name: str) -> str:
 
 
 def located(chain: Chain, error: ErrorMessage) -> LocatedError:
-    return locate_error(error, chain.messages, chain.format, marked_beside(chain.surroundings))
+    return locate_error(error, chain.messages, chain.format, request_of(chain.surroundings))
 
 
 def located_object(chain: Chain, found: LocatedError) -> dict[str, object]:

@@ -57,6 +57,17 @@ STUB = Stub()
 class StubFound:
     region: Span
     inside: tuple[str, ...] = ()
+    pointer: tuple[str, ...] = ()
+    lines: bool = False
+    single: bool = False
+
+    @property
+    def start(self) -> int:
+        return self.region.start
+
+    @property
+    def end(self) -> int:
+        return self.region.end
 
 
 class StubReader:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 Rewrite = Callable[[str], str]
 """Takes a text of the document and returns it rewritten. A text never begins or ends inside a JSON string."""
@@ -17,6 +17,9 @@ class Surroundings(Protocol):
     @property
     def ends_single(self) -> bool:
         """Whether the last message of the document is in no list: none can be added after it."""
+
+    def holders(self) -> Iterator[dict[str, Any]]:
+        """The objects around the list of messages, the nearest first, without the messages; nothing for lines."""
 
     def texts(self) -> Sequence[str]:
         """Returns the texts in the order of the document, as the source spells them, and what its file holds beside it where
@@ -34,6 +37,9 @@ class NoSurroundings:
     """Of messages that no document holds."""
 
     is_single = ends_single = False
+
+    def holders(self) -> Iterator[dict[str, Any]]:
+        return iter(())
 
     def texts(self) -> Sequence[str]:
         return ()

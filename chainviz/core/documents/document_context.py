@@ -3,15 +3,19 @@ what lies between the documents of a file. A rewrite is given whole JSON strings
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.documents.json.scan import to_bytes
 from chainviz.core.documents.units import LIST_STEP, CarriedSpan, Envelope, Read, Span
 from chainviz.core.documents.wrapped.unwrap import wrapping_of
 
+MOST_HOLDERS = 4_000_000
+"""Bytes around the messages that `holders` reads."""
 _STRING_END = re.compile(rb'(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
 
@@ -50,6 +54,24 @@ class DocumentContext:
         carried = sum(each.end - each.start for each in self.envelope.carried)
         rest = sum(each.end - each.start for each in self.rest)
         return carried + rest + region.end - region.start - (content.end - content.start)
+
+    def holders(self) -> Iterator[dict[str, Any]]:
+        """The objects around the list of messages, the nearest first; its messages are not in them. Yields nothing for lines,
+        for a bare list and for a document with more than MOST_HOLDERS bytes around its messages."""
+        envelope = self.envelope
+        if envelope.lines or not envelope.inside or self.size > MOST_HOLDERS:
+            return
+        cut = b"null" if envelope.single else b""
+        head = self.read(envelope.region.start, envelope.content.start)
+        try:
+            holder = json.loads((head + cut + self.read(envelope.content.end, envelope.region.end)).decode("utf-8", "surrogateescape"))
+            around = [holder]
+            for step in envelope.inside[:-1]:
+                holder = holder[step]
+                around.append(holder)
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return
+        yield from (each for each in reversed(around) if isinstance(each, dict))
 
     def texts(self) -> list[str]:
         found: list[str] = []

@@ -14,6 +14,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.providers.contract import Called, Excerpt, Provider
+from chainviz.core.providers.request import NO_REQUEST, Request
 from chainviz.core.providers.rules.cache_marks import marked_blocks
 from chainviz.core.providers.rules.findings import content_findings
 from chainviz.core.providers.rules.section_rules import NO_MARK
@@ -21,26 +22,28 @@ from chainviz.core.providers.rules.section_rules import NO_MARK
 M = TypeVar("M", bound=Shape)
 
 
-def check(provider: Provider, tree: ChainAST[Message], format: str = "", beside: int = 0) -> Iterator[Problem]:
-    """Everything a provider would say about a chain that is written in this format; ids come last. `beside`: how many
-    cache_control blocks its document has beside the messages (cache_marks.py)."""
-    for _, problem in check_all((provider,), tree, format, beside):
+def check(
+    provider: Provider, tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST
+) -> Iterator[Problem]:
+    """Everything a provider would say about a chain that is written in this format; ids come last. `request`: what its
+    document records beside the messages."""
+    for _, problem in check_all((provider,), tree, format, request):
         yield problem
 
 
 def check_all(
-    providers: Sequence[Provider], tree: ChainAST[Message], format: str = "", beside: int = 0
+    providers: Sequence[Provider], tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST
 ) -> Iterator[tuple[Provider, Problem]]:
-    """The same of several providers, which look at each section together."""
+    """Check a chain against several providers in one pass over its sections. Yields each problem with its provider."""
     paired = answered_in(pair for _, pair in tree.pairs())
     for excerpt in excerpts(tree, format):
-        whole = replace(excerpt, paired=paired)
+        whole = replace(excerpt, paired=paired, request=request)
         for provider in providers:
             for problem in provider.check_section(whole):
                 yield provider, problem
     calls = list(calls_of(tree))
     for provider in providers:
-        for problem in (*provider.check_ids(calls), *_said_of_marks(provider, tree, format, beside)):
+        for problem in (*provider.check_ids(calls), *_said_of_marks(provider, tree, format, request.marked)):
             yield provider, problem
 
 

@@ -16,6 +16,7 @@ from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.tree import Section
+from chainviz.core.providers.request import NO_REQUEST, Request
 from chainviz.core.providers.rules import cache_marks
 from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.rules.section_rules import NO_MARK, Mark, SectionRule, marks_of
@@ -86,6 +87,8 @@ class Excerpt:
     paired: Container[str] = ()
     """Ids of calls that have a result somewhere behind them in the chain, be it in another pair."""
 
+    request: Request = NO_REQUEST
+    """What the document records beside its messages."""
     seen: Mark = NO_MARK
     """The marks of all messages before it."""
 

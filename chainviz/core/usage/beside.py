@@ -3,54 +3,48 @@ or a log keeps in lines and members of their own."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from chainviz.core.documents.document_context import DocumentContext
+from chainviz.core.documents.document_context import MOST_HOLDERS, DocumentContext
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.usage.recorded import TokenUsage, find_model, find_usage, read_usage
 
-MOST = 4_000_000
-"""Bytes around the messages that are read."""
+_AROUND_TOOLS = ("function", "toolSpec", "functionDeclarations", "function_declarations")
 _WORDS = ("sage", "model", "metrics", "eval_count")
 
 
 def recorded_beside(context: DocumentContext) -> dict[str, TokenUsage]:
     """Usage by model. A model without recorded usage has zeros; {} where neither is recorded."""
-    if context.size > MOST:
-        return {}
-    return _in_lines(carried_lines(context, _WORDS)) if context.envelope.lines else _in_holders(_holders(context))
+    return _in_lines(carried_lines(context, _WORDS)) if context.envelope.lines else _in_holders(context.holders())
 
 
 def members_beside(context: DocumentContext) -> dict[str, Any]:
     """The members beside the list of messages, such as `tools` of a request; {} where there are none."""
-    if context.envelope.lines or context.size > MOST:
-        return {}
-    return next(_holders(context), {})
+    return next(context.holders(), {})
 
 
-def _holders(context: DocumentContext) -> Iterator[dict[str, Any]]:
-    """The objects around the list of messages, the nearest first; its messages are not in them."""
-    envelope, read = context.envelope, context.read
-    cut = b"null" if envelope.single else b""
-    document = (
-        read(envelope.region.start, envelope.content.start) + cut + read(envelope.content.end, envelope.region.end)
-    )
-    try:
-        holder = json.loads(document.decode("utf-8", "surrogateescape"))
-        around = [holder]
-        for step in envelope.inside[:-1]:
-            holder = holder[step]
-            around.append(holder)
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return
-    yield from (each for each in reversed(around) if isinstance(each, dict) and envelope.inside)
+def declared_tools(beside: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The tool definitions in the members beside the messages, in the spellings of OpenAI, Anthropic, Gemini, Bedrock and
+    MCP; each has a `name`."""
+    config = beside.get("toolConfig")
+    yield from _named(beside.get("tools") or (config.get("tools") if isinstance(config, dict) else None))
+
+
+def _named(tools: Any) -> Iterator[dict[str, Any]]:
+    for tool in tools if isinstance(tools, list) else ():
+        if not isinstance(tool, dict):
+            continue
+        if isinstance(tool.get("name"), str):
+            yield tool
+        for key in _AROUND_TOOLS:
+            inner = tool.get(key)
+            yield from _named(inner if isinstance(inner, list) else [inner])
 
 
 def carried_lines(context: DocumentContext, words: tuple[str, ...]) -> Iterator[Any]:
     """The values of the lines that hold one of the words and are not messages."""
-    if context.size > MOST:
+    if context.size > MOST_HOLDERS:
         return
     for span in context.envelope.carried:
         text = context.read(span.start, span.end).decode("utf-8", "surrogateescape")

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from chainviz.core.providers.request import request_of
 from chainviz.store.content.codec import pack
 from chainviz.store.content.message_reader import pieces_of, read_rows
 from chainviz.store.content.pieces import PieceSplice, PlacedSplice, pack_pieces, pack_splices, splice
@@ -14,13 +15,13 @@ from chainviz.store.content.runs import Batch
 from chainviz.store.content.spans import stored_bytes
 from chainviz.store.models import Run, Snapshot, Template
 from chainviz.store.outline.blocks import Listing
-from chainviz.store.outline.build import compute_of, outline_of, save_outline
+from chainviz.store.outline.build import compute_of, outline_of, rebuild_outline, save_outline
 from chainviz.store.outline.cache import BlockWriter
 from chainviz.store.outline.hashes import to_bytes
 from chainviz.store.outline.measures import Charts, unpack_charts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.update import OutlineEditor
-from chainviz.store.transfer.document_context import note_beside
+from chainviz.store.transfer.document_context import context_of, note_beside
 
 GENERATIONS = 50
 """After this many splices a snapshot lists all its pieces, if that is not much longer than the splices together."""
@@ -71,7 +72,10 @@ class NextSnapshot:
         )
         if template is not None:
             note_beside(snapshot, self.charts)
-        save_outline(snapshot, self.listing, self.charts)
+        if template is not None and request_of(context_of(snapshot)) != self.listing.request:
+            rebuild_outline(snapshot)
+        else:
+            save_outline(snapshot, self.listing, self.charts)
         return snapshot
 
 
@@ -97,9 +101,10 @@ def rebuilt_snapshot(
     """The same where very many messages change: the outline is built from its beginning, so that few of them are in memory
     at a time. `added`: bytes of the new messages as their source spells them."""
     outline = outline_of(parent)
-    removed = _removed_bytes(OutlineReader.of(parent, outline), changes)
+    old = OutlineReader.of(parent, outline)
+    removed = _removed_bytes(old, changes)
     writer = BlockWriter(parent.history_id, batch)
-    listing, charts = compute_of(splice(pieces_of(parent), changes), format or parent.format, writer)
+    listing, charts = compute_of(splice(pieces_of(parent), changes), (format or parent.format, old.listing.request), writer)
     writer.flush()
     before = unpack_charts(outline.charts)
     charts.beside, charts.times = before.beside, before.times

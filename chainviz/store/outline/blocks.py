@@ -10,6 +10,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from chainviz.core.providers.request import NO_REQUEST, Request, from_list, to_list
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.pieces import Cursor, Piece, join
 from chainviz.store.outline.hashes import concatenate
@@ -128,8 +129,8 @@ class Listing:
     sections: tuple[Entry, ...] = ()
     late: tuple[str, ...] = ()
     """Ids of calls that have a result outside their row, in order (late_results.py)."""
-    beside: int = 0
-    """Blocks with cache_control that the document has beside its messages (core's cache_marks)."""
+    request: Request = NO_REQUEST
+    """What the document records beside its messages."""
 
     @cached_property
     def total(self) -> Measure:
@@ -171,12 +172,12 @@ class Listing:
 
 def pack_listing(listing: Listing) -> bytes:
     entries = [[_pack_entry(entry) for entry in entries] for entries in (listing.rows, listing.sections)]
-    return pack([*entries, listing.late, listing.beside])
+    return pack([*entries, listing.late, to_list(listing.request)])
 
 
 def unpack_listing(content: bytes | memoryview) -> Listing:
-    rows, sections, late, beside = unpack(content)
-    return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)), tuple(late), beside)
+    rows, sections, late, request = unpack(content)
+    return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)), tuple(late), from_list(request))
 
 
 def _pack_entry(entry: Entry) -> list[Any]:

@@ -4,7 +4,6 @@ imported, and where the cache has no outline or one that was made by older rules
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from chainviz.core import progress
@@ -12,7 +11,7 @@ from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
-from chainviz.core.providers.rules.cache_marks import marked_beside
+from chainviz.core.providers.request import NO_REQUEST, Request, request_of
 from chainviz.core.providers.verdict import counted
 from chainviz.store.content.codec import pack
 from chainviz.store.content.message_reader import pieces_of, read_placed, read_shapes
@@ -42,11 +41,19 @@ HELD_BYTES = 8 << 20
 class OutlineBuilder:
     """Takes the messages of a snapshot in order; `write` stores each block that is full."""
 
-    def __init__(self, write: Callable[[PackedBlock], None], format: str = "", late: tuple[str, ...] = ()) -> None:
-        """`format`: in which the chain is written. `late`: ids of its late results, as far as they are known."""
+    def __init__(
+        self,
+        write: Callable[[PackedBlock], None],
+        format: str = "",
+        late: tuple[str, ...] = (),
+        request: Request = NO_REQUEST,
+    ) -> None:
+        """`format`: in which the chain is written. `late`: ids of its late results, as far as they are known. `request`: what
+        its document records beside the messages."""
         self._write = write
         self._format = format
         self._late = late
+        self._request = request
         self._results = LateResults()
         self._block = blocks.BLOCK
         self._open: list[PlacedMessage] = []
@@ -78,7 +85,7 @@ class OutlineBuilder:
         self._close_block(None)
         self._add_section(self._cutter.end())
         self._close_sections()
-        return Listing(tuple(self._row_entries), tuple(self._section_entries), self._late)
+        return Listing(tuple(self._row_entries), tuple(self._section_entries), self._late, self._request)
 
     @property
     def is_whole(self) -> bool:
@@ -99,7 +106,7 @@ class OutlineBuilder:
         if not self._rows:
             return
         cut = [RowMessages(tuple([placed.message for placed in row])) for row in self._rows]
-        rows = check_rows(cut, Neighbours(self._before, after, self._format, self._late), self._is_repeated)
+        rows = check_rows(cut, Neighbours(self._before, after, self._format, self._late, self._request), self._is_repeated)
         hashed = []
         for row, messages, placed in zip(rows, cut, self._rows, strict=True):
             self.charts.add(messages.messages)
@@ -162,8 +169,6 @@ def _is_large(snapshot: Snapshot) -> bool:
 
 
 def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
-    if any(provider.limits_marks(snapshot.format) for provider in PROVIDERS):
-        listing = replace(listing, beside=marked_beside(context_of(snapshot)))
     by_section = SectionRules(OutlineReader(listing, BlockReader(snapshot.history_id)), snapshot.format).total()
     problems = add_counts(visible_problems(listing.total, listing.section_count), by_section)
     problems = add_counts(problems, _unread(snapshot))
@@ -217,16 +222,21 @@ def rebuild_all() -> int:
 def compute(
     snapshot: Snapshot, write: Callable[[PackedBlock], None] = lambda block: None, report: Progress = ignore_progress
 ) -> tuple[Listing, Charts]:
-    listing, charts = compute_of(pieces_of(snapshot), snapshot.format, write, report)
+    listing, charts = compute_of(pieces_of(snapshot), (snapshot.format, request_of(context_of(snapshot))), write, report)
     note_beside(snapshot, charts)
     return listing, charts
 
 
 def compute_of(
-    pieces: Sequence[Piece], format: str, write: Callable[[PackedBlock], None], report: Progress = ignore_progress
+    pieces: Sequence[Piece],
+    document: tuple[str, Request],
+    write: Callable[[PackedBlock], None],
+    report: Progress = ignore_progress,
 ) -> tuple[Listing, Charts]:
-    """The outline of messages that no snapshot shows yet, without what a document records beside them."""
-    builder = OutlineBuilder(write, format, late_results(read_shapes(pieces)))
+    """The outline of messages that no snapshot shows yet. `document`: the format in which they are written, and what it
+    records beside them. The charts lack what is recorded there."""
+    format, request = document
+    builder = OutlineBuilder(write, format, late_results(read_shapes(pieces)), request)
     for placed in progress.counted(read_placed(pieces), total(pieces), report, "checked"):
         builder.add(placed)
     return builder.finish(), builder.charts

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Any
 
 from chainviz.core.chain.messages import CallRef, Shape
+from chainviz.core.providers.request import Request
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, read_rows
 from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, join
 from chainviz.store.outline.blocks import (
@@ -70,14 +71,14 @@ class OutlineEditor:
             changes.sort(key=lambda change: change.start)
             touched = self._touched(changes)
         replacements = [
-            Replacement(rows.first, rows.stop, rows.new(self.charts, first_uses, (self._format, late)))
+            Replacement(rows.first, rows.stop, rows.new(self.charts, first_uses, (self._format, late, self.old.listing.request)))
             for rows in touched
         ]
         rows = replace_items(self.old.listing.rows, replacements, self.old.hashed_rows, self._pack_rows)
         new = OutlineReader(Listing(rows, ()), self.old.blocks)
         sections = list(section_replacements(self.old, new, replacements))
         entries = replace_items(self.old.listing.sections, sections, self._unpack_sections, self._pack_sections)
-        return Listing(rows, entries, late)
+        return Listing(rows, entries, late, self.old.listing.request)
 
     @cached_property
     def _pieces(self) -> list[Piece]:
@@ -213,9 +214,9 @@ class _TouchedRows:
         return [row for row in rows if row]
 
     def new(
-        self, charts: Charts, first_uses: FirstUses | None, around: tuple[str, Sequence[str]]
+        self, charts: Charts, first_uses: FirstUses | None, around: tuple[str, Sequence[str], Request]
     ) -> list[HashedRow]:
-        """`around`: the format of the chain and its late results."""
+        """`around`: the format of the chain, its late results, and what its document records beside the messages."""
         for old in cut_rows(row.shape for row in self._old):
             charts.add(old.messages, -1)
         new = self._new_placed()

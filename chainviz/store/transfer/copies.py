@@ -14,9 +14,11 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from chainviz.core.errors import Refused
+from chainviz.core.providers.request import request_of
 from chainviz.store.content.message_reader import messages_of
 from chainviz.store.lineage import COPY, copy_options
 from chainviz.store.models import History, Run, Snapshot, Version
+from chainviz.store.transfer.document_context import context_of
 from chainviz.store.transfer.leases import batch, discard
 from chainviz.store.transfer.snapshot_writer import SnapshotWriter, first_version
 
@@ -40,7 +42,7 @@ def copied(old: Snapshot) -> Iterator[Finish]:
     try:
         upload_id = old.template.run.upload_id if old.template is not None else None
         run = Run.objects.create(history=history, kind=Run.IMPORT, format=old.format, upload_id=upload_id)
-        writer = SnapshotWriter(run)
+        writer = SnapshotWriter(run, request=request_of(context_of(old)))
         writer.write(messages_of(old))
 
         def finish(*, author: str, note: str = "") -> Version:

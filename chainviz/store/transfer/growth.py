@@ -29,7 +29,7 @@ from chainviz.store.content.uploads import fill, upload_of
 from chainviz.store.history.snapshots import Origin, next_snapshot
 from chainviz.store.history.versions import advance
 from chainviz.store.models import History, Run, Snapshot, Template, Upload, Version, Writing
-from chainviz.store.transfer.imports import MessageList
+from chainviz.store.transfer.imports import MessageList, request_around
 from chainviz.store.transfer.leases import discard_step, end_step, step_batch
 from chainviz.store.transfer.snapshot_writer import SnapshotWriter
 
@@ -151,7 +151,7 @@ def _appended(difference: Difference, new: Sequence[Message], run: Run, batch: B
 def _whole(difference: Difference, run: Run, batch: Batch) -> Callable[[], Snapshot]:
     messages = difference.messages
     reader = read_chain(messages.source, messages.found, messages.format, salvage=messages.salvage)
-    writer = SnapshotWriter(run, batch)
+    writer = SnapshotWriter(run, batch, request_around(messages))
     writer.write(reader)
     return lambda: writer.snapshot(writer.template(_packed(reader.envelope)), parent=difference.before)
 

@@ -15,12 +15,14 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from chainviz.core.chain.messages import Message
+from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.envelope_json import to_json
 from chainviz.core.documents.source import Source
-from chainviz.core.documents.units import FoundList, Span
+from chainviz.core.documents.units import Envelope, FoundList, Span
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.reader import read_chain
 from chainviz.core.progress import Progress, ignore_progress
+from chainviz.core.providers.request import Request, request_of
 from chainviz.store.content.codec import pack_body
 from chainviz.store.content.uploads import fill, upload_of
 from chainviz.store.models import History, Run, Snapshot, Version
@@ -85,9 +87,18 @@ def _next_run(run: Run, format: str) -> Run:
 def _written(messages: MessageList, run: Run, progress: Progress) -> tuple[SnapshotWriter, bytes]:
     """The writer that has all messages, and the envelope."""
     reader = read_chain(messages.source, messages.found, messages.format, salvage=messages.salvage)
-    writer = SnapshotWriter(run)
+    writer = SnapshotWriter(run, request=request_around(messages))
     writer.write(_reported(reader, messages.found.region, progress))
     return writer, pack_body(to_json(reader.envelope).encode())
+
+
+def request_around(messages: MessageList) -> Request:
+    """What the document records beside the messages, before they are read. A chain that lies in several lists is judged again
+    once they are."""
+    found = messages.found
+    content = Span(found.start, found.end)
+    envelope = Envelope(found.region, content, found.pointer, found.lines, found.inside, single=found.single)
+    return request_of(DocumentContext(envelope, messages.source.read))
 
 
 def _snapshots(written: Iterable[tuple[SnapshotWriter, bytes]]) -> Iterator[Snapshot]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Message
+from chainviz.core.providers.request import NO_REQUEST, Request, request_of
 from chainviz.store.content.codec import pack
 from chainviz.store.content.pieces import Piece, pack_pieces
 from chainviz.store.content.runs import Batch, RunWriter
@@ -13,17 +14,18 @@ from chainviz.store.models import History, Run, Snapshot, Template, Version
 from chainviz.store.outline.build import OutlineBuilder, rebuild_outline, save_outline
 from chainviz.store.outline.cache import BlockWriter
 from chainviz.store.outline.hashes import to_bytes
-from chainviz.store.transfer.document_context import note_beside
+from chainviz.store.transfer.document_context import context_of, note_beside
 from chainviz.store.transfer.leases import batch as import_batch
 
 
 class SnapshotWriter:
-    def __init__(self, run: Run, batch: Batch | None = None) -> None:
-        """`batch` opens the transactions of a history that is there already."""
+    def __init__(self, run: Run, batch: Batch | None = None, request: Request = NO_REQUEST) -> None:
+        """`batch` opens the transactions of a history that is there already. `request`: what the document records beside the
+        messages, as far as that is known before they are read."""
         self._run = run
         self._writer = RunWriter(run, batch or (lambda: import_batch(run.history)))
         self._blocks = BlockWriter(run.history_id)
-        self._builder = OutlineBuilder(self._blocks, run.format)
+        self._builder = OutlineBuilder(self._blocks, run.format, request=request)
 
     def write(self, messages: Iterable[Message]) -> None:
         for message in messages:
@@ -61,7 +63,7 @@ class SnapshotWriter:
             options=pack(options or {}),
             report=pack([]),
         )
-        if self._builder.is_whole:
+        if self._builder.is_whole and listing.request == request_of(context_of(snapshot)):
             note_beside(snapshot, self._builder.charts)
             save_outline(snapshot, listing, self._builder.charts)
         else:

@@ -20,7 +20,7 @@ from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import refused_among_many
 from chainviz.core.providers.check import check
 from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.rules.cache_marks import marked_beside
+from chainviz.core.providers.request import request_of
 
 MOST_ROUNDS = 6
 """A fix may uncover another error: a message that lost its only part is empty, say."""
@@ -52,7 +52,7 @@ class Goal:
 
     def errors(self, chain: MemoryChain) -> tuple[Problem, ...]:
         messages = (*chain.messages, NEXT) if self.resumes else chain.messages
-        problems = self._judged(check(self.provider, parse(messages), chain.format, marked_beside(chain.surroundings)), chain)
+        problems = self._judged(check(self.provider, parse(messages), chain.format, request_of(chain.surroundings)), chain)
         return tuple(each for each in problems if each.severity == "error" and each.message < len(chain.messages))
 
     def _judged(self, problems: Iterable[Problem], chain: MemoryChain) -> Iterator[Problem]:

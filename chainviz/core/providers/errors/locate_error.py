@@ -14,6 +14,7 @@ from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.check import check_all
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.errors.error_messages import ErrorMessage
+from chainviz.core.providers.request import NO_REQUEST, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,14 @@ class LocatedError:
 
 
 def locate_error(
-    error: ErrorMessage, messages: Sequence[Message], format: str = "", beside: int = 0
+    error: ErrorMessage, messages: Sequence[Message], format: str = "", request: Request = NO_REQUEST
 ) -> LocatedError:
-    """Only the rules of this class of error are asked; the id that the message names decides, then the index. `beside`: as
-    `check` takes it."""
+    """Only the rules of this class of error are asked; the id that the message names decides, then the index. `request`:
+    as `check` takes it."""
     tree = parse(messages)
     places = set(_named(error, messages))
     asked = providers_of(error, format)
-    said = check_all(asked, tree, format, beside)
+    said = check_all(asked, tree, format, request)
     found = [(provider, problem) for provider, problem in said if problem.rule in rules_of(error)]
     for provider in asked:
         best = ranked((problem for each, problem in found if each is provider), error, places)

@@ -25,6 +25,7 @@ from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.check import answered_in, excerpt_of, excerpts
 from chainviz.core.providers.contract import Called, Excerpt
+from chainviz.core.providers.request import NO_REQUEST, Request
 from chainviz.store.content.message_reader import read_calls
 from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, Places, spliced
 from chainviz.store.outline.folding import LISTED, fold
@@ -48,6 +49,8 @@ class Neighbours:
     """The format in which the chain is written."""
     late: Sequence[str] = ()
     """Ids of calls that have a result outside their row."""
+    request: Request = NO_REQUEST
+    """What the document records beside its messages."""
 
 
 def check_rows(rows: Sequence[RowMessages[Message]], neighbours: Neighbours, repeated: Repeated) -> list[Row]:
@@ -122,6 +125,7 @@ class _Check:
         yield from self._said_of(excerpt_of(section, (2, index), (before, after), self.neighbours.format, problems))
 
     def _said_of(self, excerpt: Excerpt) -> Iterator[Problem]:
+        excerpt = replace(excerpt, request=self.neighbours.request)
         if excerpt.problems:
             few = fold(excerpt.problems) if len(excerpt.problems) > LISTED else excerpt.problems
             excerpt = replace(excerpt, problems=few, paired=answered_in(excerpt.section.body).union(self.neighbours.late))

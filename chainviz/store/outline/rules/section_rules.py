@@ -84,7 +84,7 @@ class SectionRules:
     def _of_chain(self) -> tuple[Problem, ...]:
         """Rules about the whole request; their problems name its first message."""
         listing = self._outline.listing
-        marked = listing.total.cached + listing.beside
+        marked = listing.total.cached + listing.request.marked
         if not (self._limiting and marked and self._rows):
             return ()
         path = self._outline.section(1).path_of(0)
