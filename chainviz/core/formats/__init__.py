@@ -10,7 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainviz.core.dialects.stream_chunks import ANTHROPIC, CHAT, GEMINI, RESPONSES
+from chainviz.core.dialects.streams.anthropic import ANTHROPIC
+from chainviz.core.dialects.streams.bedrock import BEDROCK
+from chainviz.core.dialects.streams.cohere import COHERE, COHERE_V1
+from chainviz.core.dialects.streams.gemini import GEMINI, INTERACTIONS
+from chainviz.core.dialects.streams.ollama import OLLAMA
+from chainviz.core.dialects.streams.openai import CHAT, MISTRAL, RESPONSES
 from chainviz.core.documents.detection.recognition import Recognition
 from chainviz.core.documents.units import Sample
 from chainviz.core.errors import DocumentError
@@ -148,10 +153,16 @@ FORMATS: tuple[Format, ...] = (
     OpenInference(),
     OpenInferenceMessages(),
     OpenLLMetry(),
+    Stream(Mistral(), MISTRAL),  # before the form of which it is an accent
     Stream(OpenAIChat(), CHAT),
     Stream(OpenAIResponses(), RESPONSES),
     Stream(Anthropic(), ANTHROPIC),
     Stream(Gemini(), GEMINI),
+    Stream(GeminiInteractions(), INTERACTIONS),
+    Stream(BedrockConverse(), BEDROCK),
+    Stream(Cohere(), COHERE),
+    Stream(CohereV1(), COHERE_V1),
+    Stream(Ollama(), OLLAMA),
     ReactLog(),
     SWEAgentYAML(SWEAgent()),
     FewShot(),

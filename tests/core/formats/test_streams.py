@@ -64,12 +64,83 @@ GEMINI = [
         {"functionCall": {"id": "c1", "name": "ls", "args": {"a": 1}}, "thoughtSignature": "s"}]}, "finishReason": "STOP"}]},
 ]  # fmt: skip
 GEMINI = [{"responseId": "r1", **chunk} for chunk in GEMINI]
+MISTRAL_DELTAS = [
+    {"role": "assistant", "content": [{"type": "thinking", "thinking": [{"type": "text", "text": "h"}]}]},
+    {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "m"}]}]},
+    {"content": [{"type": "text", "text": "Hél"}]},
+    {"content": "lo"},
+    {"content": "", "tool_calls": [{"index": 0, "id": "abcdefghi", "function": {"name": "ls", "arguments": '{"a" : 1.50}'}}]},
+]  # fmt: skip
+MISTRAL = [{"id": "m1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]} for delta in MISTRAL_DELTAS]
+INTERACTIONS = [
+    {"event_type": "interaction.created", "interaction": {"id": "i1", "status": "in_progress"}},
+    {"event_type": "step.start", "index": 0, "step": {"type": "thought"}},
+    {"event_type": "step.delta", "index": 0, "delta": {"type": "thought_summary", "content": {"type": "text", "text": "h"}}},
+    {"event_type": "step.delta", "index": 0, "delta": {"type": "thought_summary", "content": {"type": "text", "text": "m"}}},
+    {"event_type": "step.delta", "index": 0, "delta": {"type": "thought_signature", "signature": "s=="}},
+    {"event_type": "step.start", "index": 1, "step": {"type": "model_output"}},
+    {"event_type": "step.delta", "index": 1, "delta": {"type": "text", "text": "Hél"}},
+    {"event_type": "step.delta", "index": 1, "delta": {"type": "text", "text": "lo"}},
+    {"event_type": "step.start", "index": 2, "step": {"type": "function_call", "id": "c1", "name": "ls", "arguments": {}}},
+    {"event_type": "step.delta", "index": 2, "delta": {"type": "arguments_delta", "arguments": '{"a" :'}},
+    {"event_type": "step.delta", "index": 2, "delta": {"type": "arguments_delta", "arguments": " 1.50}"}},
+    {"event_type": "interaction.completed", "interaction": {"id": "i1", "status": "completed"}},
+]  # fmt: skip
+BEDROCK = [
+    {"messageStart": {"role": "assistant"}},
+    {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"reasoningContent": {"text": "h"}}}},
+    {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"reasoningContent": {"text": "m"}}}},
+    {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"reasoningContent": {"signature": "s=="}}}},
+    {"contentBlockDelta": {"contentBlockIndex": 1, "delta": {"text": "Hél"}}},
+    {"contentBlockDelta": {"contentBlockIndex": 1, "delta": {"text": "lo"}}},
+    {"contentBlockStop": {"contentBlockIndex": 1}},
+    {"contentBlockStart": {"contentBlockIndex": 2, "start": {"toolUse": {"toolUseId": "tooluse_1", "name": "ls"}}}},
+    {"contentBlockDelta": {"contentBlockIndex": 2, "delta": {"toolUse": {"input": '{"a" :'}}}},
+    {"contentBlockDelta": {"contentBlockIndex": 2, "delta": {"toolUse": {"input": " 1.50}"}}}},
+    {"messageStop": {"stopReason": "end_turn"}},
+    {"metadata": {"usage": {"inputTokens": 8}}},
+]  # fmt: skip
+COHERE = [
+    {"type": "message-start", "id": "x", "delta": {"message": {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": []}}},
+    {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": "h"}}},
+    {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": "m"}}},
+    {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "text", "text": ""}}}},
+    {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "Hél"}}}},
+    {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "lo"}}}},
+    {"type": "content-end", "index": 0},
+    {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {
+        "id": "c1", "type": "function", "function": {"name": "ls", "arguments": ""}}}}},
+    {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"function": {"arguments": '{"a" :'}}}}},
+    {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"function": {"arguments": " 1.50}"}}}}},
+    {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+]  # fmt: skip
+COHERE_V1 = [
+    {"event_type": "stream-start", "is_finished": False, "generation_id": "g"},
+    {"event_type": "text-generation", "is_finished": False, "text": "Hél"},
+    {"event_type": "text-generation", "is_finished": False, "text": "lo"},
+    {"event_type": "tool-calls-generation", "is_finished": False, "tool_calls": [{"name": "ls", "parameters": {"a": 1}}]},
+    {"event_type": "stream-end", "is_finished": True, "finish_reason": "COMPLETE", "response": {"text": "Héllo"}},
+]  # fmt: skip
+OLLAMA = [
+    {"message": {"role": "assistant", "content": "", "thinking": "h"}, "done": False},
+    {"message": {"role": "assistant", "content": "", "thinking": "m"}, "done": False},
+    {"message": {"role": "assistant", "content": "Hél"}, "done": False},
+    {"message": {"role": "assistant", "content": "lo"}, "done": False},
+    {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"},
+]  # fmt: skip
+OLLAMA = [{"model": "qwen3", "created_at": "2026-01-01T00:00:00Z", **chunk} for chunk in OLLAMA]
 
 EXPECTED = {
     "openai_chat_stream": (CHAT, (Text("Héllo"), ToolCall("c1", "ls", '{"a" : 1.50}'))),
     "anthropic_stream": (ANTHROPIC, (Thinking("hm", "s=="), ToolCall("toolu_1", "ls", '{"a" : 1.50}'))),
     "openai_responses_stream": (RESPONSES, (Thinking("hm"), ToolCall("c1", "ls", '{"a" : 1.50}'))),
     "gemini_stream": (GEMINI, (Thinking("hm"), Text("Héllo"), ToolCall("c1", "ls", '{"a": 1}', reasoning=Reasoning(signature="s")))),
+    "mistral_stream": (MISTRAL, (Thinking("hm"), Text("Héllo"), ToolCall("abcdefghi", "ls", '{"a" : 1.50}'))),
+    "gemini_interactions_stream": (INTERACTIONS, (Thinking("hm", "s=="), Text("Héllo"), ToolCall("c1", "ls", '{"a" : 1.50}'))),
+    "bedrock_converse_stream": (BEDROCK, (Thinking("hm", "s=="), Text("Héllo"), ToolCall("tooluse_1", "ls", '{"a" : 1.50}'))),
+    "cohere_stream": (COHERE, (Thinking("hm"), Text("Héllo"), ToolCall("c1", "ls", '{"a" : 1.50}'))),
+    "cohere_v1_stream": (COHERE_V1, (Text("Héllo"), ToolCall("", "ls", '{"a": 1}'))),
+    "ollama_stream": (OLLAMA, (Thinking("hm"), Text("Héllo"))),
 }
 
 
@@ -80,6 +151,13 @@ def lines(chunks: Sequence[Any]) -> bytes:
 def sent(chunks: Sequence[Any], end: str = "\n") -> bytes:
     events = [f"event: x{end}data: {json.dumps(chunk)}{end}{end}" for chunk in chunks]
     return (": open" + end + "".join(events) + f"data: [DONE]{end}{end}").encode()
+
+
+def otherwise(chunks: Sequence[Any]) -> tuple[bytes, ...]:
+    """Other ways in which programs keep chunks: as a list, over several lines, as events without the lines between them."""
+    fields = "".join(f"data: {json.dumps(chunk)}\n" for chunk in chunks).encode()
+    spread = "\n".join(json.dumps(chunk, indent=2) for chunk in chunks).encode()
+    return json.dumps(chunks).encode(), json.dumps(chunks, indent=2).encode(), spread, fields
 
 
 def loaded(document: bytes) -> LoadedChain:
@@ -94,7 +172,7 @@ def loaded(document: bytes) -> LoadedChain:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_chunks_are_joined_and_stay_as_they_are(name: str) -> None:
     chunks, parts = EXPECTED[name]
-    for document in (lines(chunks), sent(chunks), sent(chunks, "\r\n")):
+    for document in (lines(chunks), sent(chunks), sent(chunks, "\r\n"), *otherwise(chunks)):
         chain = loaded(document)
         assert (chain.format, chain.messages) == (name, (Message(AI, parts),))
 
@@ -111,10 +189,53 @@ def test_streams_that_follow_one_another_are_one_chain() -> None:
     second = [{**chunk, "id": "chatcmpl-2"} for chunk in CHAT]
     chain = loaded(sent(CHAT) + sent(second))
     assert [len(message.parts) for message in chain.messages] == [2, 2]
+    for name in ("anthropic_stream", "openai_responses_stream", "bedrock_converse_stream", "cohere_stream", "gemini_interactions_stream"):
+        chunks, parts = EXPECTED[name]
+        assert [message.parts for message in loaded(lines([*chunks, *chunks])).messages] == [parts, parts]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_answer_is_joined_up_to_an_error(name: str) -> None:
+    chunks, parts = EXPECTED[name]
+    for error in ({"type": "error", "error": {"type": "overloaded", "message": "Busy."}}, {"error": {"status": "overloaded"}}):
+        (message,) = loaded(sent([*chunks[:-1], error])).messages
+        assert message.note == "error: overloaded"
+        assert message.parts[0] == parts[0]
+
+
+def test_responses_events_without_numbers_are_a_stream() -> None:
+    chunks = [{key: value for key, value in chunk.items() if key != "sequence_number"} for chunk in RESPONSES]
+    assert loaded(sent(chunks)).messages == loaded(sent(RESPONSES)).messages
+
+
+def test_events_of_interactions_in_2025() -> None:
+    chunks = [
+        {"event_type": "interaction.start", "interaction": {"id": "i1", "status": "in_progress"}},
+        {"event_type": "content.start", "index": 0, "content": {"type": "text"}},
+        {"event_type": "content.delta", "index": 0, "delta": {"type": "text", "text": "Hello"}},
+        {"event_type": "content.start", "index": 1, "content": {"type": "function_call"}},
+        {"event_type": "content.delta", "index": 1, "delta": {"type": "function_call", "id": "c1", "name": "ls", "arguments": {"a": 1}}},
+        {"event_type": "interaction.complete", "interaction": {"id": "i1", "status": "requires_action"}},
+    ]
+    (message,) = loaded(sent(chunks)).messages
+    assert message == Message(AI, (Text("Hello"), ToolCall("c1", "ls", '{"a": 1}')), note="requires_action")
+
+
+def test_chunks_inside_responses_of_code_assist() -> None:
+    chunks = [{"response": chunk, "traceId": "t"} for chunk in GEMINI]
+    assert loaded(sent(chunks)).messages == loaded(sent(GEMINI)).messages
+
+
+def test_whole_answers_one_a_line_are_no_stream() -> None:
+    answers = [{"model": "m", "message": {"role": "assistant", "content": text}, "done": True} for text in "ab"]
+    assert {chain.format for chain in load_file(lines(answers))} != {"ollama_stream"}
+    assert {chain.format for chain in load_file(lines([GEMINI[3], {**GEMINI[3], "responseId": "r2"}]))} == {"gemini"}
 
 
 def test_why_an_answer_ended() -> None:
-    assert [loaded(lines(chunks)).messages[0].note for chunks, _ in EXPECTED.values()] == ["tool_calls", "tool_use", "", ""]
+    assert [loaded(lines(chunks)).messages[0].note for chunks, _ in EXPECTED.values()] == [
+        "tool_calls", "tool_use", *[""] * 8
+    ]  # fmt: skip
     failed = [*ANTHROPIC[:4], {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}]
     assert loaded(sent(failed)).messages[0].note == "error: overloaded_error"
     incomplete = {"type": "response.incomplete", "response": {"id": "resp_1", "output": []}, "sequence_number": 9}
