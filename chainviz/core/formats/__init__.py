@@ -19,18 +19,33 @@ from chainviz.core.dialects.streams.openai import CHAT, MISTRAL, RESPONSES
 from chainviz.core.documents.detection.recognition import Recognition
 from chainviz.core.documents.units import Sample
 from chainviz.core.errors import DocumentError
+from chainviz.core.formats.agents.acp_updates import ACPUpdates
 from chainviz.core.formats.agents.aider import Aider
 from chainviz.core.formats.agents.amp import Amp
+from chainviz.core.formats.agents.antigravity import Antigravity
 from chainviz.core.formats.agents.claude_code import ClaudeCode
 from chainviz.core.formats.agents.codex_rollout import CodexRollout
 from chainviz.core.formats.agents.continue_dev import ContinueDev
 from chainviz.core.formats.agents.copilot_chat import CopilotChat
+from chainviz.core.formats.agents.cursor_agent import CursorAgent
+from chainviz.core.formats.agents.deepseek_harness import DeepSeekHarness
+from chainviz.core.formats.agents.droid_session import DroidSession
+from chainviz.core.formats.agents.droid_stream import DroidStream
 from chainviz.core.formats.agents.gemini_cli import GeminiCLI
 from chainviz.core.formats.agents.goose import Goose
+from chainviz.core.formats.agents.grok_build import GrokBuild
+from chainviz.core.formats.agents.grok_stream import GrokStream
+from chainviz.core.formats.agents.hermes import Hermes
 from chainviz.core.formats.agents.kimi_cli import KimiCLI
+from chainviz.core.formats.agents.kiro import KiroConversation, KiroSession
 from chainviz.core.formats.agents.opencode import Opencode
+from chainviz.core.formats.agents.pi_messages import PiMessages
 from chainviz.core.formats.agents.pi_session import PiSession
+from chainviz.core.formats.agents.posit_assistant import PositAssistant
 from chainviz.core.formats.agents.qwen_code import QwenCode
+from chainviz.core.formats.agents.specstory import SpecStory
+from chainviz.core.formats.agents.vscode_chat_log import VSCodeChatLog
+from chainviz.core.formats.agents.windsurf import Windsurf
 from chainviz.core.formats.agents.zed import Zed
 from chainviz.core.formats.chats.ai_studio import AIStudio
 from chainviz.core.formats.chats.chatgpt import ChatGPT
@@ -49,6 +64,7 @@ from chainviz.core.formats.frameworks.agentscope import AgentScope, AgentScopeSe
 from chainviz.core.formats.frameworks.autogen import AutoGen
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.formats.frameworks.google_adk import GoogleADK
+from chainviz.core.formats.frameworks.google_adk_eval import GoogleADKEval
 from chainviz.core.formats.frameworks.haystack import Haystack
 from chainviz.core.formats.frameworks.langchain import LangChain
 from chainviz.core.formats.frameworks.langchaingo import LangchainGo
@@ -60,6 +76,7 @@ from chainviz.core.formats.frameworks.pydantic_ai import PydanticAI
 from chainviz.core.formats.frameworks.semantic_kernel import SemanticKernel
 from chainviz.core.formats.frameworks.smolagents import Smolagents
 from chainviz.core.formats.frameworks.swe_agent import SWEAgent
+from chainviz.core.formats.frameworks.swe_agent_web import SWEAgentWeb
 from chainviz.core.formats.frameworks.swe_agent_yaml import SWEAgentYAML
 from chainviz.core.formats.frameworks.vercel_model import VercelModel
 from chainviz.core.formats.frameworks.vercel_ui import VercelUI
@@ -68,6 +85,7 @@ from chainviz.core.formats.raw import Raw
 from chainviz.core.formats.react_log import ReactLog
 from chainviz.core.formats.stream import Stream
 from chainviz.core.formats.traces.atif import ATIF
+from chainviz.core.formats.traces.hf_traces import HFTraces
 from chainviz.core.formats.traces.inspect_log import Inspect
 from chainviz.core.formats.traces.langfuse import Langfuse
 from chainviz.core.formats.traces.langsmith import LangSmith
@@ -102,6 +120,7 @@ FORMATS: tuple[Format, ...] = (
     CohereV1(),
     HFChat(),
     SWEAgent(),
+    SWEAgentWeb(),
     LangchainGo(),
     Neutral(),
     LangChain(),
@@ -110,7 +129,10 @@ FORMATS: tuple[Format, ...] = (
     Mastra(),
     PydanticAI(),
     Inspect(),
+    HFTraces(),
+    DroidSession(),
     PiSession(),
+    PiMessages(),
     ATIF(),
     OpenHands(),
     ClaudeCode(),
@@ -126,9 +148,23 @@ FORMATS: tuple[Format, ...] = (
     Zed(),
     ContinueDev(),
     CopilotChat(),
+    VSCodeChatLog(CopilotChat()),
+    CursorAgent(),
+    DroidStream(),
+    GrokBuild(),
+    GrokStream(),
+    ACPUpdates(),
+    DeepSeekHarness(),
+    PositAssistant(VercelModel()),
+    Hermes(),
+    Windsurf(),
+    Antigravity(),
+    KiroSession(),
+    KiroConversation(),
     AutoGen(),
     Smolagents(),
     GoogleADK(),
+    GoogleADKEval(),
     SemanticKernel(),
     LlamaIndex(),
     Haystack(),
@@ -167,6 +203,7 @@ FORMATS: tuple[Format, ...] = (
     SWEAgentYAML(SWEAgent()),
     FewShot(),
     Aider(),
+    SpecStory(),
     RoleText(),
     Raw(),
 )

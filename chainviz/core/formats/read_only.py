@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Fragment, Message, Part, Role, Text, ToolResult
@@ -79,9 +79,11 @@ class ReadOnly(Format):
         return (refusal(self),)
 
 
-def said(word: str, parts: Iterable[Part], source: tuple[Fragment, ...]) -> Message:
+def said(
+    word: str, parts: Iterable[Part], source: tuple[Fragment, ...], roles: Mapping[str, Role] = ROLES
+) -> Message:
     """The message of the role that the document calls `word`; no word is the model's."""
-    role = ROLES.get(word.lower(), word or AI)
+    role = roles.get(word) or ROLES.get(word.lower(), word or AI)
     label = "" if word in ("", _WORDS.get(role)) else word
     return Message(role, tuple(replace(part, origin=place) for place, part in enumerate(parts)), source=source, label=label)
 

@@ -62,6 +62,7 @@ SHOWN: dict[str, tuple[str, list[str]]] = {
     "codex_rollout/broken_aborted.jsonl": ("openai_responses", [
         "pending-call s1.p1.m0.c0", "bad-arguments s1.p1.m0.c0", "orphan-result s2.p1.m1.c0", "not-understood s2.p1.m2.c0",
     ]),
+    "droid_session/broken_interrupted.jsonl": ("anthropic", ["pending-call s1.p1.m0.c1", "orphan-result s2.p1.m1.c0"]),
     "openhands/broken_v0_stopped.json": ("openai_chat", [
         "pending-call s1.p1.m0.c1", "orphan-result s2.p1.m1.c0", FINE + "events stand in the order of the file", "pending-call s1.p1.m0.c2",
     ]),

@@ -50,6 +50,22 @@ SAID = {
     "smolagents/ok_steps.json": "system:Text human:Text ai:Text+ToolCall tool:ToolResult",
     "zed/ok_thread_0_2.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
     "zed/ok_thread_0_3.json": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult",
+    "acp_updates/ok_updates.jsonl": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult ai:Text",
+    "antigravity/ok_transcript.jsonl": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:ToolCall tool:ToolResult human:Text ai:Text",
+    "deepseek_harness/ok_session.jsonl": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult ai:Text",
+    "droid_stream/ok_exec.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:Text",
+    "google_adk_eval/ok_old.test.json": "human:Text ai:ToolCall tool:ToolResult ai:Text human:Text ai:Text",
+    "google_adk_eval/ok_set.evalset.json": "human:Text ai:ToolCall tool:ToolResult ai:Text ai:Text",
+    "grok_build/ok_chat_history.jsonl": "system:Text human:Text ai:Thinking+Text+ToolCall tool:ToolResult ai:Text",
+    "grok_stream/ok_stream.jsonl": "ai:Thinking+Text",
+    "hf_traces/ok_trace.jsonl": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult ai:Text",
+    "kiro_conversation/ok_conversation.json": "human:Text ai:Text+ToolCall tool:ToolResult ai:Text",
+    "kiro_session/ok_session.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:Text",
+    "pi_messages/ok_agent_end.jsonl": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:Text",
+    "posit_assistant/ok_lm_messages.jsonl": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult ai:Text",
+    "swe_agent_web/ok_runs.json": "ai:Text+ToolCall tool:ToolResult ai:Text",
+    "vscode_chat_log/ok_log.jsonl": "human:Text ai:Text human:Text ai:Text+ToolCall tool:ToolResult ai:Text",
+    "windsurf/ok_transcript.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:ToolCall tool:ToolResult ai:Text",
 }
 
 

@@ -1,0 +1,80 @@
+"""Updates of the Agent Client Protocol, as Grok writes them (`~/.grok/sessions/…/updates.jsonl`) and other agents send them: the
+pieces of prompts, thoughts and answers, tool calls, and how these went on.
+
+An update of a call that ended is its result; the others tell how far it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import Image, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
+from chainviz.core.formats.read_only_units import Said, as_text, inner, unknown
+
+_USER, _ANSWER, _THOUGHT = "user_message_chunk", "agent_message_chunk", "agent_thought_chunk"
+_CALL, _CHANGE = "tool_call", "tool_call_update"
+_ENDED = ("completed", "failed", "cancelled")
+
+
+class ACPUpdates(EventLog):
+    name = "acp_updates"
+    label = "Agent Client Protocol updates (Grok)"
+    tested_with = "version 1 of the protocol, updates.jsonl of Grok"
+    hints = ("sessionUpdate",)
+    joined = frozenset((MODEL, TOOLS, "user"))
+    is_streamed = True
+
+    def is_message(self, value: object) -> bool:
+        kind = string_of(_update(value), "sessionUpdate")
+        return kind in (_USER, _ANSWER, _THOUGHT, _CALL) or (kind == _CHANGE and _is_result(_update(value)))
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        update = _update(value)
+        kind = update["sessionUpdate"]
+        if kind in (_USER, _ANSWER):
+            return [("user" if kind == _USER else MODEL, [_content(inner(update, "content"))])]
+        if kind == _THOUGHT:
+            return [(MODEL, [Thinking(string_of(update.get("content"), "text"))])]
+        results: list[Said] = [(TOOLS, [_result(update)])] if _is_result(update) else []
+        return results if kind == _CHANGE else [(MODEL, [_call(update)]), *results]
+
+
+def _update(value: object) -> dict[str, Any]:
+    """The update of a notification, of its parameters, or the value itself."""
+    for key in ("params", "update"):
+        if isinstance(value, dict) and isinstance(value.get(key), dict):
+            value = value[key]
+    return value if isinstance(value, dict) else {}
+
+
+def _is_result(update: dict[str, Any]) -> bool:
+    return string_of(update, "status") in _ENDED
+
+
+def _content(block: dict[str, Any]) -> Part:
+    kind = string_of(block, "type")
+    if kind == "text":
+        return Text(string_of(block, "text"))
+    if kind == "image" and string_of(block, "data"):
+        return Image(f"data:{string_of(block, 'mimeType')};base64,{block['data']}")
+    return unknown(block)
+
+
+def _call(update: dict[str, Any]) -> ToolCall:
+    name = string_of(inner(update, "_meta"), "toolName") or string_of(update, "title") or string_of(update, "kind")
+    return ToolCall(string_of(update, "toolCallId"), name, call_arguments(update.get("rawInput")))
+
+
+def _result(update: dict[str, Any]) -> ToolResult:
+    texts = [as_text(_shown(item)) for item in objects_of(update, "content")]
+    content = "\n".join(filter(None, texts)) or as_text(update.get("rawOutput"))
+    return ToolResult(string_of(update, "toolCallId"), "", content, string_of(update, "status") == "failed")
+
+
+def _shown(item: dict[str, Any]) -> Any:
+    """What a piece of a call's content says: its text, or the whole piece (a diff, a terminal)."""
+    content = inner(item, "content")
+    return string_of(content, "text") if string_of(content, "type") == "text" else item

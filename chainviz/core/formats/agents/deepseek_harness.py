@@ -1,0 +1,66 @@
+"""Sessions of DeepSeek's harness (`~/.dsh/sessions/…/session.jsonl`): messages, calls and results as events.
+
+The pieces of an answer that streamed in come before the whole answer; they are carried, as are marks of turns and settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
+from chainviz.core.formats.read_only_units import Said, as_text, inner, unknown
+
+_WORDS = {"system/message": "system", "user/message": "user", "assistant/message": MODEL}
+
+
+class DeepSeekHarness(EventLog):
+    name = "deepseek_harness"
+    label = "DeepSeek harness session"
+    tested_with = "sessions of version 0, 2026"
+    hints = ("data",)
+    certainty = 0.98
+
+    def is_message(self, value: object) -> bool:
+        kind = string_of(value, "type")
+        if kind == "tool/call":
+            return isinstance(inner(value, "data").get("name"), str)
+        return (kind in _WORDS or kind == "tool/result") and bool(_message(value))
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        kind, message = value["type"], _message(value)
+        if kind == "tool/call":
+            data = value["data"]
+            return [(MODEL, [ToolCall(string_of(data, "callId"), data["name"], call_arguments(data.get("arguments")))])]
+        if kind == "tool/result":
+            return [(TOOLS, list(_results(message)))]
+        return [(_WORDS[kind], list(_content(message.get("content"))))]
+
+
+def _message(value: Any) -> dict[str, Any]:
+    """The message of an event: its data, or a member of it."""
+    data = inner(value, "data")
+    message = inner(data, "message") or data
+    return message if isinstance(message.get("content"), str | list) else {}
+
+
+def _content(content: Any) -> Iterator[Part]:
+    """The parts of an answer; calls have events of their own."""
+    if isinstance(content, str):
+        yield Text(content)
+    for item in objects_of({"content": content}, "content"):
+        kind = string_of(item, "type")
+        if kind == "tool-call":
+            continue
+        text = string_of(item, "text")
+        yield Thinking(text) if kind == "reasoning" else Text(text) if kind == "text" else unknown(item)
+
+
+def _results(message: dict[str, Any]) -> Iterator[ToolResult]:
+    items = [item for item in objects_of(message, "content") if string_of(item, "type") == "tool-result"]
+    for item in items or [message]:
+        own = string_of(item, "toolCallId") or string_of(message.get("source"), "callId")
+        content = item["content"] if "content" in item else item.get("output")
+        yield ToolResult(own, string_of(item, "toolName"), as_text(content), item.get("isError") is True)

@@ -1,0 +1,78 @@
+"""Sessions of Kiro's command line: the records of `~/.kiro/sessions/cli/….jsonl`, and the turns of the JSON that it keeps in its
+database and saves with `/save` (Amazon Q Developer too)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.formats.event_log import MODEL, TOOLS, call_arguments
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
+
+_RECORDS = {"Prompt": "user", "AssistantMessage": MODEL, "ToolResults": TOOLS, "Compaction": "user"}
+_PROMPTS = ("Prompt", "CancelledToolUses")
+
+
+class KiroSession(ReadOnlyUnits):
+    name = "kiro_session"
+    label = "Kiro CLI session"
+    tested_with = "records of Kiro CLI 2, described by its readers"
+    hints = ("kind",)
+
+    def is_message(self, value: object) -> bool:
+        return string_of(value, "kind") in _RECORDS and isinstance(inner(value, "data").get("content"), list)
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        return [(_RECORDS[value["kind"]], [_block(item) for item in objects_of(value["data"], "content")])]
+
+
+class KiroConversation(ReadOnlyUnits):
+    name = "kiro_conversation"
+    label = "Kiro CLI conversation"
+    tested_with = "conversations of Kiro CLI and Amazon Q Developer, described by their readers"
+    hints = ("user",)
+
+    def is_message(self, value: object) -> bool:
+        if not isinstance(value, dict) or "assistant" not in value:
+            return False
+        return isinstance(inner(value, "user").get("content"), dict)
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        """What the user's side says, and the answer, where there is one yet."""
+        content, answer = value["user"]["content"], inner(value, "assistant")
+        returned = inner(content, "ToolUseResults") or inner(content, "CancelledToolUses")
+        results = [_result(item) for item in objects_of(returned, "tool_use_results")]
+        texts = [Text(text) for kind in _PROMPTS if (text := string_of(content.get(kind), "prompt"))]
+        asked: list[Said] = [*([(TOOLS, results)] if results else []), *([("user", texts)] if texts or not results else [])]
+        kind = next((kind for kind in ("Response", "ToolUse") if isinstance(answer.get(kind), dict)), "")
+        return [*asked, *([(MODEL, _answer(answer[kind]))] if kind else [])]
+
+
+def _answer(message: dict[str, Any]) -> list[Part]:
+    said = [Text(string_of(message, "content"))] if string_of(message, "content") else []
+    calls = [
+        ToolCall(string_of(item, "id"), string_of(item, "name"), call_arguments(item.get("args")))
+        for item in objects_of(message, "tool_uses")
+    ]
+    return [*said, *calls]
+
+
+def _result(item: dict[str, Any]) -> ToolResult:
+    texts = [as_text(each.get("Text") if "Text" in each else each.get("Json", each)) for each in objects_of(item, "content")]
+    return ToolResult(string_of(item, "tool_use_id"), "", "\n".join(texts), string_of(item, "status") == "Error")
+
+
+def _block(item: dict[str, Any]) -> Part:
+    kind, data = string_of(item, "kind"), item.get("data")
+    if kind == "text":
+        return Text(as_text(data))
+    if kind == "thinking":
+        return Thinking(string_of(data, "text") or as_text(data), string_of(data, "signature"))
+    if kind == "toolUse":
+        return ToolCall(string_of(data, "toolUseId"), string_of(data, "name"), call_arguments(inner(item, "data").get("input")))
+    if kind == "toolResult":
+        texts = [as_text(each.get("data")) for each in objects_of(data, "content")]
+        return ToolResult(string_of(data, "toolUseId"), "", "\n".join(texts), string_of(data, "status") == "error")
+    return unknown({"type": kind, **item})
