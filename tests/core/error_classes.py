@@ -262,12 +262,12 @@ CASES = (
     ErrorCase(
         "O6 call", "openai-responses", items(user(), function_call("call_a", id="fc_1"), output("call_a"), user()),
         "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
-        "item-without-reasoning", "s1.p1.m0.c0", "respell-item",
+        "item-without-reasoning", "s1.p1.m0.c0", "drop-item-id",
     ),
     ErrorCase(
         "O6 message", "openai-responses", items(user(), SAID, user()),
         "Item 'msg_1' of type 'message' was provided without its required 'reasoning' item: 'rs_1'.",
-        "item-without-reasoning", "s1.p1.m0.c0", "respell-item",
+        "item-without-reasoning", "s1.p1.m0.c0", "drop-item-id",
     ),
     ErrorCase(
         "O7 id", "openai-responses", items(user(), function_call("call_a", id="call_a"), output("call_a"), user()),

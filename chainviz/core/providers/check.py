@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import TypeVar
 
-from chainviz.core.chain.message_paths import section_paths
+from chainviz.core.chain.message_paths import message_paths, section_paths
 from chainviz.core.chain.messages import CallRef, Message, Role, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, section_problems
@@ -42,15 +42,23 @@ def check_all(
             for problem in provider.check_section(whole):
                 yield provider, problem
     calls = list(calls_of(tree))
+    messages: list[tuple[Path, int, Message]] = []
+    if any(provider.whole for provider in providers):
+        placed = zip(message_paths(tree), _messages(tree), strict=True)
+        messages += ((path, index, message) for index, (path, message) in enumerate(placed))
     for provider in providers:
-        for problem in (*provider.check_ids(calls), *_said_of_marks(provider, tree, format, request.marked)):
+        of_ids = (*provider.check_ids(calls), *provider.check_whole(messages, format))
+        for problem in (*of_ids, *_said_of_marks(provider, tree, format, request.marked)):
             yield provider, problem
+
+
+def _messages(tree: ChainAST[Message]) -> Iterator[Message]:
+    return (message for section in tree.sections for message in section.messages)
 
 
 def _said_of_marks(provider: Provider, tree: ChainAST[Message], format: str, beside: int) -> Iterator[Problem]:
     if tree.sections and provider.limits_marks(format):
-        messages = (message for section in tree.sections for message in section.messages)
-        marked = beside + sum(1 for message in messages for _ in marked_blocks(message))
+        marked = beside + sum(1 for message in _messages(tree) for _ in marked_blocks(message))
         yield from provider.check_marked(marked, next(section_paths(tree.sections[0], 1)))
 
 

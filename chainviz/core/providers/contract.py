@@ -142,6 +142,8 @@ class Excerpt:
 
 Choice = Rule | Callable[[Excerpt, Problem], Rule | None]
 """The rule that a finding breaks, or how it is chosen; None where it breaks none."""
+WholeCheck = Callable[[Iterable[tuple[Path, int, Message]], str], Iterable[tuple[Path, int, Broken]]]
+"""What is wrong in the whole request: takes each message with its path and index, and the format of the chain."""
 SectionCheck = Callable[[Excerpt], Iterable[tuple[Path, int, Broken]]]
 """What is wrong in a section, each with the path and the index of its message."""
 
@@ -180,6 +182,8 @@ class Provider:
     """Checks of the chain's first section."""
     ending: tuple[SectionCheck, ...] = ()
     """Checks of the chain's last section."""
+    whole: tuple[WholeCheck, ...] = ()
+    """Checks of the whole chain, for rules about ids that are not those of calls. A stored chain is not asked."""
 
     @cached_property
     def all_rules(self) -> tuple[Rule, ...]:
@@ -198,7 +202,7 @@ class Provider:
 
     def rules_of_sections(self, format: str) -> tuple[SectionRule, ...]:
         """Those of `section_rules` that count in a chain written in this format."""
-        return tuple(rule for rule in self.section_rules if not rule.in_own_form or format in self.formats)
+        return tuple(rule for rule in self.section_rules if not rule.in_own_form or format in self.formats or format in self.sessions)
 
     def _check_marks(self, excerpt: Excerpt) -> Iterator[Problem]:
         thinking = any(mark & Mark.THINKS for mark in excerpt.marks) if self.section_rules else False
@@ -243,6 +247,11 @@ class Provider:
             rule = self.reused_id(call, before)
             if rule is not None:
                 yield self.problem(call.path, call.message, (rule, call.part, f"reuses the call id “{call.id}”"))
+
+    def check_whole(self, messages: Sequence[tuple[Path, int, Message]], format: str) -> Iterator[Problem]:
+        """Rules that only the whole request decides; each message with its path and index."""
+        for check in self.whole:
+            yield from (self.problem(*broken) for broken in check(messages, format))
 
     def limits_marks(self, format: str) -> bool:
         """Whether cache_control is counted in chains of this format."""

@@ -10,12 +10,16 @@ from dataclasses import replace
 from chainviz.core.providers.contract import Called, Choice, Provider, WireFault
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike, unless_elsewhere
+from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.wire.responses import (
+    FULL_REASONING,
+    ITEM_ID,
     KINDS,
     REFERENCE,
     TEXT_BETWEEN,
     check_session,
     check_wire,
+    repeated_items,
     responses_rule,
 )
 from chainviz.core.providers.wire.responses import RULES as ITEM_RULES
@@ -23,35 +27,46 @@ from chainviz.core.providers.wire.responses import RULES as ITEM_RULES
 MISSING = responses_rule(
     "result-missing",
     "error",
-    "No tool output found for function call.",
+    "No tool output found for {kind} call {id}.",
     "github.com/openai/openai-agents-python/issues/1611",
 )
 ORPHAN = responses_rule(
-    "result-without-call", "error", "No tool call found for function call output with call_id",
+    "result-without-call", "error", "No tool call found for {kind} call output with call_id {id}.",
     "github.com/continuedev/continue/issues/10092",
 )  # fmt: skip
-REPEATED_RESULT = responses_rule("result-repeated", "warning", "Duplicate function call output with call_id", REFERENCE)
-SHARED = responses_rule("call-id-shared", "error", "Duplicate function call with call_id", REFERENCE, ("rename-calls",))
-REUSED = responses_rule("call-id-reused", "warning", "Duplicate function call with call_id", REFERENCE, ("rename-calls",))
+REPEATED_RESULT = responses_rule("result-repeated", "warning", "Duplicate function call output with call_id '{id}'", REFERENCE)
+SHARED = responses_rule("call-id-shared", "error", "Duplicate function call with call_id '{id}'", REFERENCE, ("rename-calls",))
+REUSED = responses_rule("call-id-reused", "warning", "Duplicate function call with call_id '{id}'", REFERENCE, ("rename-calls",))
 ROLE = responses_rule(
     "role-unknown", "error",
-    "Invalid value. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
+    "Invalid value: '{role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
     ("note-role", "drop-message"),
 )  # fmt: skip
 LONG_ID = responses_rule(
-    "call-id-too-long", "error", "Invalid 'input.call_id': string too long. Expected a string with maximum length 64", REFERENCE,
+    "call-id-too-long", "error",
+    "Invalid 'input[{index}].call_id': string too long. Expected a string with maximum length 64, but got a string with "
+    "length {length} instead.", REFERENCE,
     ("respell-id",),
 )  # fmt: skip
 EMPTY_ID = responses_rule(
-    "call-id-pattern", "error", "Invalid 'input.call_id': empty string. Expected a string with minimum length 1", REFERENCE,
+    "call-id-pattern", "error",
+    "Invalid 'input[{index}].call_id': empty string. Expected a string with minimum length 1, but got an empty "
+    "string instead.", REFERENCE,
     ("respell-id",),
 )  # fmt: skip
 NAME = responses_rule(
-    "tool-name", "error", "Invalid 'input.name': string does not match pattern. Expected a string "
+    "tool-name", "error", "Invalid 'input[{index}].name': string does not match pattern. Expected a string "
     "that matches the pattern '^[a-zA-Z0-9_-]+$'.",
     REFERENCE, ("respell-name",),
 )  # fmt: skip
 USER_CALL = responses_rule("call-by-user", "warning", "Invalid value: 'function_call'", REFERENCE, ("user-call-to-text",))
+
+ENCRYPTED = responses_rule(
+    "reasoning-encrypted", "info",
+    "The encrypted content {content} could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+    "github.com/openai/codex/issues/3942", ("drop-signed",), models="reasoning models", since="2025-09", checked="2026-11-27",
+    note="accepted only by the organisation that the model answered; a request of another account or provider is refused",
+)  # fmt: skip
 
 RULES: dict[str, Choice] = {
     "pending-call": unless_elsewhere(MISSING),
@@ -86,22 +101,27 @@ PROVIDER = Provider(
     wire=check_wire,
     chosen_rules=(MISSING, ORPHAN, EMPTY_ID, REUSED, *ITEM_RULES),
     sessions={"codex_rollout": check_session},
+    section_rules=(SectionRule(ENCRYPTED, Mark.SIGNED, "has encrypted reasoning", once=True, in_own_form=True),),
+    whole=(repeated_items,),
 )
 
 INTERLEAVED = responses_rule(
-    "text-between-calls", "error", "No tool output found for tool call",
+    "text-between-calls", "error", "No tool output found for tool call {id}",
     "recorded: pydantic-ai, test_deepseek_responses_rejects_interleaved_function_calls",
 )  # fmt: skip
 
 
 def _deepseek_rule(fault: WireFault) -> Rule | None:
-    return INTERLEAVED if fault.name == TEXT_BETWEEN else fault.rule
+    """DeepSeek's own ids are UUIDs, and its reasoning has its text as content."""
+    return INTERLEAVED if fault.name == TEXT_BETWEEN else None if fault.name in (ITEM_ID, FULL_REASONING) else fault.rule
 
 
 PROVIDER_DEEPSEEK = replace(
     PROVIDER,
     name="deepseek-responses",
     label="DeepSeek Responses",
+    section_rules=(),
+    whole=(),
     speaker="DeepSeek",
     clients=frozenset(),
     wire_rule=_deepseek_rule,

@@ -45,7 +45,7 @@ CHOICES: dict[str, tuple[str, str]] = {
         "A call with the result's id and name and the arguments {} is added before it, since a result proves that there was one.",
     ),
     "drop-result": ("Drop the result", "The result is dropped with all its content."),
-    "drop-copy": ("Drop the copy", "The call already has an identical result; the copy is dropped."),
+    "drop-copy": ("Drop the copy", "An identical result, or an identical item of the API, is already there; the copy is dropped."),
     "join-results": (
         "Join both results",
         "Its text is appended to the call's first result below a line that says so; nothing is lost.",
@@ -115,8 +115,12 @@ CHOICES: dict[str, tuple[str, str]] = {
     ),
     "respell-item": (
         "Spell the item so that the API accepts it",
-        "An invalid id is dropped, a missing summary is added empty, and a Chat API tool message becomes an output; "
-        "nothing else changes.",
+        "An invalid or repeated id is dropped, a missing summary is added empty, reasoning that has content keeps it as its "
+        "summary, and a Chat API tool message becomes an output; nothing else changes.",
+    ),
+    "drop-item-id": (
+        "Drop the item's id",
+        "The first item of the message loses its id, so that the API does not look for the reasoning before it; nothing else changes.",
     ),
     "rewrite-message": (
         "Rewrite the message",
@@ -134,7 +138,7 @@ CHOICES: dict[str, tuple[str, str]] = {
 """Label and explanation of every choice."""
 
 DROP_SIGNED = "drop-signed"
-ON_DEMAND = frozenset({DROP_SIGNED, "sign-calls", "respell-item", "drop-cache-marks"})
+ON_DEMAND = frozenset({DROP_SIGNED, "sign-calls", "respell-item", "drop-item-id", "drop-cache-marks"})
 """Fixes that fit one provider only: they are offered where they are asked for by name."""
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import dropwhile
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message
+from chainviz.core.chain.paths import Path
 from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json.edit import parse
-from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
+from chainviz.core.providers.contract import NOT_UNDERSTOOD, Broken, WireFault
 from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.wire.forms import ADDRESS, Each, Fields, Form, Kinds, TextOr, Words, faults_of, misfits
 from chainviz.core.providers.wire.message import kind_name
@@ -18,41 +20,68 @@ from chainviz.core.providers.wire.message import kind_name
 REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
 responses_rule = partial(Rule, models=ALL_MODELS, since="2025-03", checked="2026-11-23")
 ID_PREFIX = responses_rule(
-    "item-id", "error", "Invalid 'input.id'. Expected an ID that begins with 'fc', 'rs' or 'msg', as its type says.",
-    "github.com/continuedev/continue/pull/11785", ("respell-item",),
+    "item-id", "error", "Invalid 'input[{index}].id': '{id}'. Expected an ID that begins with '{prefix}'.",
+    "github.com/continuedev/continue/pull/11785", ("respell-item",), checked="2026-11-27",
+)  # fmt: skip
+ID_FORM = responses_rule(
+    "item-id-form", "error",
+    "Invalid 'input[{index}].id': '{id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value "
+    "contained additional characters.",
+    "github.com/langchain-ai/langchainjs/issues/11044", ("respell-item",), checked="2026-11-27",
+)  # fmt: skip
+LONG_ITEM_ID = responses_rule(
+    "item-id-too-long", "error",
+    "Invalid 'input[{index}].id': string too long. Expected a string with maximum length 64, but got a string with length {length} "
+    "instead.", REFERENCE, ("respell-item",),
+)  # fmt: skip
+REASONING_CONTENT = responses_rule(
+    "reasoning-content", "error",
+    "Invalid 'input[{index}].content': array too long. Expected an array with maximum length 0, but got an array with length "
+    "{length} instead.",
+    "github.com/openai/codex/issues/36551", ("respell-item",), since="2026-08", checked="2026-11-27",
+)  # fmt: skip
+REPEATED_ITEM = responses_rule(
+    "item-repeated", "error", "Duplicate item found with id {id}. Remove duplicate items from your input and try again.",
+    "github.com/earendil-works/pi/issues/5148", ("drop-copy", "respell-item"), since="2026-03", checked="2026-11-27",
 )  # fmt: skip
 NO_SUMMARY = responses_rule(
     "member-missing",
     "error",
-    "Missing required parameter: 'input.summary'.",
+    "Missing required parameter: 'input[{index}].summary'.",
     "github.com/continuedev/continue/pull/11785",
     ("respell-item",),
 )
-MEMBER = responses_rule("member-missing", "error", "Missing required parameter", REFERENCE)
-VALUE = responses_rule("field-type", "error", "Invalid type or value in 'input'", REFERENCE)
+MEMBER = responses_rule("member-missing", "error", "Missing required parameter: 'input[{index}].{member}'.", REFERENCE)
+VALUE = responses_rule("field-type", "error", "Invalid type for 'input[{index}].{member}'", REFERENCE)
 PICTURE = responses_rule(
-    "image-address", "error", "Invalid 'image_url'. Expected a valid URL", REFERENCE, ("image-to-text",)
+    "image-address", "error", "Invalid 'input[{index}].content[{part}].image_url'. Expected a valid URL", REFERENCE, ("image-to-text",)
 )
 ROLE = responses_rule(
-    "role-unknown", "error", "Invalid value. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
+    "role-unknown", "error", "Invalid value: '{role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", REFERENCE,
     ("respell-item",),
 )  # fmt: skip
-TYPE = responses_rule("part-type", "error", "Invalid value for 'input.type'", REFERENCE)
+TYPE = responses_rule("part-type", "error", "Invalid value: '{type}'. Supported values are: {types}.", REFERENCE)
 LONELY_REASONING = responses_rule(
-    "reasoning-without-item", "warning", "Item of type 'reasoning' was provided without its required following item.",
+    "reasoning-without-item", "warning", "Item '{id}' of type 'reasoning' was provided without its required following item.",
     "github.com/vercel/ai/issues/7099", ("drop-thinking",),
 )  # fmt: skip
 LONELY_ITEM = responses_rule(
     "item-without-reasoning", "info", "Item '{id}' of type '{type}' was provided without its required 'reasoning' item: '{id}'.",
-    "github.com/continuedev/continue/issues/12620", ("respell-item",), models="reasoning models",
+    "github.com/continuedev/continue/issues/12620", ("drop-item-id",), models="reasoning models",
     note="accepted; some models refuse an item with its id that was provided without its 'reasoning' item",
 )  # fmt: skip
 
-RULES = (ID_PREFIX, NO_SUMMARY, MEMBER, VALUE, PICTURE, ROLE, TYPE, LONELY_REASONING, LONELY_ITEM)
-TEXT_BETWEEN = "text-between"
-"""The name of a fault that only some servers of this API refuse."""
+RULES = (
+    ID_PREFIX, ID_FORM, LONG_ITEM_ID, REASONING_CONTENT, REPEATED_ITEM, NO_SUMMARY, MEMBER, VALUE, PICTURE, ROLE, TYPE,
+    LONELY_REASONING, LONELY_ITEM,
+)  # fmt: skip
+TEXT_BETWEEN, ITEM_ID, FULL_REASONING = "text-between", "item-id", "reasoning-content"
+"""Names of faults that only some servers of this API refuse."""
+_NAMES = {ID_PREFIX: ITEM_ID, ID_FORM: ITEM_ID, REASONING_CONTENT: FULL_REASONING}
 _ROLES = frozenset(("user", "assistant", "system", "developer"))
-_PREFIXES = {"function_call": "fc", "reasoning": "rs", "message": "msg"}
+_PREFIXES = {"function_call": "fc", "custom_tool_call": "ctc", "reasoning": "rs", "message": "msg"}
+LONGEST_ITEM_ID = 64
+_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _IMAGE: dict[str, Form] = {"image_url": ADDRESS, "file_id": str, "detail": Words(("low", "high", "auto", "original"))}
 _FILE: dict[str, Form] = {"file_data": str, "file_id": str, "file_url": str}
 _INPUT = Kinds(
@@ -98,24 +127,50 @@ KINDS = _OTHERS | {"input_file", "input_audio", "refusal", "output_refusal"}
 
 
 def check_wire(message: Message) -> Iterator[WireFault]:
-    yield from _in_items(message, [parse(fragment.text) for fragment in message.source if fragment.ordinal != SLOT])
+    values = [parse(fragment.text) for fragment in message.source if fragment.ordinal != SLOT]
+    yield from _in_items(message, [None if _is_whole_input(values) else value for value in values])
+
+
+def _is_whole_input(values: Sequence[Any]) -> bool:
+    """Whether the input of the request is a plain text, the shortest form that the API takes."""
+    return len(values) == 1 and isinstance(values[0], str)
 
 
 def check_session(message: Message) -> Iterator[WireFault]:
     """The same for lines that hold an item under `payload`; lines of another type stand for a text, which is no item."""
+    yield from _in_items(message, _session_items(message))
+
+
+def _session_items(message: Message) -> list[Any]:
     lines = [parse(fragment.text) for fragment in message.source]
-    yield from _in_items(
-        message, [line.get("payload") if string_of(line, "type") == "response_item" else None for line in lines]
-    )
+    return [line.get("payload") if string_of(line, "type") == "response_item" else None for line in lines]
+
+
+def repeated_items(messages: Iterable[tuple[Path, int, Message]], format: str) -> Iterator[tuple[Path, int, Broken]]:
+    """Items with the id of an item in an earlier message; those of one message are its own fault (check_wire)."""
+    if format not in ("openai_responses", "codex_rollout"):
+        return
+    seen: set[str] = set()
+    for path, index, message in messages:
+        if not any('"id"' in fragment.text for fragment in message.source):
+            continue
+        is_session = format == "codex_rollout"
+        items = _session_items(message) if is_session else [parse(each.text) for each in message.source if each.ordinal != SLOT]
+        ids = list(filter(None, map(item_id, items)))
+        if again := next((id for id in ids if id in seen), ""):
+            yield path, index, (REPEATED_ITEM, None, f"has the item id “{again[:80]}” of an earlier item")
+        seen.update(ids)
 
 
 def _in_items(message: Message, items: Sequence[Any]) -> Iterator[WireFault]:
     part = 0
     for place, item in enumerate(items):
-        found = () if item is None else (*_faults(item), *_reasoning_faults(items[:place], item, items[place + 1 :]))
         at = part if part < len(message.parts) else None
+        found = () if item is None else (*_faults(item), *_reasoning_faults(items[:place], item, items[place + 1 :]))
         for rule, what in found:
-            yield WireFault("", at, what, rule=rule)
+            yield WireFault(_NAMES.get(rule, ""), at, what, rule=rule)
+        if (id := item_id(item)) and any(id == item_id(before) for before in items[:place]):
+            yield WireFault("", at, f"has a second item with the id “{id[:80]}”", rule=REPEATED_ITEM)
         if _calls(item) and _has_text_and_call(items[place + 1 :]):
             yield WireFault(
                 TEXT_BETWEEN, at, "calls a tool, and text of the model is between this call and the next"
@@ -156,23 +211,42 @@ def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
             yield PICTURE if is_address else NO_SUMMARY if rule is MEMBER and kind == "reasoning" and not place else rule, what
     if kind == "message" and (role := string_of(item, "role")) not in _ROLES:
         yield ROLE, f"is an item with the role “{role[:40]}”"
-    if _has_wrong_id(item, kind):
-        yield ID_PREFIX, f"is a {kind} item with the id “{item['id'][:80]}”"
+    if kind == "reasoning" and isinstance(item.get("content"), list) and item["content"]:
+        yield REASONING_CONTENT, "is a reasoning item with content"
+    if (broken := _id_rule(item, kind)) is not None:
+        yield broken, f"is a {kind} item with the id “{item['id'][:80]}”"
 
 
-def _has_wrong_id(item: dict[str, Any], kind: str) -> bool:
-    prefix, id = _PREFIXES.get(kind), item.get("id")
-    return prefix is not None and isinstance(id, str) and not id.startswith(prefix)
+def _id_rule(item: dict[str, Any], kind: str) -> Rule | None:
+    """The rule that the id of an item breaks."""
+    id = item.get("id")
+    if not isinstance(id, str) or kind == "item_reference":
+        return None
+    if not _ID.fullmatch(id):
+        return ID_FORM
+    if len(id) > LONGEST_ITEM_ID:
+        return LONG_ITEM_ID
+    return None if id.startswith(_PREFIXES.get(kind, "")) else ID_PREFIX
 
 
-def refused_members(item: dict[str, Any], *, is_first: bool) -> tuple[str, ...]:
-    """Members that are spelled wrong or missing; `is_first`: of its message, so that no reasoning comes before it."""
+def item_id(item: Any) -> str:
+    """The id by which the API tells items apart; "" for an item without one, and for a reference to a stored item."""
+    id = item.get("id") if isinstance(item, dict) and _kind(item) != "item_reference" else ""
+    return id if isinstance(id, str) else ""
+
+
+def refused_members(item: dict[str, Any]) -> tuple[str, ...]:
+    """Members that are spelled wrong or missing."""
     kind = _kind(item)
-    found = ("id",) if _has_wrong_id(item, str(kind)) or (is_first and _needs_reasoning(item)) else ()
-    return (*found, "summary") if kind == "reasoning" and not isinstance(item.get("summary"), list) else found
+    found = ("id",) if _id_rule(item, str(kind)) else ()
+    if kind != "reasoning":
+        return found
+    has_content = isinstance(item.get("content"), list) and bool(item["content"])
+    return (*found, *(("summary",) if not isinstance(item.get("summary"), list) else ()), *(("content",) if has_content else ()))
 
 
-def _needs_reasoning(item: dict[str, Any]) -> bool:
+def needs_reasoning(item: dict[str, Any]) -> bool:
+    """Whether its id says that the API made it, perhaps after reasoning that it wants back."""
     return str(item.get("id")).startswith(("fc_", "msg_"))
 
 
@@ -182,5 +256,5 @@ def _reasoning_faults(before: Sequence[Any], item: Any, after: Sequence[Any]) ->
         return
     if _kind(item) == "reasoning" and not after:
         yield LONELY_REASONING, "is reasoning with nothing from the model after it"
-    elif _needs_reasoning(item) and not before:
+    elif needs_reasoning(item) and not before:
         yield LONELY_ITEM, "has an id, but no reasoning before it"

@@ -1,63 +1,181 @@
-"""Items of OpenAI's Responses whose form is refused: ids that do not fit, reasoning without a summary, tool messages of Chat."""
+"""Items of OpenAI's Responses whose form is refused: ids that do not fit or come twice, reasoning with content or without a
+summary, tool messages of Chat."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chainviz.core.chain.messages import AI, SLOT, TOOL, Fragment, Message
+from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import load_object, parse
+from chainviz.core.documents.units import Pointer
 from chainviz.core.formats import get_format
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.providers.openai_responses import PROVIDER
-from chainviz.core.providers.wire.responses import refused_members
+from chainviz.core.providers.wire.responses import item_id, needs_reasoning, refused_members
 
-RESPELL = "respell-item"
+RESPELL, DROP_COPY, DROP_ID = "respell-item", "drop-copy", "drop-item-id"
+_AT: dict[str, Pointer] = {**dict.fromkeys(PROVIDER.formats, ()), **dict.fromkeys(PROVIDER.sessions, ("payload",))}
+"""Where the item of a unit is, by format."""
 
 
 def has_items(message: Message) -> bool:
-    marks = ('"id"', '"reasoning"') if message.role == AI else ('"tool_call_id"',) if message.role == TOOL else ()
+    marks = ('"id"', '"reasoning"') if message.role == AI else ('"tool_call_id"', '"id"') if message.role == TOOL else ('"id"',)
     return any(mark in each.text for each in message.source for mark in marks)
 
 
 def fix_items(work: Worklist) -> None:
     """Only on demand: just OpenAI's Responses look at them."""
-    if work.chain.format not in PROVIDER.formats or not work.options.asks_for(RESPELL):
+    if work.chain.format not in _AT or not any(map(work.options.asks_for, (RESPELL, DROP_COPY, DROP_ID))):
         return
+    seen: dict[str, Any] = {}
+    at = _AT[work.chain.format]
     for place, message in work.read(has_items):
-        source = tuple(_repaired(message))
-        if source == message.source:
-            continue
-        about = work.about[place]
-        repaired = get_format(work.chain.format).message(message.role, source)
-        problem = f"{work.where(about)} contains an item whose spelling the API may refuse."
-        if work.offer(Proposal("item-id", about, None, "", problem, message.parts, {RESPELL: repaired.parts}, default=False)):
-            work.edit(place).whole = repaired
+        _drop_copies(work, place, message, _Items(at, seen))
+        _respell(work, place, message, _Items(at, seen))
+        _drop_id(work, place, message, _Items(at, seen))
+        seen |= {id: item for id, item in _Items(at, seen).of(message) if id not in seen}
     work.settle()
 
 
-def _repaired(message: Message) -> Iterator[Fragment]:
-    items = [fragment for fragment in message.source if fragment.ordinal != SLOT]
-    for fragment in message.source:
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """The items of a message."""
+
+    at: Pointer
+    seen: dict[str, Any]
+    """The items before the message, by their ids."""
+
+    def of(self, message: Message) -> Iterator[tuple[str, Any]]:
+        """The id of each item, "" for an item without one, and the item."""
+        for fragment in message.source:
+            item = None if fragment.ordinal == SLOT else self.item(fragment)
+            yield item_id(item), item
+
+    def item(self, fragment: Fragment) -> Any:
         value = parse(fragment.text)
-        if isinstance(value, dict) and fragment.ordinal != SLOT:
-            fragment = replace(fragment, text=_spelled(fragment.text, value, is_first=fragment is items[0]))
+        for step in self.at:
+            value = value.get(step) if isinstance(value, dict) else None
+        return value
+
+    def repeated(self, message: Message) -> list[Any]:
+        """For each fragment the earlier item with its id; None where there is none."""
+        seen, found = dict(self.seen), []
+        for id, item in self.of(message):
+            found.append(seen.get(id) if id else None)
+            if id:
+                seen.setdefault(id, item)
+        return found
+
+
+def without_encrypted(message: Message, format: str) -> Message | None:
+    """The message without its encrypted reasoning and without the ids of the items that need it; None for a format that has
+    no items, and for a message that is nothing else."""
+    if format not in _AT:
+        return None
+    items, source, was_reasoning = _Items(_AT[format], {}), list[Fragment](), False
+    for fragment in message.source:
+        item = None if fragment.ordinal == SLOT else items.item(fragment)
+        is_dropped = isinstance(item, dict) and item.get("type") == "reasoning" and bool(item.get("encrypted_content"))
+        if not is_dropped:
+            needs = was_reasoning and isinstance(item, dict) and needs_reasoning(item)
+            source.append(_without_id(fragment, items.at) if needs else fragment)
+        was_reasoning = is_dropped
+    return get_format(format).message(message.role, tuple(source)) if source else None
+
+
+def _without_id(fragment: Fragment, at: Pointer) -> Fragment:
+    item = load_object(json_edit.raw_at(fragment.text, at) or "{}")
+    item.remove("id")
+    return replace(fragment, text=json_edit.replace_at(fragment.text, at, str(item)))
+
+
+def _drop_copies(work: Worklist, place: int, message: Message, items: _Items) -> None:
+    """An item that is equal to an earlier one is dropped whole."""
+    earlier = items.repeated(message)
+    kept = tuple(
+        fragment
+        for fragment, before in zip(message.source, earlier, strict=True)
+        if before is None or before != items.item(fragment)
+    )
+    if kept == message.source:
+        return
+    about, edit = work.about[place], work.edit(place)
+    left = get_format(work.chain.format).message(message.role, kept) if kept else None
+    outcomes = {DROP_COPY: left.parts if left else ()}
+    problem = f"{work.where(about)} repeats an item that the chain already has."
+    if work.offer(Proposal("item-repeated", about, None, "", problem, message.parts, outcomes, default=False)):
+        edit.whole, edit.removed = left, left is None
+
+
+def _respell(work: Worklist, place: int, message: Message, items: _Items) -> None:
+    edit = work.edit(place)
+    message = edit.whole or message
+    earlier = [None] * len(message.source) if edit.removed else items.repeated(message)
+    source = tuple(_repaired(message, items, earlier))
+    if source == message.source:
+        return
+    about = work.about[place]
+    repaired = get_format(work.chain.format).message(message.role, source)
+    problem = f"{work.where(about)} contains an item whose spelling the API may refuse."
+    if work.offer(Proposal("item-id", about, None, "", problem, message.parts, {RESPELL: repaired.parts}, default=False)):
+        edit.whole = repaired
+
+
+def _drop_id(work: Worklist, place: int, message: Message, items: _Items) -> None:
+    """The API may look for reasoning before the first item of the model, by the id of that item."""
+    edit = work.edit(place)
+    message = edit.whole or message
+    first = next(((i, each) for i, each in enumerate(message.source) if each.ordinal != SLOT), None)
+    if edit.removed or first is None:
+        return
+    index, fragment = first
+    item = items.item(fragment)
+    if not isinstance(item, dict) or not needs_reasoning(item):
+        return
+    about, changed = work.about[place], _without_id(fragment, items.at)
+    new = get_format(work.chain.format).message(message.role, (*message.source[:index], changed, *message.source[index + 1 :]))
+    problem = f"{work.where(about)} has an item whose id may need reasoning before it."
+    if work.offer(Proposal("item-without-reasoning", about, None, "", problem, message.parts, {DROP_ID: new.parts}, default=False)):
+        edit.whole = new
+
+
+def _repaired(message: Message, items: _Items, earlier: list[Any]) -> Iterator[Fragment]:
+    for fragment, before in zip(message.source, earlier, strict=True):
+        item = items.item(fragment)
+        text = json_edit.raw_at(fragment.text, items.at) if isinstance(item, dict) and fragment.ordinal != SLOT else None
+        if text is not None:
+            new = _spelled(text, item, is_repeated=before is not None)
+            if new != text:
+                fragment = replace(fragment, text=json_edit.replace_at(fragment.text, items.at, new))
         yield fragment
 
 
-def _spelled(text: str, value: dict[str, Any], *, is_first: bool) -> str:
+def _spelled(text: str, value: dict[str, Any], *, is_repeated: bool) -> str:
     item = load_object(text)
     if value.get("role") == "tool" and {"tool_call_id", "content"} <= value.keys():
         for key, new in (("tool_call_id", "call_id"), ("content", "output")):
             item.rename(key, new, item.raw(key))
         item.rename("role", "type", '"function_call_output"')
         return str(item)
-    members = refused_members(value, is_first=is_first)
-    for member in members:
-        if member == "id":
-            item.remove("id")
-        else:
-            item.set(member, "[]")
-    return str(item) if members else text
+    members = {*refused_members(value), *(("id",) if is_repeated else ())}
+    if not members:
+        return text
+    if "id" in members:
+        item.remove("id")
+    if "summary" in members:
+        item.set("summary", "[]")
+    if "content" in members:
+        if not value.get("summary"):
+            item.set("summary", json_edit.dump(_summary(value["content"]), json_edit.uses_escapes(text)))
+        item.set("content", "[]")
+    return str(item)
+
+
+def _summary(content: list[Any]) -> list[dict[str, str]]:
+    """The texts of the content of a reasoning item as its summary, so that they stay."""
+    texts = [block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str)]
+    return [{"type": "summary_text", "text": text} for text in texts]

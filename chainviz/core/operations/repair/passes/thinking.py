@@ -20,6 +20,7 @@ from chainviz.core.chain.reasoning import (
 from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.contract import Style
 from chainviz.core.operations.repair.fixes import DROP_SIGNED, Proposal
+from chainviz.core.operations.repair.passes.items import without_encrypted
 from chainviz.core.operations.repair.session import Worklist
 
 UNSIGNABLE = "This chain's format cannot store a call's signature: convert the chain to Gemini, and sign its calls there."
@@ -127,4 +128,6 @@ def _offer(work: Worklist, place: int, message: Message, flaw: Flaw) -> None:
     nothing: tuple[Part, ...] = ()
     outcomes = {flaw.fix: nothing}
     if work.offer(Proposal(flaw.rule, about, None, "", problem, tuple(thoughts.values()), outcomes, default=False)):
-        work.edit(place).parts.update(dict.fromkeys(thoughts, nothing))
+        edit = work.edit(place)
+        edit.whole = without_encrypted(message, work.chain.format) if flaw.fix == DROP_SIGNED else None
+        edit.parts.update({} if edit.whole else dict.fromkeys(thoughts, nothing))

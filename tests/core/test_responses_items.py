@@ -1,0 +1,117 @@
+"""What OpenAI's Responses API takes and refuses in its items: ids, reasoning, text as input; and what the fixes change."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import chainviz
+from chainviz.api.chain import Chain, document_of
+
+OPENAI, DEEPSEEK = "openai-responses", "deepseek-responses"
+ASK = {"role": "user", "content": "Docks?"}
+CALL = {"type": "function_call", "call_id": "call_1", "name": "docks", "arguments": "{}"}
+CUSTOM = {"type": "custom_tool_call", "call_id": "call_1", "name": "docks", "input": "all"}
+OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "4"}
+CUSTOM_OUTPUT = {"type": "custom_tool_call_output", "call_id": "call_1", "output": "4"}
+
+
+def said(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}], **more}
+
+
+def reasoning(**more: Any) -> dict[str, Any]:
+    return {"type": "reasoning", "summary": [], **more}
+
+
+def request(*items: Any) -> Chain:
+    (chain,) = chainviz.load(json.dumps({"model": "gpt-5.6", "input": list(items)}).encode())
+    return chain
+
+
+def rollout(*items: Any) -> Chain:
+    head = {"timestamp": "2026-08-10T10:00:00Z", "type": "session_meta", "payload": {"id": "1", "cwd": "/", "cli_version": "0.146.0"}}
+    lines = [head, *({"timestamp": "2026-08-10T10:00:01Z", "type": "response_item", "payload": item} for item in items)]
+    (chain,) = chainviz.load("".join(json.dumps(line) + "\n" for line in lines).encode())
+    return chain
+
+
+def errors(chain: Chain, provider: str = OPENAI) -> set[str]:
+    return {each.rule for each in chain.problems(provider=provider) if each.severity == "error" and each.provider}
+
+
+def items_after(chain: Chain, *fixes: str) -> list[Any]:
+    fixed = chain.apply("repair", only=fixes).chain
+    text = b"".join(document_of([fixed])).decode()
+    assert b"".join(document_of([fixed.apply("repair", only=fixes).chain])).decode() == text
+    lines = text.splitlines()
+    return json.loads(text)["input"] if len(lines) == 1 else [json.loads(line)["payload"] for line in lines[1:]]
+
+
+def test_text_is_the_shortest_input() -> None:
+    (chain,) = chainviz.load(b'{"model": "gpt-5.6", "instructions": "Be brief.", "input": "Docks?"}')
+    assert errors(chain) == set()
+
+
+@pytest.mark.parametrize(
+    ("item", "rule"),
+    [
+        (CUSTOM | {"id": "fc_1"}, "item-id"),
+        (CALL | {"id": "call_1"}, "item-id"),
+        (CALL | {"id": ""}, "item-id-form"),
+        (CALL | {"id": "fc_1|x"}, "item-id-form"),
+        (CALL | {"id": "fc_" + "a" * 62}, "item-id-too-long"),
+    ],
+)  # fmt: skip
+def test_ids_of_items(item: dict[str, Any], rule: str) -> None:
+    output = CUSTOM_OUTPUT if item["type"].startswith("custom") else OUTPUT
+    assert errors(request(ASK, item, output)) == {rule}
+    assert errors(request(ASK, item, output), DEEPSEEK) == ({"item-id-too-long"} if rule == "item-id-too-long" else set())
+    assert items_after(request(ASK, item, output), "respell-item")[1] == {key: item[key] for key in item if key != "id"}
+
+
+@pytest.mark.parametrize("item", [CUSTOM | {"id": "ctc_1"}, CALL | {"id": "fc_1"}])
+def test_ids_that_the_api_makes(item: dict[str, Any]) -> None:
+    assert errors(request(ASK, item, CUSTOM_OUTPUT if item["type"].startswith("custom") else OUTPUT)) == set()
+
+
+@pytest.mark.parametrize("chain", [request, rollout])
+def test_content_of_reasoning_moves_into_its_summary(chain: Any) -> None:
+    thought = reasoning(id="rs_1", content=[{"type": "reasoning_text", "text": "I count."}], encrypted_content=None)
+    made = chain(ASK, thought, CALL, OUTPUT)
+    assert errors(made) == {"reasoning-content"}
+    assert errors(made, DEEPSEEK) == set()
+    summary = [{"type": "summary_text", "text": "I count."}]
+    assert items_after(made, "respell-item") == [ASK, thought | {"summary": summary, "content": []}, CALL, OUTPUT]
+
+
+def test_content_of_reasoning_that_has_a_summary_is_emptied() -> None:
+    summary = [{"type": "summary_text", "text": "Counting."}]
+    thought = reasoning(content=[{"type": "reasoning_text", "text": "I count."}]) | {"summary": summary}
+    assert items_after(request(ASK, thought, CALL, OUTPUT), "respell-item")[1]["summary"] == summary
+
+
+@pytest.mark.parametrize("chain", [request, rollout])
+@pytest.mark.parametrize("between", [(), (ASK,)])
+def test_repeated_id_of_an_item(chain: Any, between: tuple[Any, ...]) -> None:
+    first, second = said("One.", id="msg_1"), said("Two.", id="msg_1")
+    made = chain(ASK, first, *between, second, ASK)
+    assert errors(made) == {"item-repeated"}
+    fixes = ("drop-copy", "respell-item")
+    assert items_after(made, *fixes) == [ASK, first, *between, said("Two."), ASK]
+    assert items_after(chain(ASK, first, *between, first, ASK), *fixes) == [ASK, first, *between, ASK]
+
+
+def test_references_to_stored_items_may_repeat() -> None:
+    reference = {"type": "item_reference", "id": "msg_1"}
+    assert errors(request(reference, ASK, reference, ASK)) == set()
+
+
+def test_encrypted_reasoning_is_noted_once_and_can_be_dropped() -> None:
+    thought = reasoning(id="rs_1", encrypted_content="gAAA")
+    made = request(ASK, thought, CALL | {"id": "fc_1"}, OUTPUT, thought | {"id": "rs_2"}, said("Four.", id="msg_1"), ASK)
+    (noted,) = [each for each in made.problems(provider=OPENAI) if each.rule == "reasoning-encrypted"]
+    assert (noted.severity, str(noted.path), noted.fixes) == ("info", "s1.p1.m0", ("drop-signed",))
+    assert items_after(made, "drop-signed") == [ASK, CALL, OUTPUT, said("Four."), ASK]
