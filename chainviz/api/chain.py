@@ -25,6 +25,7 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.surroundings import Rewrite, Surroundings
 from chainviz.core.chain.tree import ChainAST
+from chainviz.core.chain.unread import Unread, unread_problems
 from chainviz.core.diff.runs.recorded_outcome import recorded_outcome
 from chainviz.core.documents.document_context import DocumentContext, in_memory
 from chainviz.core.errors import OptionsError
@@ -84,6 +85,19 @@ class Chain:
     def warnings(self) -> tuple[str, ...]:
         """What was odd about the file, a sentence each."""
         return self.loaded.warnings
+
+    @property
+    def unread(self) -> tuple[Unread, ...]:
+        """What of its file no message shows although chainviz does not know it; empty where the chain is fully read.
+
+        Each has a `kind`, a `name`, a `count` and the first `places`; `describe_unread` makes a sentence of it. A chain that is not
+        fully read is never repaired in place, and no provider's verdict on it is “accepted”.
+        """
+        return tuple(self.surroundings.unread)
+
+    @property
+    def is_fully_read(self) -> bool:
+        return not self.unread
 
     @property
     def is_moved(self) -> bool:
@@ -147,7 +161,7 @@ class Chain:
 
         Raises OptionsError for an unknown provider.
         """
-        found = list(all_problems(self.tree))
+        found = [*unread_problems(self.unread), *all_problems(self.tree)]
         return [*found, *self._said_by(provider)] if provider else found
 
     def verdict(self, provider: str) -> Verdict:
@@ -156,7 +170,7 @@ class Chain:
 
     def _said_by(self, name: str) -> Iterator[Problem]:
         provider = get_provider(name)
-        yield from provider.unread(() if self.is_moved else self.loaded.envelope.not_understood)
+        yield from provider.unread(self.unread)
         yield from check(provider, self.tree, self.format, request_of(self.surroundings))
 
     def apply(self, operation: str, *, writer: str = "", **options: Any) -> Result:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.chain.unread import Unread
 from chainviz.core.documents.document_context import DocumentContext, stretches_between
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.units import Span
@@ -86,6 +87,10 @@ class FileSurroundings:
         for rewrite in self.rewrites:
             context = context.rewritten(rewrite) or context
         return context.holders()
+
+    @property
+    def unread(self) -> Sequence[Unread]:
+        return self.context.unread
 
     def texts(self) -> Sequence[str]:
         return [self._rewritten(text) for text in self.context.texts()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from chainviz.api.chain import Chain, Result, chains_of, document_of
 from chainviz.api.file import ChainFile, open_file
 from chainviz.api.in_turn import in_turn
+from chainviz.core.chain.unread import Unread, refuse_unread
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations.signed_reasoning import WARNING as SIGNED
@@ -75,6 +76,8 @@ def fix_session(
         raise Refused(f"{name} is not UTF-8; save it as UTF-8 first. The file is unchanged.")
     file, records = _opened(old, name, format)
     with file.source:
+        for chain in file.chains:
+            _refuse_unread(chain.envelope.unread, name)
         content = records.content
         fixed, chains = in_turn(chains_of(file), partial(_fixed, provider or _recorded(content), show))
         new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
@@ -83,6 +86,13 @@ def fix_session(
         notices = (file.source.notice,) if file.source.notice and new != old else ()
     new, said = _numbered(content, with_kept(content, new, links) if links else new, found)
     return FixedSession(old, new, (*notices, *records.damage, *said), tuple(fixed))
+
+
+def _refuse_unread(unread: Sequence[Unread], name: str) -> None:
+    try:
+        refuse_unread(unread)
+    except Refused as refused:
+        raise Refused(f"{name}: {refused} The file is unchanged.") from None
 
 
 def _numbered(before: bytes, after: bytes, format: str) -> tuple[bytes, tuple[str, ...]]:

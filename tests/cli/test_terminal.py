@@ -158,7 +158,7 @@ def test_no_command_of_the_store_sends_a_control(folder: Path, tmp_path: Path) -
 def test_python_shows_no_control(folder: Path) -> None:
     file = folder / f"{NAME}.json"
     [chain] = chainviz.load(str(file))
-    result = chain.apply("repair")
+    result = chain.apply("mask")
     shown: list[Any] = [chain, repr(chain), result, result.report, chainviz.diff(chain, result.chain), chain.problems()]
     for each in shown:
         assert acting(str(each)) == [], type(each)

@@ -10,9 +10,11 @@ from chainviz.bulk.models import PURGES, BulkRow, BulkRun
 from chainviz.chains import services as chains
 from chainviz.chains.models import Chain
 from chainviz.chains.versions.step_report import named
+from chainviz.core.chain.unread import refuse_unread
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Operation
 from chainviz.core.operations.mask import MASK
+from chainviz.core.operations.repair import OPERATION as REPAIR
 from chainviz.core.recipes import Recipe, Step
 from chainviz.core.secrets.word_lists import chosen_lists
 from chainviz.drafts import services
@@ -24,6 +26,7 @@ from chainviz.drafts.target import Target, target_of_version, version_of
 from chainviz.recipes.services import lists_of
 from chainviz.recipes.step_form import FIRST
 from chainviz.store.errors import Conflict
+from chainviz.store.transfer.document_context import context_of
 from chainviz.web.formatting.byte_text import byte_text
 
 OPEN_DRAFT = "You have an open draft of it. Save or discard the draft first."
@@ -58,6 +61,8 @@ def new_version(work: Work, recipe: Recipe, note: str, nothing: str) -> Finish:
     draft = services.open_draft(work.chain, work.member.user, target.version.number)
     if draft is not None and steps_of(draft).all:
         raise Refused(OPEN_DRAFT)
+    if any(step.operation.name == REPAIR.name for step in recipe.steps):
+        refuse_unread(context_of(target.version.snapshot).unread)
     made = run_recipe(target, recipe, work.progress, lambda begun: _keep(work, begun))
     number = target.version.number
     if made is target or made.draft is None:

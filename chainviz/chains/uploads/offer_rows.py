@@ -34,7 +34,7 @@ class _Content:
     problems: int | None = None
     """None where they were not counted."""
     is_understood: bool = True
-    """False where providers cannot be fully checked (Envelope.not_understood)."""
+    """False where providers cannot be fully checked (Envelope.unread)."""
     beginnings: Beginnings = ()
 
 
@@ -52,7 +52,7 @@ def rows_of(source: Source, offers: Sequence[Offer], known: Sequence[Chain | Non
             "problems": content.problems if content else None,
             "size": size_of(offer),
             "notes": list(offer.found.warnings),
-            "unchecked": bool(offer.found.not_understood) if content is None else not content.is_understood,
+            "unchecked": bool(offer.found.unread) if content is None else not content.is_understood,
             "chain": chain.pk if chain is not None else None,
             "final": "" if final == place else key_of(offers[final]),
         }
@@ -110,4 +110,4 @@ def _content(source: Source, offer: Offer, *, is_judged: bool = True) -> _Conten
     except DocumentError:
         return None
     problems = [each for each in tree_problems(parse(messages)) if each.is_counted]
-    return _Content(begins, len(problems) if is_judged else None, not reader.envelope.not_understood, keys)
+    return _Content(begins, len(problems) if is_judged else None, not reader.envelope.unread, keys)

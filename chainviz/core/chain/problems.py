@@ -19,7 +19,7 @@ from chainviz.core.chain.tree import BodyPair, ChainAST, PairType, Section
 M = TypeVar("M", bound=Shape)
 
 Severity = Literal["error", "warning", "info", "unchecked"]
-"""unchecked: something was not understood, so nobody can say (only of a provider's rules)."""
+"""unchecked: something was not understood, so nobody can say (of a provider's rules, or of a chain that is not fully read)."""
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "unchecked")
 
 LONGEST = 1_000

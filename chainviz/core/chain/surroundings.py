@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+from chainviz.core.chain.unread import Unread
+
 Rewrite = Callable[[str], str]
 """Takes a text of the document and returns it rewritten. A text never begins or ends inside a JSON string."""
 
@@ -20,6 +22,10 @@ class Surroundings(Protocol):
 
     def holders(self) -> Iterator[dict[str, Any]]:
         """The objects around the list of messages, the nearest first, without the messages; nothing for lines."""
+
+    @property
+    def unread(self) -> Sequence[Unread]:
+        """What of the document no message shows although its format does not know it; empty where the chain is fully read."""
 
     def texts(self) -> Sequence[str]:
         """Returns the texts in the order of the document, as the source spells them, and what its file holds beside it where
@@ -37,6 +43,7 @@ class NoSurroundings:
     """Of messages that no document holds."""
 
     is_single = ends_single = False
+    unread: Sequence[Unread] = ()
 
     def holders(self) -> Iterator[dict[str, Any]]:
         return iter(())

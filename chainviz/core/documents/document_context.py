@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.chain.unread import Unread
 from chainviz.core.documents.json.scan import to_bytes
 from chainviz.core.documents.units import LIST_STEP, CarriedSpan, Envelope, Read, Span
 from chainviz.core.documents.wrapped.unwrap import wrapping_of
@@ -41,6 +42,10 @@ class DocumentContext:
     def ends_single(self) -> bool:
         lists = self.envelope.lists
         return self.envelope.single or (lists is not None and lists.order[-1] in lists.singles)
+
+    @property
+    def unread(self) -> tuple[Unread, ...]:
+        return self.envelope.unread
 
     @property
     def shell(self) -> bytes:

@@ -95,7 +95,7 @@ class SequenceReader:
             encoding=self.source.text_encoding,
             bom=self.source.bom,
             warnings=tuple(dict.fromkeys(self._warnings)),
-            not_understood=found.not_understood,
+            unread=found.unread,
         )
 
     def _read_slot(self) -> Iterator[Unit]:

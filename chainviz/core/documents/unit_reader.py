@@ -73,7 +73,7 @@ class UnitReader:
             encoding=self.source.text_encoding,
             bom=self.source.bom,
             warnings=(*self.warnings, *extra),
-            not_understood=found.not_understood,
+            unread=found.unread,
         )
 
     def carry(self, unit: Unit) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chainviz.core.chain.messages import Fragment
+from chainviz.core.chain.unread import Unread
 
 Read = Callable[[int, int], bytes]
 """The bytes of the upload from the first offset to the second."""
@@ -116,9 +117,8 @@ class Envelope:
     bom: bool = False
     warnings: tuple[str, ...] = ()
     """What was odd while reading, a sentence each: duplicate keys, NaN, lines that are not JSON."""
-    not_understood: tuple[str, ...] = ()
-    """Why providers cannot be fully checked, a sentence each: fields that carry tools or instructions, elements of the list that
-    are not messages (issue 8)."""
+    unread: tuple[Unread, ...] = ()
+    """What of the document no message shows although its format does not know it; () where the chain is fully read."""
     home: tuple[Span, Span] | None = None
     """Region and content in the upload, of a document whose surroundings were rewritten and are stored elsewhere."""
     lists: Lists | None = None
@@ -196,8 +196,8 @@ class FoundList:
     sample: Sample = Sample((), {})
     warnings: tuple[str, ...] = ()
     """What was odd about the file, a sentence each; the envelope has them too."""
-    not_understood: tuple[str, ...] = ()
-    """Envelope.not_understood."""
+    unread: tuple[Unread, ...] = ()
+    """Fields beside the messages that count as Envelope.unread."""
 
 
     @property

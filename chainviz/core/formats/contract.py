@@ -131,6 +131,31 @@ class Format(Protocol):
     """Members in which all lists repeat what another list of the document holds, by their keys: they are no chains where
     there is another one."""
 
+    carried_types: frozenset[str] = frozenset()
+    """Values of `type` (or `role`) of records that the format knows to hold no message: heads of sessions, snapshots, summaries.
+    Every other record that no message is read from is not understood."""
+
+    carried_fields: frozenset[str] = frozenset()
+    """Names of fields whose texts the format knows and does not show, beside KNOWN_FIELDS: copies of results, notes for the screen."""
+
+    known_kinds: frozenset[str] = frozenset()
+    """Types of parts that the format knows and carries as they are (`Opaque.kind`), beside those of `part_types`."""
+
+    def is_known_kind(self, kind: str) -> bool:
+        return kind in self.known_kinds
+
+    def carried_in(self, value: object) -> frozenset[str]:
+        """The `carried_fields` of one record."""
+        return self.carried_fields
+
+    known_roles: frozenset[str] = frozenset()
+    """Roles that the format knows beside system, human, ai and tool."""
+
+    def is_carried(self, value: object) -> bool:
+        """Whether the format knows a decoded record from which no message is read."""
+        names = [value.get("type"), value.get("role")] if isinstance(value, dict) else []
+        return any(isinstance(name, str) and name in self.carried_types for name in names)
+
     choices: tuple[Choice, ...] = ()
     """What may be decided about reading it."""
 

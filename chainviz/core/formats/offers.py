@@ -12,8 +12,8 @@ from chainviz.core.documents.units import FoundList
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import FORMATS, RECOGNITION, detect, get_format, recognition_of
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.not_understood import not_understood
 from chainviz.core.formats.reads_nothing import reads_nothing
+from chainviz.core.formats.unread_fields import unread_fields
 from chainviz.core.formats.unsupported import refuse_kind
 
 LIKELY = 0.25
@@ -87,10 +87,9 @@ def _left_out(source: Source, left: Sequence[FoundList]) -> Iterator[str]:
 
 def _told(source: Source, offer: Offer, number: int) -> Offer:
     """The offer with what a person should know of the file, and of fields that its format does not read."""
-    missed = tuple(not_understood(source, offer.found, offer.formats[0])) if number < LOOKED_INTO else ()
+    missed = tuple(unread_fields(source, offer.found, offer.formats[0])) if number < LOOKED_INTO else ()
     if missed:
-        found = replace(offer.found, warnings=(*offer.found.warnings, *missed), not_understood=missed)
-        offer = replace(offer, found=found)
+        offer = replace(offer, found=replace(offer.found, unread=missed))
     return offer.noted(source.notice) if source.notice else offer
 
 

@@ -16,6 +16,7 @@ from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.tree import Section
+from chainviz.core.chain.unread import Unread, describe_unread
 from chainviz.core.providers.request import NO_REQUEST, Request
 from chainviz.core.providers.rules import cache_marks
 from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
@@ -262,10 +263,10 @@ class Provider:
         if self.cache_rule is not None and marked > cache_marks.MOST:
             yield self.problem(first, 0, (self.cache_rule, None, f"begins a request with {marked:,} cache_control blocks"))
 
-    def unread(self, sentences: Iterable[str]) -> Iterator[Problem]:
-        """What the fields that a format does not read mean for its verdict: a sentence each (Envelope.not_understood)."""
-        for sentence in sentences:
-            yield self._problem(NOT_UNDERSTOOD, Path(1), 0, sentence, ())
+    def unread(self, unread: Iterable[Unread]) -> Iterator[Problem]:
+        """Yields what content that was not read means for the verdict: the chain is not fully checked."""
+        for each in unread:
+            yield self._problem(NOT_UNDERSTOOD, Path(1), 0, describe_unread(each), ())
 
     def problem(self, path: Path, message: int, broken: Broken) -> Problem:
         rule, part, what = broken

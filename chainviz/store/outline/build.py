@@ -199,8 +199,8 @@ def broken_rules(outline: Outline) -> list[str]:
 
 def _unread(snapshot: Snapshot) -> Counts:
     """Fields of the document that nobody understood, as each provider counts them."""
-    fields = envelope_of(snapshot).not_understood
-    return {provider.name: list(counted(provider.unread(fields))) for provider in PROVIDERS} if fields else {}
+    unread = envelope_of(snapshot).unread
+    return {provider.name: list(counted(provider.unread(unread))) for provider in PROVIDERS} if unread else {}
 
 
 def rebuild_outline(snapshot: Snapshot, report: Progress = ignore_progress) -> Outline:

@@ -92,4 +92,4 @@ def test_events_of_a_run_that_tell_its_state_are_no_strangers() -> None:
     content = json.dumps({"instance_id": "a__b-1", "history": [*[state] * 4, said], "test_result": {}}).encode()
     (chain,) = load_file(content)
     assert (chain.format, [message.role for message in chain.messages], len(chain.envelope.carried)) == ("openhands", [HUMAN], 4)
-    assert chain.envelope.not_understood == ()
+    assert chain.envelope.unread == ()

@@ -13,6 +13,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.verdicts import verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.unread import describe_unread
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.verdict import verdict_from
 from chainviz.store.content.chain import StoredChain
@@ -45,7 +46,7 @@ def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
         "notes_count": verdict_from(counts.get("", ())).infos,
         "repair_url": repair_url_of(subject),
         "notes": envelope.warnings,
-        "unread": envelope.not_understood,
+        "unread": [describe_unread(each) for each in envelope.unread],
     }
     return render(request, "chains/explorer/problems.html", context)
 

@@ -16,6 +16,7 @@ from chainviz.core.formats.read_only_units import Said, as_text, inner, unknown
 
 _USER, _ANSWER, _THOUGHT = "user_message_chunk", "agent_message_chunk", "agent_thought_chunk"
 _CALL, _CHANGE = "tool_call", "tool_call_update"
+_CARRIED = ("plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update")
 _ENDED = ("completed", "failed", "cancelled")
 
 
@@ -26,6 +27,11 @@ class ACPUpdates(EventLog):
     hints = ("sessionUpdate",)
     joined = frozenset((MODEL, TOOLS, "user"))
     is_streamed = True
+
+    def is_carried(self, value: object) -> bool:
+        """A change of a call that is not its end, or an update that is none of the conversation."""
+        kind = string_of(_update(value), "sessionUpdate")
+        return kind == _CHANGE or kind in _CARRIED
 
     def is_message(self, value: object) -> bool:
         kind = string_of(_update(value), "sessionUpdate")

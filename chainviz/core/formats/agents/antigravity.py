@@ -26,6 +26,8 @@ class Antigravity(EventLog):
     tested_with = "transcripts of Antigravity and its CLI, 2026"
     hints = ("step_index",)
     roles = {**ROLES, **{word.lower(): HUMAN for word in _NOTICES}}
+    carried_types = frozenset(("CONVERSATION_HISTORY", "KNOWLEDGE_ARTIFACTS"))
+    carried_fields = frozenset(("source", "step_index", "truncated_fields"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or "step_index" not in value or not string_of(value, "type"):

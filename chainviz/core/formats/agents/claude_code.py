@@ -40,6 +40,18 @@ class ClaudeCode(Format):
     links = Links("uuid", "parentUuid", "isSidechain")
     lines = True
     hints = ("message",)
+    carried_types = frozenset(
+        ("system", "summary", "attachment", "progress", "queue-operation", "file-history-snapshot", "result", "rate_limit_event",
+         "ai-title", "custom-title", "agent-name", "agent-color", "agent-setting", "last-prompt", "mode", "permission-mode", "tag",
+         "pr-link", "frame-link", "worktree-state", "bridge-session", "atis-latch", "relocated", "started", "saved_hook_context",
+         "content-replacement", "marble-origami-commit", "tool_progress", "auth_status", "control_request", "control_response",
+         "control_cancel_request", "keep_alive", "stream_event", "task-summary", "attribution-snapshot", "speculation-accept")
+    )  # fmt: skip
+    carried_fields = frozenset(
+        ("toolUseResult", "tool_use_result", "todos", "thinkingMetadata", "snapshot", "sourceToolUseID", "sourceToolAssistantUUID",
+         "toolDenialKind")
+    )  # fmt: skip
+    known_kinds = frozenset(("fallback",))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and value.get("type") in _TURNS and isinstance(value.get("message"), dict)

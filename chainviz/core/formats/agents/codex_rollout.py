@@ -12,7 +12,9 @@ from typing import Any
 
 from chainviz.core.chain.messages import HUMAN, NEW, SYSTEM, Fragment, Message, Part, Role, Text
 from chainviz.core.dialects.items.item_units import ItemUnits
+from chainviz.core.dialects.items.responses_read import ITEM_TYPES, SETTINGS
 from chainviz.core.dialects.items.responses_write import RESPONSES, losses, new_items
+from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.unit_groups import one_result_each
 from chainviz.core.documents.json import edit as json_edit
@@ -84,12 +86,18 @@ class CodexRollout(Format):
     lines = True
     packs = False
     hints = ("payload",)
+    carried_types = frozenset(("session_meta", "event_msg", "turn_context", "compacted"))
+    carried_fields = frozenset(("replacement_history",))
+    known_kinds = ITEM_TYPES
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or not isinstance(value.get("payload"), dict):
             return False
         kind = value.get("type")
         return isinstance(kind, str) and kind in _LINES
+
+    def is_carried(self, value: object) -> bool:
+        return super().is_carried(value) or string_of(_UNITS.item(value), "type") in SETTINGS
 
     def confidence(self, sample: Sample) -> float:
         return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0

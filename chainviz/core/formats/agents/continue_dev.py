@@ -26,6 +26,7 @@ class ContinueDev(ReadOnlyUnits):
     label = "Continue session"
     tested_with = "types of Continue 1.0"
     hints = ("contextItems",)
+    carried_fields = frozenset(("toolCallStates", "contextItems", "editorState", "promptLogs", "appliedRules"))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and "contextItems" in value and bool(string_of(inner(value, "message"), "role"))

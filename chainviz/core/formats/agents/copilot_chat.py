@@ -18,9 +18,18 @@ class CopilotChat(ReadOnlyUnits):
     label = "VS Code chat (Copilot)"
     tested_with = "source of VS Code 1.95 to 1.106"
     hints = ("requestId",)
+    carried_fields = frozenset(
+        ("agent", "variableData", "generatedTitle", "invocationMessage", "pastTenseMessage", "slashCommand", "followups", "details",
+         "errorDetails", "renderedGlobalContext", "renderedUserMessage", "promptTokenDetails", "codeBlocks", "cacheKey")
+    )  # fmt: skip
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and "requestId" in value and isinstance(inner(value, "message").get("text"), str)
+
+    def carried_in(self, value: object) -> frozenset[str]:
+        """What was shown repeats the rounds, where they are recorded."""
+        has_rounds = bool(objects_of(inner(inner(value, "result"), "metadata"), "toolCallRounds"))
+        return self.carried_fields | {"response"} if has_rounds else self.carried_fields
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         asked: list[Said] = [("user", [Text(value["message"]["text"])])]

@@ -22,6 +22,10 @@ class DeepSeekHarness(EventLog):
     tested_with = "sessions of version 0, 2026"
     hints = ("data",)
     certainty = 0.98
+    carried_types = frozenset(
+        ("session", "session/title", "permission/preset", "assistant/chunk", "text-chunks", "turn/start", "turn/end", "step/start",
+         "step/end")
+    )  # fmt: skip
 
     def is_message(self, value: object) -> bool:
         kind = string_of(value, "type")

@@ -34,6 +34,7 @@ class DroidSession(AnthropicBlocksFormat):
     blocks_at = _AT
     links = Links("id", "parentId", "", shares=False)
     hints = ("message",)
+    carried_types = frozenset(("session_start", "session_end", "todo_state", "compaction_state"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or value.get("type") != "message":

@@ -22,6 +22,7 @@ class DroidStream(EventLog):
     tested_with = "records of droid exec, 2025"
     hints = ("toolName", "finalText", "role", "value")
     certainty = 0.98
+    carried_types = frozenset(("system", "completion"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or ("session_id" not in value and "sessionId" not in value):

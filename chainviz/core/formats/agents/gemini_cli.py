@@ -25,11 +25,16 @@ class GeminiCLI(ReadOnlyUnits):
     label = "Gemini CLI session"
     tested_with = "source of Gemini CLI 0.8 to 0.30"
     hints = ("timestamp",)
+    carried_fields = frozenset(("resultDisplay", "displayContent", "displayName"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or value.get("type") not in _KINDS or "content" not in value:
             return False
         return isinstance(value.get("id"), str) and "timestamp" in value and "message" not in value
+
+    def is_carried(self, value: object) -> bool:
+        """An earlier state of a message, a notice, the head of the session, or a change of it."""
+        return isinstance(value, dict) and (self.is_message(value) or "projectHash" in value or "$set" in value)
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         """A message waits until one with another id follows."""

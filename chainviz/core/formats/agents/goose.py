@@ -19,11 +19,16 @@ class Goose(ReadOnlyUnits):
     tested_with = "source of goose 1.0 to 1.20"
     hints = ("created",)
     certainty = 0.98
+    carried_types = frozenset(("complete", "notification", "error"))
 
     def is_message(self, value: object) -> bool:
         message = _message(value)
         is_told = isinstance(message.get("content"), list) and isinstance(message.get("role"), str)
         return is_told and isinstance(message.get("created"), int)
+
+    def is_carried(self, value: object) -> bool:
+        is_head = isinstance(value, dict) and "role" not in value and ("working_dir" in value or "message_count" in value)
+        return is_head or super().is_carried(value)
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         message = _message(value)

@@ -24,6 +24,7 @@ class GrokBuild(EventLog):
     tested_with = "chat_history.jsonl of Grok 4.5, 2026"
     hints = ("content", "tool_call_id", "summary", "backend_tool_call")
     certainty = 0.98
+    known_kinds = frozenset(("backend_tool_call",))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or any(key in value for key in _OTHERS):

@@ -17,6 +17,7 @@ class GrokStream(EventLog):
     tested_with = "records of Grok Build, 2026"
     hints = ("data",)
     is_streamed = True
+    carried_types = frozenset(("end",))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or not value.keys() <= {"type", "data", "timestamp"}:

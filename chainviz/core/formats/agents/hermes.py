@@ -29,6 +29,8 @@ class Hermes(ChatFormat):
     tested_with = "sessions of 2026"
     template = '{"messages": [\n]}\n'
     slot_key = "system_prompt"
+    carried_types = frozenset((_META,))
+    carried_fields = frozenset(_OWN)
 
     def is_message(self, value: object) -> bool:
         return super().is_message(value) and string_of(value, "role") != _META

@@ -23,9 +23,13 @@ class KimiCLI(ChatFormat):
     tested_with = "source of Kimi CLI 1.x"
     lines = True
     accent = Accent(reasoning="", thinking="think")
+    carried_fields = frozenset(("encrypted",))
 
     def is_message(self, value: object) -> bool:
         return super().is_message(value) and not _is_note(value)
+
+    def is_carried(self, value: object) -> bool:
+        return _is_note(value)
 
     def confidence(self, sample: Sample) -> float:
         return 0.95 if any(_is_own(value) for value in sample.values) else 0.0

@@ -23,6 +23,7 @@ class Opencode(ReadOnlyUnits):
     label = "opencode session"
     tested_with = "types of opencode 0.5 to 1.1"
     hints = ("parts", "part")
+    carried_types = frozenset(("step_start", "step_finish", "error"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict):

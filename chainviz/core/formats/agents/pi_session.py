@@ -66,6 +66,10 @@ class PiSession(LeafFormat):
     links = Links("id", "parentId", "", kept="firstKeptEntryId", shares=False)
     names_results = True
     hints = ("message",)
+    carried_types = frozenset(
+        ("session", "model_change", "thinking_level_change", "label", "leaf", "custom", "session_info", *_ENTRIES)
+    )
+    carried_fields = frozenset(("errorMessage", "details", "partialJson", "data"))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and value.get("type") == "message" and isinstance(value.get("message"), dict)

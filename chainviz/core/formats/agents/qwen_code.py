@@ -41,6 +41,8 @@ class QwenCode(Format):
     links = Links("uuid", "parentUuid", "", shares=False)
     lines = True
     hints = ("message",)
+    carried_types = frozenset(("system",))
+    carried_fields = frozenset(("toolCallResult", "systemPayload"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or value.get("type") not in _TYPES.values():

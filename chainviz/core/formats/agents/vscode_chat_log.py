@@ -35,9 +35,18 @@ class VSCodeChatLog(ReadOnlyUnits):
     tested_with = "source of VS Code 1.109, logs of 1.108"
     hints = ("kind",)
     certainty = 0.985
+    carried_fields = frozenset(
+        ("agent", "variableData", "generatedTitle", "invocationMessage", "pastTenseMessage", "slashCommand", "followups", "details",
+         "errorDetails", "renderedGlobalContext", "renderedUserMessage", "promptTokenDetails", "codeBlocks", "cacheKey", "inputState",
+         "customTitle", "responderUsername", "response", "v")
+    )  # fmt: skip
 
     def __init__(self, dialect: ReadOnlyUnits) -> None:
         self.dialect = dialect
+
+    def is_carried(self, value: object) -> bool:
+        """A change of something else than a request, or one that a later change took back."""
+        return self.is_message(value)
 
     def is_message(self, value: object) -> bool:
         """Whether it is a change of a session."""

@@ -18,6 +18,7 @@ class Zed(ReadOnlyUnits):
     label = "Zed thread"
     tested_with = "source of Zed, threads 0.2 and 0.3"
     hints = ("segments", "User", "Agent")
+    carried_fields = frozenset(("raw_input", "context"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict):
@@ -25,6 +26,9 @@ class Zed(ReadOnlyUnits):
         if isinstance(value.get("segments"), list):
             return bool(string_of(value, "role"))
         return len(value) == 1 and any(isinstance(inner(value, tag).get("content"), list) for tag in _TAGS)
+
+    def is_carried(self, value: object) -> bool:
+        return value == "Resume"
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         if "segments" in value:

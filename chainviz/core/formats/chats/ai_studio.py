@@ -34,6 +34,8 @@ class AIStudio(ReadOnlyUnits):
     hints = ("role",)
     certainty = 1.0
     copies = (("pendingInputs",),)
+    carried_fields = frozenset(("errorMessage",))
+    known_kinds = frozenset(("attachment", "executableCode", "codeExecutionResult"))
 
     def slots_of(self, inside: Pointer) -> Sequence[Pointer]:
         return ((*inside[:-2], self.slot_key),) if len(inside) > 1 else ()

@@ -51,6 +51,8 @@ class ChatGPT(ReadOnly):
     lines = False
     hints = ("author",)
     tree = Tree(("mapping",), "message", path)
+    carried_fields = frozenset(("metadata", "weight", "language", "domain", "url", "title"))
+    known_kinds = frozenset(("image_asset_pointer", "audio_asset_pointer", "video_container_asset_pointer", "audio_transcription"))
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
         return ()

@@ -39,6 +39,7 @@ class ClaudeAI(ReadOnly):
     lines = False
     blocks_at = ("content",)
     hints = ("sender",)
+    known_kinds = frozenset(("attachment", "file"))
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
         return ()

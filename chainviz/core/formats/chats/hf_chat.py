@@ -19,6 +19,7 @@ class HFChat(ChatFormat):
     label = "Hugging Face chat"
     tested_with = "templates of transformers"
     template = '{"messages": [\n]}\n'
+    known_roles = frozenset(("ipython",))
 
     def confidence(self, sample: Sample) -> float:
         return max([_rate(value) for value in sample.values if self.is_message(value)], default=0.0)

@@ -33,6 +33,10 @@ class LibreChat(ReadOnlyUnits):
             else:
                 yield from super().read((unit,))
 
+    def is_carried(self, value: object) -> bool:
+        """A message of another branch."""
+        return self.is_message(value)
+
     def messages_in(self, value: Any) -> Sequence[Said]:
         found: list[Said] = []
         while value:

@@ -22,6 +22,8 @@ class LMStudio(ReadOnlyUnits):
     tested_with = "descriptions of conversations, source of importers"
     slot_key = "systemPrompt"
     hints = ("versions",)
+    carried_fields = frozenset(("versions",))
+    known_kinds = frozenset(("attachment",))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and "currentlySelected" in value and any(map(_role, objects_of(value, "versions")))

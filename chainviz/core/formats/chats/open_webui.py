@@ -56,6 +56,8 @@ class OpenWebUI(ReadOnlyUnits):
     slot_key = "system"
     hints = ("parentId", "childrenIds")
     tree = Tree(("history", "messages"), "", path, copy="messages")
+    carried_fields = frozenset(("error", "statusHistory", "followUps"))
+    known_kinds = frozenset(("sources", "attachment"))
 
     def slots_of(self, inside: Pointer) -> Sequence[Pointer]:
         """The instructions of the chat, in its `params`."""

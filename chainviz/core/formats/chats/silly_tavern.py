@@ -26,9 +26,18 @@ class SillyTavern(ReadOnlyUnits):
     label = "SillyTavern chat"
     tested_with = "one chat of 2023, source of SillyTavern"
     hints = ("mes",)
+    carried_fields = frozenset(("swipes", "swipe_info"))
+    known_kinds = frozenset(("attachment",))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and isinstance(value.get("mes"), str) and isinstance(value.get("is_user"), bool)
+
+    def is_carried(self, value: object) -> bool:
+        return isinstance(value, dict) and "mes" not in value and ("chat_metadata" in value or "character_name" in value)
+
+    def carried_in(self, value: object) -> frozenset[str]:
+        """A message about calls only says that there were some."""
+        return self.carried_fields | {"mes"} if objects_of(inner(value, "extra"), "tool_invocations") else self.carried_fields
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         invocations = objects_of(inner(value, "extra"), "tool_invocations")

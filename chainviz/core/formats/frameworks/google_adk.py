@@ -13,6 +13,13 @@ from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, inner
 
 _WORDS = {HUMAN: "user", AI: "assistant", TOOL: "tool"}
 
+_WITHOUT_CONTENT = frozenset(
+    ("id", "author", "timestamp", "actions", "branch", "partial", "interrupted", "invocation_id", "invocationId", "turn_complete",
+     "turnComplete", "error_code", "errorCode", "error_message", "errorMessage", "long_running_tool_ids", "longRunningToolIds",
+     "custom_metadata", "customMetadata", "usage_metadata", "usageMetadata", "grounding_metadata", "groundingMetadata")
+)  # fmt: skip
+"""Members of an event that only changes the state of its session."""
+
 
 class GoogleADK(ReadOnlyUnits):
     name = "google_adk"
@@ -24,6 +31,9 @@ class GoogleADK(ReadOnlyUnits):
         if not isinstance(value, dict) or not isinstance(value.get("author"), str):
             return False
         return isinstance(inner(value, "content").get("parts"), list)
+
+    def is_carried(self, value: object) -> bool:
+        return isinstance(value, dict) and isinstance(value.get("author"), str) and value.keys() <= _WITHOUT_CONTENT
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         content = value["content"]

@@ -61,6 +61,7 @@ class LangChain(LeafFormat):
     packs = False
     names_results = True
     hints = ("lc", "data", "additional_kwargs")
+    known_roles = frozenset(("remove",))
 
     def is_message(self, value: Any) -> bool:
         return _holder(value) is not None

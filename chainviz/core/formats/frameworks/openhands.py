@@ -55,11 +55,25 @@ class OpenHands(LeafFormat):
     any_near = True
     names_results = True
     hints = ("action", "observation", "kind")
+    carried_types = frozenset(
+        ("agent_state_changed", "change_agent_state", "recall", "null", "pause", "resume", "condensation_request",
+         "ConversationStateUpdateEvent", "PauseEvent", "CondensationRequest", "Condensation", "CondensationSummaryEvent",
+         "LLMCompletionLogEvent", "ConversationErrorEvent", "TokenEvent")
+    )  # fmt: skip
+    carried_fields = frozenset(
+        ("message", "observation", "cause", "source", "action", "tool_call_metadata", "extras", "tools", "kernel_init_code", "code",
+         "command", "translated_ipython_code", "formatted_output_and_error", "new_content", "diff", "metadata", "llm_metrics",
+         "summary", "security_risk")
+    )  # fmt: skip
 
     def is_message(self, value: object) -> bool:
         if isinstance(value, list):
             return len(value) == 2 and all(map(_is_event, value))
         return _is_event(value)
+
+    def is_carried(self, value: object) -> bool:
+        events = value if isinstance(value, list) else [value]
+        return all(isinstance(each, dict) and self.carried_types.intersection(_kinds(each)) for each in events)
 
     def confidence(self, sample: Sample) -> float:
         return 0.96 if any(self.is_message(value) for value in sample.values) else 0.0
@@ -245,3 +259,7 @@ class _Pairs:
 
     def with_results(self, element: str, results: Sequence[str]) -> str:
         return replace_at(element, (1,), raw_at(results[0], (1,)) or _NOTHING)
+
+
+def _kinds(event: dict[str, Any]) -> list[str]:
+    return [value for key in ("action", "observation", "kind") if type(value := event.get(key)) is str]

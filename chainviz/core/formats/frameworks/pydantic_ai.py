@@ -60,6 +60,8 @@ class PydanticAI(LeafFormat):
     blocks_at = _AT
     names_results = True
     hints = ("part_kind", "kind")
+    carried_fields = frozenset(("instructions",))
+    known_kinds = frozenset(("builtin-tool-call", "builtin-tool-return", "file", "retry-prompt", "compaction"))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and value.get("kind") in _KINDS and isinstance(value.get("parts"), list)

@@ -19,6 +19,7 @@ class Smolagents(ReadOnlyUnits):
     label = "smolagents memory"
     tested_with = "source of smolagents 1.12 to 1.22"
     hints = ("system_prompt", "task", "step_number", "plan", "task_images")
+    carried_fields = frozenset(("model_input_messages", "model_output_message"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or "role" in value:

@@ -25,6 +25,7 @@ class SWEAgentWeb(EventLog):
     tested_with = "runs of the web demo, 2024"
     hints = ("thought", "action", *_OUTPUTS)
     certainty = 0.98
+    carried_fields = frozenset(("open_file", "open_file_start_line", "working_dir", "narration"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or "role" in value:

@@ -58,6 +58,9 @@ class UIMessageFormat(LeafFormat):
     halves = True
     hints = ("parts",)
 
+    def is_known_kind(self, kind: str) -> bool:
+        return kind.startswith("data-") or super().is_known_kind(kind)
+
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or not isinstance(value.get("role"), str):
             return False

@@ -47,6 +47,7 @@ class VercelModel(LeafFormat):
     template = '{"messages": [\n]}\n'
     names_results = True
     hints = ("role",)
+    carried_fields = frozenset(("providerOptions", "providerMetadata"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or not isinstance(value.get("role"), str):

@@ -23,6 +23,7 @@ class HFTraces(ReadOnlyUnits):
     label = "Hugging Face session trace"
     tested_with = "documentation of the Session Trace Simple Format, 2026"
     hints = ("message",)
+    carried_types = frozenset(("session",))
 
     def is_message(self, value: object) -> bool:
         return string_of(value, "type") == "message" and string_of(inner(value, "message"), "role") in _ROLES

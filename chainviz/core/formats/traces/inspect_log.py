@@ -64,6 +64,8 @@ class Inspect(LeafFormat):
         ("events", "input"), ("events", "output"), ("events", "call"), ("events", "state"),
         ("message_pool",), ("events_data",),
     )  # fmt: skip
+    carried_fields = frozenset(("parse_error", "error"))
+    known_kinds = frozenset(("inspect_server_tool",))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and "content" in value and str(value.get("role")) in ROLES

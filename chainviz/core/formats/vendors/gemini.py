@@ -7,7 +7,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import SLOT, SYSTEM, Fragment, Message, Role
 from chainviz.core.dialects.blocks.block_units import Blocks, read_fragments
-from chainviz.core.dialects.blocks.gemini_read import ROLES, WORDS, field_of, read_parts, role_runs, word_of
+from chainviz.core.dialects.blocks.gemini_read import ROLES, UNCLEAR, WORDS, field_of, read_parts, role_runs, word_of
 from chainviz.core.dialects.blocks.gemini_write import PartWriter, losses, patched_content
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json.edit import parse
@@ -35,6 +35,7 @@ class Gemini(BlockFormat):
         (("request", "contents"), ("response", "candidates", "content")),
         (("full_request", "contents"), ("full_response", "candidates", "content")),
     )
+    known_kinds = frozenset(("executableCode", "codeExecutionResult", "inlineData", "fileData", "toolCall", "toolResponse", UNCLEAR))
 
     def is_message(self, value: object) -> bool:
         return _rate(value) > 0

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from chainviz.core.chain.messages import NEW, SLOT, SYSTEM, Fragment, Message, Role, Text, text_of
-from chainviz.core.dialects.items.gemini_interactions import KINDS, STEPS, TEXTS, kind_of, losses, new_steps
+from chainviz.core.dialects.items.gemini_interactions import (
+    KINDS,
+    SERVER_STEPS,
+    STEPS,
+    TEXTS,
+    kind_of,
+    losses,
+    new_steps,
+)
 from chainviz.core.dialects.items.item_units import ItemUnits
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.unit_groups import one_result_each
@@ -30,6 +38,7 @@ class GeminiInteractions(Format):
     late_system = "a system message that is not the first message becomes a user message"
     names_results = True
     hints = ("content", "signature", "summary", "arguments", "call_id")
+    known_kinds = SERVER_STEPS
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and kind_of(value) in _PROOFS and "role" not in value

@@ -17,6 +17,8 @@ _ENDED = "response.output_item.done"
 _HEARD = "conversation.item.input_audio_transcription.completed"
 _STARTS = ("session.created", "session.updated", "session.update")
 
+_EVENTS = ("session.", "response.", "input_audio_buffer.", "output_audio_buffer.", "rate_limits.", "transcription_session.")
+
 
 class OpenAIRealtime(ReadOnlyUnits):
     name = "openai_realtime"
@@ -28,16 +30,26 @@ class OpenAIRealtime(ReadOnlyUnits):
     def is_message(self, value: object) -> bool:
         return string_of(value, "type") in (*_ADDED, _ENDED, _HEARD, *_STARTS) and "event_id" in value  # type: ignore[operator]
 
+    def is_carried(self, value: object) -> bool:
+        """An event that another one repeats when it ends, or that is not about an item."""
+        kind = string_of(value, "type")
+        if kind in _ADDED:
+            return _is_repeated(inner(value, "item"))
+        return kind != _ENDED and kind.startswith(_EVENTS)
+
     def messages_in(self, value: Any) -> Sequence[Said]:
         kind, item = value["type"], inner(value, "item")
         if kind == _HEARD:
             return [("user", [Text(string_of(value, "transcript"))])]
-        if kind in _ADDED and (string_of(item, "role") == "assistant" or string_of(item, "type") == "function_call"):
-            return ()  # its end repeats it
-        if kind in _STARTS:
+        if kind in _STARTS or (kind in _ADDED and _is_repeated(item)):
             return ()
         said = _said(item)
         return [said] if said[1] else ()
+
+
+def _is_repeated(item: dict[str, Any]) -> bool:
+    """Whether the event with which an item ends repeats it."""
+    return string_of(item, "role") == "assistant" or string_of(item, "type") == "function_call"
 
 
 def _said(item: dict[str, Any]) -> Said:

@@ -7,7 +7,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import HUMAN, NEW, SLOT, SYSTEM, Fragment, Message, Opaque, Role, Text
 from chainviz.core.dialects.items.item_units import ItemUnits
-from chainviz.core.dialects.items.responses_read import ITEM_TYPES, kind_of
+from chainviz.core.dialects.items.responses_read import ITEM_TYPES, SETTINGS, kind_of
 from chainviz.core.dialects.items.responses_write import RESPONSES, losses, new_items
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.unit_groups import one_result_each
@@ -34,6 +34,8 @@ class OpenAIResponses(Format):
     hints = ("role", "call_id", "encrypted_content", "summary", "status")
     texts = (_INPUT,)
     sequences = ((("request", "input"), ("response", "output")), ((_INPUT.name,), ("output",)))
+    carried_types = SETTINGS
+    known_kinds = ITEM_TYPES
 
     def is_message(self, value: object) -> bool:
         is_bare = isinstance(value, dict) and "role" in value and "content" not in value

@@ -10,7 +10,10 @@ from chainviz.core.chain.chain import Chain, MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks_signed
+from chainviz.core.chain.unread import IN_MESSAGES
+from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
+from chainviz.core.formats.coverage import is_fully_read
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.repair.fixes import CHOICES, Fix
 from chainviz.core.operations.repair.goal import Goal, reach
@@ -95,6 +98,20 @@ def propose(
     return tuple(_worked(chain, options or RepairOptions(), progress).fixes)
 
 
+def _refuse_unread(chain: Chain, changes: Sequence[Splice]) -> None:
+    """Raises Refused where a message would go or change that is not fully read: what was not understood could be lost."""
+    if not any(each.kind in IN_MESSAGES for each in chain.surroundings.unread):
+        return
+    format, kept = get_format(chain.format), {id(message) for change in changes for message in change.messages}
+    for change in changes:
+        for place, message in enumerate(chain.slice(change.start, change.start + change.removed), change.start):
+            if id(message) not in kept and not is_fully_read(message, format):
+                raise Refused(
+                    f"{Places(chain).words(place)} is not fully read, and the repair would change it: what chainviz does not understand "
+                    "could be lost. Leave out the fixes of this message."
+                )
+
+
 def repaired(messages: Sequence[Message], options: RepairOptions | None = None) -> tuple[Message, ...]:
     """The repaired list; the seed's construction with repair is the tree of this."""
     return apply_splices(messages, _worked(MemoryChain(tuple(messages)), options or RepairOptions()).splices())
@@ -122,10 +139,13 @@ class Repair:
         if options.preset == "pentagi":
             return _as_reference(chain)
         if options.goal:
-            return _for_provider(chain, Goal(get_provider(options.goal), options.resumes))
-        work = _worked(chain, options, context.progress)
-        report = tuple(_row(fix) for fix in work.fixes)
-        return Outcome(work.splices(), report, (*work.warnings, *_unknown_names(options, work.fixes)))
+            outcome = _for_provider(chain, Goal(get_provider(options.goal), options.resumes))
+        else:
+            work = _worked(chain, options, context.progress)
+            report = tuple(_row(fix) for fix in work.fixes)
+            outcome = Outcome(work.splices(), report, (*work.warnings, *_unknown_names(options, work.fixes)))
+        _refuse_unread(chain, outcome.changes)
+        return outcome
 
 
 def _for_provider(chain: Chain, goal: Goal) -> Outcome:

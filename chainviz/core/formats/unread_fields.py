@@ -1,5 +1,5 @@
-"""Fields that carry tools or instructions and that the format of a chain does not read (issue 8): they are kept in the file,
-and nothing on a page would show that they are there."""
+"""Finds fields that carry tools or instructions and that the format of a chain does not read: they are kept in the file, and no
+message shows them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from chainviz.core.chain.messages import Message, Opaque, ToolCall, ToolResult, text_of
+from chainviz.core.chain.unread import Unread
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList
 from chainviz.core.errors import DocumentError
@@ -30,21 +31,17 @@ BEGINNING = 60
 """Characters by which an instruction is recognised in a message."""
 
 
-def not_understood(source: Source, found: FoundList, format: Format) -> Iterator[str]:
-    """A sentence for each field."""
+def unread_fields(source: Source, found: FoundList, format: Format) -> Iterator[Unread]:
+    """Yields the fields of a list that carry instructions or tools which its format does not read."""
     beside = {key: value for key, value in found.sample.beside.items() if key in INSTRUCTIONS and value not in _NOTHING}
     inside = {key for value in found.sample.values if isinstance(value, dict) for key in value if key in TOOLS and value[key]}
     messages = _first(source, found, format) if beside or inside else []
     said = "\n".join(map(text_of, messages))
     for key, value in beside.items():
-        text = _text(value)
-        if isinstance(value, int | float):
-            yield f"The field “{key}” beside the messages contains {value!r} instead of instructions, which is not shown."
-        elif text[:BEGINNING] not in said:
-            yield f"The field “{key}” beside the messages contains instructions that are not shown as a message."
+        if isinstance(value, int | float) or _text(value)[:BEGINNING] not in said:
+            yield Unread("instructions", key, 1)
     if inside and not any(_has_tools(message) for message in messages):
-        for key in sorted(inside):
-            yield f"The field “{key}” of messages contains tool calls or results that are not shown."
+        yield from (Unread("tools", key, 1) for key in sorted(inside))
 
 
 def _first(source: Source, found: FoundList, format: Format) -> Sequence[Message]:
