@@ -30,7 +30,7 @@ def error_in(value: Any) -> ApiError | None:
         return None
     for key in ("error", "Error"):
         if value.get(key) and isinstance(value[key], dict | str):
-            return _described(value[key])
+            return error_in(value[key]) or _described(value[key])
     if "error" in (value.get("type"), value.get("object")) or "__type" in value:
         return _described({key: each for key, each in value.items() if each != "error"})
     name = next((key for key in value if key.endswith("Exception") and isinstance(value[key], dict)), "")

@@ -12,9 +12,11 @@ from chainviz.core.documents.units import FoundList
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import FORMATS, RECOGNITION, detect, get_format, recognition_of
 from chainviz.core.formats.contract import Format
+from chainviz.core.formats.reader import read_chain
 from chainviz.core.formats.reads_nothing import reads_nothing
+from chainviz.core.formats.stream import Stream
 from chainviz.core.formats.unread_fields import unread_fields
-from chainviz.core.formats.unsupported import refuse_kind
+from chainviz.core.formats.unsupported import refuse_kind, refuse_without_answer
 
 LIKELY = 0.25
 """Below this the best format is none: the list is not offered."""
@@ -56,6 +58,8 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
     chosen = get_format(format) if format else None
     lists = _lists(source, chosen, salvage)
     offers = [offer for n, found in enumerate(lists) if (offer := _offer(source if n < LOOKED_INTO else None, found, chosen))]
+    if chosen is None and len(lists) == 1 and _has_no_content(source, lists[0]):
+        refuse_without_answer(source)
     if not offers:
         refuse_kind(source)
         _refuse_unread(lists)
@@ -69,6 +73,15 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
     for sentence in _left_out(source, left):
         offers[0] = offers[0].noted(sentence)
     return [_told(source, offer, number) for number, offer in enumerate(offers)]
+
+
+def _has_no_content(source: Source, found: FoundList) -> bool:
+    """Whether a list is a single message that has a role and nothing else, or a recorded stream without any content."""
+    first, *others = found.sample.values or ("",)
+    if isinstance(first, dict):
+        return not others and {key for key, value in first.items() if value} <= {"role"}
+    ranked = detect(found.sample)
+    return bool(ranked) and isinstance(ranked[0][0], Stream) and not any(each.parts for each in read_chain(source, found, ranked[0][0]))
 
 
 def _left_out(source: Source, left: Sequence[FoundList]) -> Iterator[str]:

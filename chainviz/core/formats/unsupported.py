@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from chainviz.core.dialects.no_answer import what_came_instead
+from chainviz.core.dialects.streams.events import events, is_sse
 from chainviz.core.documents.detection.recognition import SNIFF, peek
 from chainviz.core.documents.source import Source
 from chainviz.core.errors import DocumentError
@@ -43,7 +45,6 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a list of agent tasks", ("id", "evaluation_criteria")),
     ("a list of agent tasks", ("instance_id", "problem_statement")),
     ("a list of predictions", ("instance_id", "model_patch")),
-    ("an error that a provider returned", ("error",)),
     ("an embedding", ("embedding",)),
     ("a list of embeddings", ("embeddings",)),
     ("an uploaded file's record", ("object", "filename", "bytes")),
@@ -82,13 +83,30 @@ HEAD = 1 << 12
 
 def refuse_kind(source: Source) -> None:
     """Raises DocumentError with what the file is, where something tells."""
-    text = source.text(3 if source.bom else 0, SNIFF).lstrip()
+    refuse_without_answer(source)
+    text = _beginning(source)
     value = peek(text) if text[:1] in ("{", "[") else None
     if value is None:
         name = next((name for name, form in _TEXTS if form.match(text[:HEAD])), "")
     else:
         inner = [value[key] for key in _HOLDERS if value.get(key)] if isinstance(value, dict) else []
         name = next(filter(None, (_kind(each) for each in (value, *inner))), "")
+    _refuse(name)
+
+
+def refuse_without_answer(source: Source) -> None:
+    """Raises DocumentError with what a provider sent in place of an answer, where the file is that."""
+    text = _beginning(source)
+    values = [event.value for event in events(text)] if text.startswith(("{", "[")) or is_sse(text) else []
+    # the last one tells how it ended
+    _refuse(next(filter(None, map(what_came_instead, reversed(values))), ""))
+
+
+def _beginning(source: Source) -> str:
+    return source.text(3 if source.bom else 0, SNIFF).lstrip()
+
+
+def _refuse(name: str) -> None:
     if name:
         raise DocumentError(f"This is {name}: it holds no chain; upload a transcript, or keep the file as raw text.", raw=True)
 
