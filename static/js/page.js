@@ -3,3 +3,4 @@ import "./help.js";
 import "./network.js";
 import "./unsent_text.js";
 import "./narrow-folds.js";
+import "./live_preview.js";

@@ -105,3 +105,24 @@ def test_the_pages_work_without_scripts(plain_page: Any, home: str) -> None:
     plain_page.get_by_role("link", name="Apply strategy A").click()
     plain_page.get_by_role("button", name="Preview the compaction").click()
     assert "/d/" in plain_page.url
+
+
+@pytest.mark.parametrize(
+    ("where", "field", "typed"),
+    [
+        ("do/compact/", "Keep the last", "3"),
+        ("state/", "Next user message", "And the floor?"),
+        ("state/", "processed_length", "1"),
+    ],
+)
+def test_tab_to_a_button_does_not_press_it(page: Any, home: str, where: str, field: str, typed: str) -> None:
+    page.goto(home + where)
+    box = page.get_by_label(field).first
+    box.focus()
+    for _ in range(4):
+        with page.expect_request(lambda request: request.method == "POST") as sent:
+            box.fill(typed)
+            page.keyboard.press("Tab")
+            page.locator("button[name=act]:visible").first.focus()
+        assert "act=" not in (sent.value.post_data or "")
+        typed += "1" if typed.isdigit() else "."

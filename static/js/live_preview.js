@@ -1,0 +1,12 @@
+/**
+ * A form that follows what is typed sends its fields only. htmx adds the button that last had the focus, so that Tab from a
+ * field to a button would press it.
+ */
+document.addEventListener("htmx:configRequest", ({ detail: { elt: form, triggeringEvent: event, parameters } }) => {
+  if (!form.matches("form") || event?.type === "submit") return;
+  const fields = new FormData(form);
+  for (const { name } of form.querySelectorAll("button[name]")) {
+    if (fields.has(name)) parameters[name] = fields.getAll(name);
+    else delete parameters[name];
+  }
+});
