@@ -46,3 +46,7 @@ class OptionsError(ChainError):
 
 class Refused(ChainError):
     """An operation that cannot be done on this chain, and why."""
+
+
+class OutcomeError(Refused):
+    """What an operation returned breaks its contract: a defect of the operation, not of the chain or the options."""

@@ -43,8 +43,7 @@ class Target:
     """Of a draft's step that a change replaces; None where it adds a step."""
 
     def __post_init__(self) -> None:
-        # read before any content is: see `edition`
-        assert self.edition >= 0
+        _ = self.edition  # reads it before any content is read
 
     @property
     def edition(self) -> int:

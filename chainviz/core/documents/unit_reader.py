@@ -178,7 +178,7 @@ class UnitReader:
             position = window.ahead(position, AHEAD)
             text = window.text
             gap = _SPACE_AND_COMMA.match(text, position)
-            assert gap
+            assert gap is not None
             begin = gap.end()
             if begin == len(text) and window.more(position):
                 position = 0

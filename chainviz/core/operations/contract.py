@@ -38,7 +38,7 @@ WARNING = "warning"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One row of a report."""
+    """One row of a report. `path`, `until` and `becomes` are texts of `Path` (`str(path)`), or "" for the whole chain."""
 
     path: str
     action: str

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 
 from chainviz.core.chain.chain import Chain, apply_splices
 from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.documents.units import Envelope
-from chainviz.core.errors import OptionsError
+from chainviz.core.errors import OptionsError, OutcomeError, PathError
 from chainviz.core.formats import get_format
 from chainviz.core.formats.stylist import Stylist
 from chainviz.core.load import blank
@@ -26,16 +27,32 @@ def execute(name: str, options: Options | Mapping[str, Any], chain: Chain, conte
     """Runs the operation of that name on a chain.
 
     Returns the outcome with the surroundings as they are afterwards. Raises OptionsError for options that the operation
-    cannot take, Refused or PathError where it cannot be done on this chain.
+    cannot take, Refused or PathError where it cannot be done on this chain, OutcomeError for a faulty report.
     """
     operation = get_operation(name)
     chosen = options if isinstance(options, Options) else read_options(operation, options)
     outcome = operation.run(chain, chosen, context)
+    check_paths(name, outcome)
     if outcome.target is None and keeps_signed_reasoning(chain, outcome.changes):
         outcome = replace(outcome, warnings=(*outcome.warnings, SIGNED))
     if outcome.around is None or outcome.target is not None:
         return outcome
     return replace(outcome, surroundings=chain.surroundings.rewritten(outcome.around))
+
+
+def check_paths(name: str, outcome: Outcome) -> None:
+    """Raise OutcomeError where a row of the operation's report names something that is not a path: a page could not show it."""
+    for row in outcome.report:
+        for text in filter(None, (row.path, row.until, row.becomes)):
+            try:
+                written = str(parse_path(text)) if isinstance(text, str) else None
+            except PathError:
+                written = None
+            if written != text:
+                raise OutcomeError(
+                    f"The operation “{name}” is faulty: its report names “{text!s:.40}”, which is not a path such as s2.p1.m0."
+                    " Nothing was changed; tell whoever wrote the operation."
+                )
 
 
 def changed_messages(chain: Chain, outcome: Outcome, envelope: Envelope) -> tuple[Message, ...]:

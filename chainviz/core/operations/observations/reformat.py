@@ -51,7 +51,7 @@ def _rewrite(
     survived = 0
     for each in observed:
         part = parts[each.part]
-        assert isinstance(part, Text) and each.text
+        assert isinstance(part, Text) and each.text is not None
         new = rewrite(part.text, each.text, options.to, options.wrapper, reader)
         parts[each.part] = replace(part, text=new.text)
         losses += new.losses
