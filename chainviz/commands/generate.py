@@ -7,10 +7,14 @@ import random
 
 from chainviz.api.writing import write_out
 from chainviz.core.chain.messages import Message
-from chainviz.core.errors import OptionsError
+from chainviz.core.errors import DocumentError, OptionsError
 from chainviz.core.formats import WRITTEN, get_format
+from chainviz.core.formats.contract import Format
 from chainviz.core.generate import PREDEFINED, generate_complex_chain, generate_messages
-from chainviz.core.load import document_in
+from chainviz.core.load import document_in, load_file
+
+OPENING = 200
+"""Messages that decide whether a file can be opened."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,8 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    write_out(arguments.out, document_in(get_format(arguments.to), _messages(arguments)))
+    format, messages = get_format(arguments.to), _messages(arguments)
+    _check_opens(format, messages[:OPENING])
+    write_out(arguments.out, document_in(format, messages))
     return 0
+
+
+def _check_opens(format: Format, messages: tuple[Message, ...]) -> None:
+    """Raise OptionsError where chainviz could not open the file again by itself: a chain of system messages only, for example."""
+    try:
+        load_file(b"".join(document_in(format, messages)))
+    except DocumentError as error:
+        raise OptionsError(f"This chain cannot be written as {format.name}, since chainviz could not open the file: {error}") from None
 
 
 def _messages(arguments: argparse.Namespace) -> tuple[Message, ...]:

@@ -31,6 +31,14 @@ MISSING_COMMA = (
 )
 
 
+@pytest.mark.parametrize("letter", ["a", "ü", "语"])
+def test_very_long_file_name_is_shortened(client: Client, letter: str) -> None:
+    answer = send(client, (f"{letter * 5000}.json", chat()))
+    assert answer.status_code == 303
+    line = Chain.objects.get().file_line
+    assert line.startswith(letter * 20) and line.endswith(".json") and len(line) <= 255
+
+
 def test_a_transcript_becomes_a_chain_and_opens(client: Client) -> None:
     answer = send(client, ("retry.json", chat()))
 

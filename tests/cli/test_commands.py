@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from chainviz.cli import main
+from chainviz.core.formats import WRITTEN
 from chainviz.core.generate import PREDEFINED
 from chainviz.core.operations import OPERATIONS
 from tests import ROOT
@@ -361,16 +362,21 @@ def test_diff_prints_words_or_an_object(broken: Path, clean: Path, capsys: pytes
     assert found["first"] == {"old": "s1.p1", "new": "s1.p1", "change": 1} and not found["runs"]
 
 
-@pytest.mark.parametrize("name", [name for name in PREDEFINED if PREDEFINED[name]])
-def test_generated_chains_are_read_again(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for format in ("neutral", "openai_chat", "anthropic"):
-        if name == "system-only" and format == "anthropic":
-            continue  # its list of messages is empty, for the system text lies beside it
-        out = tmp_path / "made.json"
-        assert main(["generate", "--name", name, "--to", format, "--out", str(out)]) == 0
-        assert main(["show", str(out), "--format", format, "--json"]) == 0
-        (shown,) = objects(capsys)
-        assert shown["messages"] == len(PREDEFINED[name])
+@pytest.mark.parametrize("name", PREDEFINED)
+def test_generated_chain_opens_without_a_format_or_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = []
+    for format in WRITTEN:
+        out = tmp_path / f"{format.name}.json"
+        code = main(["generate", "--name", name, "--to", format.name, "--out", str(out)])
+        assert code == (0 if out.exists() else 2)
+        if code:
+            assert f"cannot be written as {format.name}, since chainviz could not open the file" in capsys.readouterr().err
+        else:
+            written.append(format.name)
+            assert main(["show", str(out), "--json"]) == 0
+            assert len(objects(capsys)) == 1
+    needed = {"openai_chat", "neutral", "langchain"} if PREDEFINED[name] else set()
+    assert needed <= set(written)
 
 
 def test_generated_chains_follow_their_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -249,6 +249,17 @@ def test_a_wrong_setting_is_refused_in_one_line(folder: Path, name: str, value: 
     assert len(text.strip().splitlines()) == 1
 
 
+def test_database_of_a_newer_version_is_refused_in_one_line(folder: Path) -> None:
+    command = [sys.executable, "-m", "chainviz", "fsck"]
+    subprocess.run(command, cwd=ROOT, env=environment(folder), check=True, capture_output=True)
+    (file,) = folder.glob("*.sqlite3")
+    with sqlite3.connect(file) as database:
+        database.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('store', '9999_later', '2099-01-01')")
+    text = refusal(folder)
+    assert "newer version of chainviz (migration 9999_later)" in text
+    assert len(text.strip().splitlines()) == 1
+
+
 def test_a_port_in_use_is_told_with_what_to_do(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         text = refusal(folder, CHAINVIZ_PORT=str(other.getsockname()[1]))

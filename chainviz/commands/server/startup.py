@@ -12,9 +12,13 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chainviz.commands.io.output import complain
 from chainviz.commands.server import disk_reserve
+
+if TYPE_CHECKING:
+    from django.db.migrations.loader import MigrationLoader
 
 # What django-htmx brings besides the htmx that our pages load.
 UNUSED_STATIC = ["ext", "htmax-*", "htmx-4*"]
@@ -60,16 +64,33 @@ def try_connection() -> None:
 
 
 def migrate_if_needed() -> bool:
-    """Brings the tables up to date; True when there were none, which is the very first start."""
+    """Bring the tables up to date. Returns True when there were none, which is the very first start; raises NewerTables."""
     from django.core.management import call_command
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
+    refuse_newer_tables(executor.loader)
     is_first_start = not executor.loader.applied_migrations
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", interactive=False, verbosity=0)
     return is_first_start
+
+
+def refuse_newer_tables(loader: MigrationLoader) -> None:
+    """Raise NewerTables where a later version of chainviz has migrated the database: this one could damage what it wrote."""
+    known = set(loader.disk_migrations)
+    known.update(name for migration in loader.disk_migrations.values() for name in migration.replaces)
+    unknown = sorted(name for app, name in set(loader.applied_migrations) - known if app in loader.migrated_apps)
+    if unknown:
+        raise NewerTables(
+            f"the database was written by a newer version of chainviz (migration {unknown[-1]}); install that version,"
+            " or restore a backup made before the upgrade."
+        )
+
+
+class NewerTables(Exception):
+    """The database has migrations that this version does not know."""
 
 
 def collect_static_if_needed() -> None:
@@ -131,6 +152,9 @@ def prepare(*, with_samples: bool = True) -> bool:
             _prepare_tables(with_samples)
             release_connections()
             collect_static_if_needed()
+    except NewerTables as error:
+        complain(f"{error}")
+        return False
     except (Error, OSError) as error:
         complain(_reason(error))
         return False

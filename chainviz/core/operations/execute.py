@@ -51,7 +51,7 @@ def check_paths(name: str, outcome: Outcome) -> None:
             if written != text:
                 raise OutcomeError(
                     f"The operation “{name}” is faulty: its report names “{text!s:.40}”, which is not a path such as s2.p1.m0."
-                    " Nothing was changed; tell whoever wrote the operation."
+                    " Nothing was changed; report it to the author of the operation."
                 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
+"""Spreadsheets read the full-width signs, which East Asian keyboards type, as the plain ones."""
 
 
 class _Line:

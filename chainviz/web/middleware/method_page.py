@@ -1,15 +1,20 @@
-"""An address that only takes forms answers a look with a page too: a browser shows an error of its own for an empty one."""
+"""Method Not Allowed as a page: a browser shows an error of its own for an empty answer. Pages take GET, HEAD and POST only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 
 from chainviz.web.errors import wrong_method
 
+PAGE_METHODS = ("GET", "HEAD", "POST")
+
 
 class MethodPageMiddleware:
+    """Answer 405 for other methods of pages, which would be taken for GET; the API states its own (`takes_tokens`)."""
+
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
@@ -20,3 +25,8 @@ class MethodPageMiddleware:
         page = wrong_method(request)
         page["Allow"] = response["Allow"]
         return page
+
+    def process_view(self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any) -> HttpResponse | None:
+        if request.method in PAGE_METHODS or getattr(view, "takes_tokens", False):
+            return None
+        return HttpResponseNotAllowed(PAGE_METHODS)

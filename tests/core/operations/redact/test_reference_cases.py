@@ -12,7 +12,8 @@ from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolCal
 from chainviz.core.load import load_file
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import REDACT, RedactOptions, decide
-from chainviz.core.operations.redaction_switch import VARIABLE, read_redaction_switch
+from chainviz.core.operations.redaction_switch import OFF, VARIABLE, read_redaction_switch
+from tests import ROOT
 from tests.shared_folder import CASES
 
 
@@ -83,8 +84,19 @@ def test_the_switch_reads_the_environment_as_the_reference(case: dict[str, Any])
     """Save for the words that mean off to a person, which the reference takes for on (issue 7)."""
     value = case["value"]
     switch = read_redaction_switch({} if value is None else {VARIABLE: value})
-    means_off = value is not None and value.strip().lower() in ("off", "no", "disabled")
-    assert switch.is_on is (case["expected"] and not means_off)
+    assert switch.is_on is (case["expected"] and value not in ("off", "no", "disabled"))
+
+
+@pytest.mark.parametrize("value", ["nope", " false", "false ", "fAlSe", "-1", "00", "null", "none", "disable", "n"])
+def test_spelling_that_is_not_documented_leaves_redaction_on_and_warns(value: str) -> None:
+    switch = read_redaction_switch({VARIABLE: value})
+    assert switch.is_on and "neither true nor false" in switch.warning
+
+
+@pytest.mark.parametrize("word", OFF)
+def test_documented_spellings_turn_redaction_off(word: str) -> None:
+    assert f"`{word}`" in (ROOT / "README.md").read_text()
+    assert not any(read_redaction_switch({VARIABLE: value}).is_on for value in (word, word.upper(), word.capitalize()))
 
 
 ARGUMENTS = '{"query": "0123456789012345"}'
