@@ -94,6 +94,7 @@ from chainviz.core.formats.traces.openinference_messages import OpenInferenceMes
 from chainviz.core.formats.traces.openllmetry import OpenLLMetry
 from chainviz.core.formats.traces.otel_events import OTelEvents
 from chainviz.core.formats.traces.otel_genai import OTelGenAI
+from chainviz.core.formats.traces.vercel_spans import VercelSpans
 from chainviz.core.formats.vendors.anthropic import Anthropic
 from chainviz.core.formats.vendors.bedrock_converse import BedrockConverse
 from chainviz.core.formats.vendors.cohere import Cohere
@@ -189,6 +190,7 @@ FORMATS: tuple[Format, ...] = (
     OpenInference(),
     OpenInferenceMessages(),
     OpenLLMetry(),
+    VercelSpans(VercelModel()),
     Stream(Mistral(), MISTRAL),  # before the form of which it is an accent
     Stream(OpenAIChat(), CHAT),
     Stream(OpenAIResponses(), RESPONSES),

@@ -65,6 +65,7 @@ SAID = {
     "posit_assistant/ok_lm_messages.jsonl": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult ai:Text",
     "swe_agent_web/ok_runs.json": "ai:Text+ToolCall tool:ToolResult ai:Text",
     "vscode_chat_log/ok_log.jsonl": "human:Text ai:Text human:Text ai:Text+ToolCall tool:ToolResult ai:Text",
+    "vercel_spans/ok_spans.json": "human:Text ai:ToolCall tool:ToolResult ai:Thinking+Text",
     "windsurf/ok_transcript.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:ToolCall tool:ToolResult ai:Text",
 }
 

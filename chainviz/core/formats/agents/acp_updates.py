@@ -16,7 +16,10 @@ from chainviz.core.formats.read_only_units import Said, as_text, inner, unknown
 
 _USER, _ANSWER, _THOUGHT = "user_message_chunk", "agent_message_chunk", "agent_thought_chunk"
 _CALL, _CHANGE = "tool_call", "tool_call_update"
-_CARRIED = ("plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update")
+_STATES = (
+    "plan", "plan_update", "plan_removed", "available_commands_update", "current_mode_update", "config_option_update",
+    "session_info_update", "usage_update",
+)  # fmt: skip
 _ENDED = ("completed", "failed", "cancelled")
 
 
@@ -28,14 +31,15 @@ class ACPUpdates(EventLog):
     joined = frozenset((MODEL, TOOLS, "user"))
     is_streamed = True
 
-    def is_carried(self, value: object) -> bool:
-        """A change of a call that is not its end, or an update that is none of the conversation."""
-        kind = string_of(_update(value), "sessionUpdate")
-        return kind == _CHANGE or kind in _CARRIED
-
     def is_message(self, value: object) -> bool:
         kind = string_of(_update(value), "sessionUpdate")
         return kind in (_USER, _ANSWER, _THOUGHT, _CALL) or (kind == _CHANGE and _is_result(_update(value)))
+
+    def is_carried(self, value: object) -> bool:
+        """An update that tells how far a call or the session is, without words of anybody."""
+        update = _update(value)
+        kind = string_of(update, "sessionUpdate")
+        return kind in _STATES or (kind == _CHANGE and not update.get("content") and not update.get("rawOutput"))
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         update = _update(value)

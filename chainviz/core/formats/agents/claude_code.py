@@ -39,7 +39,7 @@ class ClaudeCode(Format):
     blocks_at = _AT
     links = Links("uuid", "parentUuid", "isSidechain")
     lines = True
-    hints = ("message",)
+    hints = ("message", "event")
     carried_types = frozenset(
         ("system", "summary", "attachment", "progress", "queue-operation", "file-history-snapshot", "result", "rate_limit_event",
          "ai-title", "custom-title", "agent-name", "agent-color", "agent-setting", "last-prompt", "mode", "permission-mode", "tag",
@@ -54,7 +54,11 @@ class ClaudeCode(Format):
     known_kinds = frozenset(("fallback",))
 
     def is_message(self, value: object) -> bool:
-        return isinstance(value, dict) and value.get("type") in _TURNS and isinstance(value.get("message"), dict)
+        """A turn, or a piece of one that a stream with partial messages holds before it."""
+        if not isinstance(value, dict):
+            return False
+        kind, held = value.get("type"), value.get("message")
+        return (kind in _TURNS and isinstance(held, dict)) or (kind == "stream_event" and isinstance(value.get("event"), dict))
 
     def confidence(self, sample: Sample) -> float:
         for value in sample.values:

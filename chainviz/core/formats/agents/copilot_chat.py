@@ -10,7 +10,8 @@ from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, with_results
+from chainviz.core.documents.json.edit import dump
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, in_steps, inner, unknown, with_results
 
 
 class CopilotChat(ReadOnlyUnits):
@@ -37,8 +38,7 @@ class CopilotChat(ReadOnlyUnits):
         rounds = objects_of(metadata, "toolCallRounds")
         results = inner(metadata, "toolCallResults")
         answered = [said for each in rounds for said in _round(each, results)]
-        shown = list(_shown(value))
-        return [*asked, *(answered or ([("assistant", shown)] if shown else []))]
+        return [*asked, *(answered or _answer(value))]
 
 
 def _round(value: dict[str, Any], returned: dict[str, Any]) -> list[Said]:
@@ -54,11 +54,43 @@ def _content(returned: Any) -> str:
     return "\n".join(as_text(item.get("value")) for item in objects_of(returned, "content"))
 
 
-def _shown(value: dict[str, Any]) -> Iterator[Part]:
+def _answer(value: dict[str, Any]) -> list[Said]:
+    """What the editor showed of an answer whose rounds are not recorded, as of one that was interrupted."""
+    pieces: list[tuple[Part, ToolResult | None]] = []
     for item in objects_of(value, "response"):
-        kind = string_of(item, "kind")
-        text = string_of(item, "value") or string_of(inner(item, "content"), "value")
-        if kind == "thinking" and text:
-            yield Thinking(text)
-        elif kind in ("", "markdownContent") and text:
-            yield Text(text)
+        for part, result in _piece(item):
+            last = pieces[-1][0] if pieces else None
+            if isinstance(part, Text) and isinstance(last, Text):
+                pieces[-1] = (Text(last.text + part.text), None)
+            else:
+                pieces.append((part, result))
+    return in_steps("assistant", pieces) if pieces else []
+
+
+def _piece(item: dict[str, Any]) -> Iterator[tuple[Part, ToolResult | None]]:
+    kind = string_of(item, "kind")
+    text = string_of(item, "value") or string_of(inner(item, "content"), "value")
+    if kind == "thinking" and text:
+        yield Thinking(text), None
+    elif kind in ("", "markdownContent") and text:
+        yield Text(text), None
+    elif kind == "inlineReference":
+        yield Text(_name(inner(item, "inlineReference"), string_of(item, "name"))), None
+    elif kind == "toolInvocationSerialized":
+        yield _invocation(item)
+    elif kind in ("", "thinking", "markdownContent") and "value" not in item and "content" not in item:
+        yield unknown(item), None
+
+
+def _name(reference: dict[str, Any], name: str) -> str:
+    """What a reference in a text is called: its name, or that of its file."""
+    path = string_of(reference, "path") or string_of(inner(reference, "uri"), "path")
+    return f"`{name or string_of(reference, 'name') or path.rpartition('/')[2]}`"
+
+
+def _invocation(item: dict[str, Any]) -> tuple[ToolCall, ToolResult | None]:
+    """A call as the editor shows it, and what it says of its end."""
+    call = ToolCall(string_of(item, "toolCallId"), string_of(item, "toolId"), dump(inner(item, "toolSpecificData")))
+    said = item.get("pastTenseMessage") or item.get("invocationMessage")
+    shown = string_of(said, "value") or as_text(said)
+    return call, ToolResult(call.id, call.name, shown) if item.get("isComplete") is True else None

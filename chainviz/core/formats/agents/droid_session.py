@@ -1,6 +1,6 @@
 """Sessions of Factory Droid (`~/.factory/sessions/…/….jsonl`): an Anthropic message a line, inside a record `message`.
 
-The start of the session, lists of to-dos and the state of a compaction are records of their own; they are carried.
+The start of the session, its settings and lists of to-dos are records of their own; they are carried.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DroidSession(AnthropicBlocksFormat):
     blocks_at = _AT
     links = Links("id", "parentId", "", shares=False)
     hints = ("message",)
-    carried_types = frozenset(("session_start", "session_end", "todo_state", "compaction_state"))
+    carried_types = frozenset(("session_start", "session_end", "session_settings", "agent_turn_outcome", "todo_state"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or value.get("type") != "message":

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
+from chainviz.core.chain.messages import Message, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.units import Unit
 from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
 from chainviz.core.formats.read_only_units import Said, as_text
 
-_TEXTS = {"message": ("role", "text"), "tool_call": ("toolName",), "completion": ("finalText",)}
+_TEXTS = {"message": ("role", "text"), "reasoning": ("text",), "tool_call": ("toolName",), "completion": ("finalText",)}
 """The types of records that say something, and the strings that each has; a result has a value or an error."""
 _IDS = ("toolCallId", "id", "toolUseId")
 
@@ -20,7 +20,7 @@ class DroidStream(EventLog):
     name = "droid_stream"
     label = "Factory Droid stream-json"
     tested_with = "records of droid exec, 2025"
-    hints = ("toolName", "finalText", "role", "value")
+    hints = ("toolName", "finalText", "text", "value")
     certainty = 0.98
     carried_types = frozenset(("system", "completion"))
 
@@ -51,6 +51,8 @@ class DroidStream(EventLog):
             return [(value["role"], [Text(value["text"])])]
         if kind == "tool_call":
             return [(MODEL, [ToolCall(_id(value), value["toolName"], call_arguments(value.get("parameters")))])]
+        if kind == "reasoning":
+            return [(MODEL, [Thinking(value["text"])])]
         if kind == "completion":
             return [(MODEL, [Text(value["finalText"])])]
         is_error = value.get("isError") is True or bool(value.get("error"))

@@ -20,6 +20,7 @@ class KiroSession(ReadOnlyUnits):
     label = "Kiro CLI session"
     tested_with = "records of Kiro CLI 2, described by its readers"
     hints = ("kind",)
+    carried_fields = frozenset(("__tool_use_purpose",))
 
     def is_message(self, value: object) -> bool:
         return string_of(value, "kind") in _RECORDS and isinstance(inner(value, "data").get("content"), list)
@@ -33,6 +34,9 @@ class KiroConversation(ReadOnlyUnits):
     label = "Kiro CLI conversation"
     tested_with = "conversations of Kiro CLI and Amazon Q Developer, described by their readers"
     hints = ("user",)
+    carried_fields = frozenset(
+        ("env_context", "additional_context", "orig_name", "orig_args", "request_metadata", "current_working_directory")
+    )
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or "assistant" not in value:

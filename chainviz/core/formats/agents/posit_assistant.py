@@ -19,6 +19,7 @@ class PositAssistant(ReadOnlyUnits):
     tested_with = "lm-messages.jsonl, 2026"
     hints = ("message",)
     certainty = 0.98
+    carried_fields = frozenset(("providerMetadata",))
 
     def __init__(self, dialect: LeafFormat) -> None:
         self.dialect = dialect

@@ -17,7 +17,7 @@ _TOOL = re.compile(r"<tool-use\b(?P<head>[^>]*)>(?P<body>.*?)</tool-use>", re.DO
 _OPEN_TOOL = re.compile(r"<tool-use\b(?P<head>[^>]*)>(?P<body>.*)\Z", re.DOTALL)
 _NAME = re.compile(r'data-tool-name="([^"]*)"')
 _FENCE = re.compile(r"^(?P<ticks>`{3,})[^\n`]*\n.*?^(?P=ticks)[ \t]*$", re.MULTILINE | re.DOTALL)
-_THOUGHT = re.compile(r"<think>(.*?)</think>", re.DOTALL)
+_THOUGHT = re.compile(r"<think>(?:<details>\s*)?(?:<summary>[^<]*</summary>)?(.*?)</think>", re.DOTALL)
 _MARKUP = re.compile(r"</?(?:details|summary|tool-use)\b[^>]*>")
 _RULE = re.compile(r"\s*(?:^---[ \t]*$\s*)+\Z", re.MULTILINE)
 

@@ -10,15 +10,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chainviz.core.chain.messages import Fragment, Message, Role
+from chainviz.core.chain.messages import Fragment, Message, Opaque, Role
 from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.read_only import said
-from chainviz.core.formats.read_only_units import ReadOnlyUnits
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said
 
 WHOLE, SET, PUSH, REMOVE = range(4)
 _REQUESTS = "requests"
+_STATE = frozenset(
+    ("k", "inputState", "customTitle", "requesterUsername", "responderUsername", "initialLocation", "response", "pendingRequests")
+)
+"""Members of a change and of the session that are not said by anybody."""
 
 
 @dataclass(slots=True)
@@ -35,18 +39,14 @@ class VSCodeChatLog(ReadOnlyUnits):
     tested_with = "source of VS Code 1.109, logs of 1.108"
     hints = ("kind",)
     certainty = 0.985
-    carried_fields = frozenset(
-        ("agent", "variableData", "generatedTitle", "invocationMessage", "pastTenseMessage", "slashCommand", "followups", "details",
-         "errorDetails", "renderedGlobalContext", "renderedUserMessage", "promptTokenDetails", "codeBlocks", "cacheKey", "inputState",
-         "customTitle", "responderUsername", "response", "v")
-    )  # fmt: skip
-
     def __init__(self, dialect: ReadOnlyUnits) -> None:
         self.dialect = dialect
+        self.carried_fields = dialect.carried_fields | _STATE
 
-    def is_carried(self, value: object) -> bool:
-        """A change of something else than a request, or one that a later change took back."""
-        return self.is_message(value)
+    def carried_in(self, value: object) -> frozenset[str]:
+        """Pieces of an answer are shown, or repeat the rounds of the model."""
+        path = value.get("k") if isinstance(value, dict) else None
+        return self.carried_fields | ({"v"} if isinstance(path, list) and path[-1:] == ["response"] else set())
 
     def is_message(self, value: object) -> bool:
         """Whether it is a change of a session."""
@@ -56,6 +56,10 @@ class VSCodeChatLog(ReadOnlyUnits):
             return isinstance(value.get("v"), dict) and "sessionId" in value["v"]
         return isinstance(value.get("k"), list) and string_of(value, "type") == ""
 
+    def is_carried(self, value: object) -> bool:
+        """A change of the editor's own state, or of a request that a later change took back."""
+        return self.is_message(value)
+
     def confidence(self, sample: Sample) -> float:
         return self.certainty if any(map(self.is_message, sample.values)) else 0.0
 
@@ -63,14 +67,15 @@ class VSCodeChatLog(ReadOnlyUnits):
         requests: list[_Request] = []
         seen: list[Unit] = []
         for unit in units:
-            seen.append(unit)
-            if self.is_message(unit.value):
+            if self.is_message(unit.value) and _is_lost(unit.value, len(requests)):
+                requests.append(_Request(None, [(unit, 0)]))
+            elif self.is_message(unit.value):
                 requests = _changed(requests, unit)
+            seen.append(unit)
         used = {id(unit) for request in requests for unit, _ in request.lines}
         yield from (unit for unit in seen if id(unit) not in used)
         for request in requests:
-            found = self.dialect.messages_in(request.value) if self.dialect.is_message(request.value) else ()
-            for place, (word, parts) in enumerate(found):
+            for place, (word, parts) in enumerate(self._said(request.value, request.lines[0][0].text)):
                 yield said(word, parts, tuple(unit.fragment((item, place)) for unit, item in request.lines))
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
@@ -78,11 +83,25 @@ class VSCodeChatLog(ReadOnlyUnits):
         value: Any = None
         for fragment in source:
             change = parse(fragment.text)
-            added = _added(change)
-            path = change.get("k", [])
-            value = _changed_value(value, change, path[2:]) if added is None else added[fragment.blocks[0] if fragment.blocks else 0]
-        word, parts = self.dialect.messages_in(value)[source[0].blocks[1] if source[0].blocks else 0]
+            added, path = _added(change), change.get("k", [])
+            if added is not None:
+                value = added[fragment.blocks[0] if fragment.blocks else 0]
+            elif value is not None:
+                value = _changed_value(value, change, path[2:])
+        word, parts = self._said(value, source[0].text)[source[0].blocks[1] if source[0].blocks else 0]
         return said(word, parts, source)
+
+    def _said(self, request: Any, text: str) -> Sequence[Said]:
+        """What a request and its answer say; a change of a request that the log does not hold is shown as it is."""
+        if request is None:
+            return [("assistant", [Opaque("change of a missing request", text)])]
+        return self.dialect.messages_in(request) if self.dialect.is_message(request) else ()
+
+
+def _is_lost(change: dict[str, Any], count: int) -> bool:
+    """Whether a change is inside of a request that is not there."""
+    path = change.get("k", [])
+    return len(path) > 2 and path[0] == _REQUESTS and isinstance(path[1], int) and path[1] >= count
 
 
 def _added(change: dict[str, Any]) -> list[Any] | None:

@@ -24,6 +24,7 @@ class Windsurf(EventLog):
     tested_with = "transcripts of 2026"
     hints = ("status",)
     certainty = 0.98
+    carried_fields = frozenset(("acknowledgement_type",))
 
     def is_message(self, value: object) -> bool:
         kind = string_of(value, "type")

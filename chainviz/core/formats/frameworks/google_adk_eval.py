@@ -29,6 +29,7 @@ class GoogleADKEval(ReadOnlyUnits):
     name = "google_adk_eval"
     label = "Google ADK evaluation set"
     tested_with = "source of google-adk 0.x, 1.x"
+    carried_fields = frozenset(("rubrics", "app_details", "appDetails"))
     hints = (*_KEYS, *_KEYS.values(), "expected_tool_use", "reference")
 
     def is_message(self, value: object) -> bool:

@@ -38,12 +38,12 @@ _CALL = re.compile(r"tool_calls\.(\d+)\.(?:tool_call\.)?(?:function\.)?(id|name|
 _CONTENT = re.compile(r"contents\.(\d+)\.message_content\.(type|text|image\.image\.url)")
 
 
-_ANSWERS = (b"output", b"completion")
+_ANSWERS = (b"output", b"completion", b"response")
 
 
 def attribute_of(key: str) -> re.Pattern[bytes]:
-    """A string attribute whose key is like that, with groups for whether it is asked or answered, the message's number, and
-    the field."""
+    """A string attribute whose key is like that, with groups for whether it is asked or answered, the message's number (empty
+    where it has none), and the field."""
     value = rb'"\s*(?::|(,)\s*"value"\s*:\s*\{\s*"stringValue"\s*:)\s*("(?:[^"\\]++|\\.)*+")'
     return re.compile(b'"' + key.encode() + value, re.DOTALL)
 
@@ -126,7 +126,7 @@ def _calls(text: bytes, attribute: re.Pattern[bytes]) -> Iterator[_Call]:
                 continue
             call = calls.setdefault(own[-1], _Call(Span(0, 0)))
             holders[own[-1]] = own[-2] if len(own) > 1 and text[own[-2] : own[-2] + 1] == b"{" else own[-1]
-            key = found[1] in _ANSWERS, int(found[2])
+            key = found[1] in _ANSWERS, int(found[2] or 0)
             first = call.messages.get(key, Span(found.start(), 0)).start
             call.messages[key] = Span(first, found.end())
     counted = Counter(holders.values())

@@ -1,0 +1,119 @@
+"""Logs whose records say part of a message, and what of them is no message."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from chainviz.core.chain.messages import Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.formats import get_format
+from chainviz.core.load import load_file
+from tests.shared_folder import SAMPLES
+
+
+def read(name: str, *, without: int | None = None, more: tuple[Any, ...] = ()) -> tuple[Message, ...]:
+    """The messages of a sample, without one of its lines, or with more lines."""
+    lines = (SAMPLES / name).read_text().splitlines()
+    kept = [line for place, line in enumerate(lines) if place != without] + [json.dumps(each) for each in more]
+    (chain,) = load_file("\n".join(kept).encode())
+    assert chain.format == name.partition("/")[0]
+    return chain.messages
+
+
+def test_cursor_calls_have_no_ids() -> None:
+    assert read("cursor_agent/ok_transcript.jsonl")[1].parts == (Text("[REDACTED]"), ToolCall("", "Read", '{"path": "docks.txt"}'))
+
+
+def test_a_final_text_that_repeats_the_answer_counts_once() -> None:
+    assert [message.role for message in read("droid_stream/ok_exec.jsonl")] == ["human", "ai", "tool", "ai"]
+    assert read("droid_stream/ok_exec.jsonl", without=5)[-1].parts == (Text("Four docks."),)
+
+
+def test_pieces_of_a_text_are_one_text() -> None:
+    assert read("grok_stream/ok_stream.jsonl")[0].parts == (Thinking("The docks."), Text("Four docks."))
+    asked, answered = read("acp_updates/ok_updates.jsonl")[:2]
+    assert asked.parts == (Text("How many docks?"),)
+    assert answered.parts == (Thinking("Look."), Text("I look."), ToolCall("c1", "Read docks.txt", '{"path": "docks.txt"}'))
+
+
+def test_a_failed_call_has_an_error_as_its_result() -> None:
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": "c2", "status": "failed", "rawOutput": {"error": "gone"}}
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c2", "title": "Read", "rawInput": {}}
+    messages = read("acp_updates/ok_updates.jsonl", more=({"params": {"update": call}}, {"params": {"update": update}}))
+    assert messages[-1].parts == (ToolResult("c2", "", '{"error": "gone"}', is_error=True),)
+
+
+def test_an_action_without_a_call_is_shown_as_one() -> None:
+    messages = read("antigravity/ok_transcript.jsonl")
+    assert messages[2].parts == (ToolResult("", "view_file", "4 docks"),)
+    assert messages[3].parts == (ToolCall("", "run_command", "{}"),)
+    without_plan = read("antigravity/ok_transcript.jsonl", without=2)
+    assert without_plan[1].parts == (ToolCall("", "view_file", "{}"),)
+
+
+def test_a_step_of_windsurf_is_a_call_and_what_it_returned() -> None:
+    messages = read("windsurf/ok_transcript.jsonl")
+    assert messages[1].parts[1] == ToolCall("", "view_file", '{"end_line": 1, "path": "file:///w/docks.txt", "start_line": 0}')
+    assert messages[2].parts == (ToolResult("", "view_file", "4 docks"),)
+    assert "No such file" in messages[4].parts[0].content  # type: ignore[union-attr]
+
+
+def test_changes_of_a_chat_are_applied() -> None:
+    messages = read("vscode_chat_log/ok_log.jsonl")
+    assert [message.parts for message in messages[:3]] == [(Text("How many docks?"),), (Text("Four docks."),), (Text("Where?"),)]
+    assert messages[4].parts == (ToolResult("c1", "read_file", "harbour: 4 docks"),)
+
+
+def test_a_change_of_a_request_that_is_missing_is_shown() -> None:
+    change = {"kind": 2, "k": ["requests", 7, "response"], "v": [{"value": "Lost."}]}
+    (part,) = read("vscode_chat_log/ok_log.jsonl", more=(change,))[-1].parts
+    assert isinstance(part, Opaque)
+    assert "Lost." in part.text
+
+
+@pytest.mark.parametrize("kind", [{"kind": 3, "k": ["requests", 0, "response"]}, {"kind": 1, "k": ["requests", 0, "response"], "v": []}])
+def test_an_answer_may_be_taken_back(kind: dict[str, Any]) -> None:
+    assert [each.role for each in read("vscode_chat_log/ok_log.jsonl", more=(kind,))] == ["human", "human", "ai", "tool", "ai"]
+
+
+def test_a_message_is_equal_to_itself_when_it_is_read_again() -> None:
+    for name in ("vscode_chat_log/ok_log.jsonl", "antigravity/ok_transcript.jsonl", "acp_updates/ok_updates.jsonl"):
+        form = get_format(name.partition("/")[0])
+        for message in read(name):
+            assert form.message(message.role, message.source) == message
+
+
+def test_specstory_tells_thoughts_calls_and_results() -> None:
+    (chain,) = load_file(SAMPLES / "specstory/ok_history.md")
+    answer, result = chain.messages[1:3]
+    assert answer.parts[:2] == (Thinking("Look."), Text("I look."))
+    assert answer.parts[2].name == "Read"  # type: ignore[union-attr]
+    assert result.parts == (ToolResult("", "", "4 docks"),)
+
+
+def test_older_histories_of_specstory_have_no_times() -> None:
+    text = "## Docks (3/8/2025)\n\n_**User**_\n\nHow many?\n\n---\n\n_**Assistant**_\n\nI look.\n\n---\n\n_****_\n\nFour.\n"
+    (chain,) = load_file(text.encode())
+    assert [(each.role, each.parts) for each in chain.messages] == [
+        ("human", (Text("How many?"),)), ("ai", (Text("I look."),)), ("ai", (Text("Four."),)),
+    ]  # fmt: skip
+
+
+def test_pieces_of_an_answer_are_no_chains() -> None:
+    (chain,) = load_file(SAMPLES / "claude_code/ok_partial_messages.jsonl")
+    assert [each.parts for each in chain.messages] == [(Text("Four docks."),)]
+
+
+def test_a_request_inside_a_string_does_not_hide_the_attributes_beside_it() -> None:
+    request = json.dumps({"messages": [{"role": "user", "content": "How many?"}]})
+    attributes = {
+        "input.value": request,
+        "llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "How many?",
+        "llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": "Four.",
+    }  # fmt: skip
+    for document in (attributes, [{"name": "span", "attributes": attributes}]):
+        (chain,) = load_file(json.dumps(document).encode())
+        assert chain.format == "openinference"
+        assert [each.parts for each in chain.messages] == [(Text("How many?"),), (Text("Four."),)]
