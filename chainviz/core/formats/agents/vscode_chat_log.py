@@ -72,10 +72,11 @@ class VSCodeChatLog(ReadOnlyUnits):
             elif self.is_message(unit.value):
                 requests = _changed(requests, unit)
             seen.append(unit)
-        used = {id(unit) for request in requests for unit, _ in request.lines}
+        found = [(request, self._said(request.value, request.lines[0][0].text)) for request in requests]
+        used = {id(unit) for request, messages in found if messages for unit, _ in request.lines}
         yield from (unit for unit in seen if id(unit) not in used)
-        for request in requests:
-            for place, (word, parts) in enumerate(self._said(request.value, request.lines[0][0].text)):
+        for request, messages in found:
+            for place, (word, parts) in enumerate(messages):
                 yield said(word, parts, tuple(unit.fragment((item, place)) for unit, item in request.lines))
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
@@ -130,7 +131,8 @@ def _changed(requests: list[_Request], unit: Unit) -> list[_Request]:
         return made
     if len(path) > 2 and path[0] == _REQUESTS and isinstance(path[1], int) and 0 <= path[1] < len(requests):
         request = requests[path[1]]
-        request.value = _changed_value(request.value, change, path[2:])
+        if request.value is not None:
+            request.value = _changed_value(request.value, change, path[2:])
         request.lines.append((unit, 0))
     return requests
 

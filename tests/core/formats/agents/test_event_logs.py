@@ -10,6 +10,7 @@ import pytest
 from chainviz.core.chain.messages import Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.formats import get_format
 from chainviz.core.load import load_file
+from tests.core.formats.chains import exported
 from tests.shared_folder import SAMPLES
 
 
@@ -71,6 +72,13 @@ def test_a_change_of_a_request_that_is_missing_is_shown() -> None:
     (part,) = read("vscode_chat_log/ok_log.jsonl", more=(change,))[-1].parts
     assert isinstance(part, Opaque)
     assert "Lost." in part.text
+
+
+def test_a_log_without_its_first_line_is_exported_byte_for_byte() -> None:
+    content = b"\x01" + (SAMPLES / "vscode_chat_log/ok_log.jsonl").read_bytes()
+    (chain,) = load_file(content)
+    assert exported(content, chain) == content
+    assert [type(part) for part in chain.messages[0].parts] == [Opaque]
 
 
 @pytest.mark.parametrize("kind", [{"kind": 3, "k": ["requests", 0, "response"]}, {"kind": 1, "k": ["requests", 0, "response"], "v": []}])
