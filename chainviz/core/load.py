@@ -15,6 +15,7 @@ from chainviz.core.documents.written_file import written
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.conversion import sources_in
+from chainviz.core.formats.crossing import Route
 from chainviz.core.formats.offers import offers_of
 from chainviz.core.formats.reader import read_chain
 from chainviz.core.formats.stylist import Stylist
@@ -89,16 +90,16 @@ def blank(format: Format, stored: int = 0) -> tuple[Envelope, bytes]:
     return envelope, text
 
 
-def document_in(format: Format, messages: Iterable[Message]) -> Iterator[bytes]:
-    """A new document of the format, written while the messages are read."""
+def document_in(format: Format, messages: Iterable[Message], source: Format | None = None) -> Iterator[bytes]:
+    """Yield a new document of the format while the messages are read; `source` is the format that they come from."""
     envelope, text = blank(format)
     stored = 0
 
     def fragments() -> Iterator[tuple[Fragment, ...]]:
         nonlocal stored
-        for source in sources_in(format, messages, has_slot=bool(envelope.slot_key and envelope.inside)):
+        for each in sources_in(Route(source, format), messages, has_slot=bool(envelope.slot_key and envelope.inside)):
             stored += 1
-            yield source
+            yield each
 
     def read(start: int, end: int) -> bytes:
         """What is behind the list is read after the messages."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -99,6 +100,31 @@ def is_empty(part: Picture) -> bool:
 def is_out_of_reach(part: Picture) -> bool:
     """Whether no API can fetch it: its address is neither one of the web or a bucket, nor the picture itself."""
     return isinstance(part, Image) and not _FETCHED.match(part.url)
+
+
+def named_by_content(picture: Picture) -> Picture:
+    """Return the picture under the media type that its bytes show."""
+    said, is_really = mime_of(picture)
+    if not isinstance(picture, Image) or not is_really or said == is_really:
+        return picture
+    return replace(picture, url=f"data:{is_really}{picture.url.removeprefix(f'data:{said}')}")
+
+
+def in_words(picture: Picture) -> str:
+    """Return the text that takes the place of a picture."""
+    count, width, height = bytes_and_sides(picture)
+    if is_empty(picture):
+        return "[A picture without content was here]"
+    if is_out_of_reach(picture):
+        return noted(picture)
+    return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes was here]"
+
+
+def noted(part: Picture) -> str:
+    """Return the text that takes the place of a picture or file; an address is kept."""
+    if isinstance(part, Binary):
+        return f"[A file of the type {part.mime} and {len(part.content):,} bytes was here]"
+    return in_words(part) if not part.url or part.url.startswith("data:") else f"[A picture was here: {part.url}]"
 
 
 def _png(content: bytes) -> tuple[int, int] | None:

@@ -19,6 +19,7 @@ from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import FORMATS, WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
+from chainviz.core.formats.crossing import Route
 from chainviz.core.load import document_in
 from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, words_for
 from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
@@ -119,11 +120,12 @@ class Export:
         if self.is_own:
             return Trial(self._own_size(), ())
         snapshot = self.subject.snapshot
-        losses, fields = Losses(self.format), FieldsLeftOut(get_format(snapshot.format))
+        own = get_format(snapshot.format)
+        losses, fields = Losses(Route(own, self.format)), FieldsLeftOut(own)
         chain = StoredChain(snapshot)
         ids = accepted_ids(chain.tree, ids_of(self.format))
         taken = Beginning(exports.messages_in(chain, ids))
-        size = sum(map(len, document_in(self.format, _judged(taken, losses, fields))))
+        size = sum(map(len, document_in(self.format, _judged(taken, losses, fields), own)))
         is_short = chain.surroundings.size <= LOOKED_AT
         around = document_left_out(chain) if is_short else ("Fields beside the messages are left out; they are too long to list.",)
         rest = snapshot.messages - taken.count

@@ -61,6 +61,8 @@ class ChatFormat(Format):
         results = [part for part in message.parts if isinstance(part, ToolResult)]
         if any(part.is_error for part in results):
             lost.append("a result cannot be marked as an error")
+        if not self.accent.result_names and any(part.name for part in results):
+            lost.append("a result does not repeat its tool's name")
         if message.role == TOOL and len(results) > 1:
             lost.append("several results of one message become one")
         return tuple(lost)

@@ -13,6 +13,7 @@ from chainviz.core.documents.detection.recognition import Keys
 from chainviz.core.documents.links import Links
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, TextMember, Tree, Unit
+from chainviz.core.formats.accepts import Accepts
 
 COMPACT_SUMMARY = "compact summary"
 """The label of the message that stands for all before it."""
@@ -89,6 +90,16 @@ class Format(Protocol):
 
     any_near: bool = False
     """A message of another role shows how a new one is to be written, where there is none of its own."""
+
+    api: str = ""
+    """The API whose messages these are, or which a program sends them to as they are: formats of the same one understand each
+    other's signatures and parts of every kind. "" for the storage of a program that uses several."""
+
+    accepts: Accepts | None = None
+    """What the API accepts of other providers' messages; None for a storage, which judges nothing."""
+
+    carries_parts: bool = False
+    """Parts of any other format are kept as they are."""
 
     packs: bool = True
     """A tool message may hold several results; else each has a message of its own."""

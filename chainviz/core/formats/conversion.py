@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from chainviz.core.chain.messages import SYSTEM, Fragment, Message, Part, Text, ToolCall, ToolResult
-from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.contract import Style
+from chainviz.core.formats.crossing import Route, crossed, with_media_behind
 from chainviz.core.formats.turns import with_joined_turns
 
 
@@ -16,9 +17,12 @@ def without_source(message: Message) -> Message:
     return replace(message, source=(), label="", parts=tuple(replace(part, origin=-1) for part in message.parts))
 
 
-def moved(format: Format, message: Message) -> tuple[Message, ...]:
-    """The message as the format keeps it: results that it does not pack have a message each, other parts stay in front."""
-    bare = without_source(message if format.user_tools else as_said(message))
+def moved(route: Route, message: Message) -> tuple[Message, ...]:
+    """The message as the target keeps it: without what only its own API understands; results that the target does not pack
+    have a message each, other parts stay in front."""
+    format = route.target
+    message = crossed(route, message).message
+    bare = without_source(message if _keeps_user_actions(route) else as_said(message))
     if format.packs or len(bare.results) < 2:
         return (bare,)
     groups: list[list[Part]] = [[]]
@@ -29,11 +33,15 @@ def moved(format: Format, message: Message) -> tuple[Message, ...]:
     return tuple(replace(bare, parts=tuple(parts)) for parts in groups)
 
 
-def moving(format: Format, messages: Iterable[Message]) -> Iterator[Message]:
-    """Messages as the format keeps them. Only those that share a unit with a neighbour have a source yet."""
-    named = with_result_names(messages) if format.names_results else messages
-    there = (one for message in named for one in moved(format, message))
-    return with_joined_turns(format, there) if format.joins_turns else there
+def moving(route: Route, messages: Iterable[Message]) -> Iterator[Message]:
+    """Messages as the target keeps them. Only those that share a unit with a neighbour have a source yet."""
+    named = with_result_names(messages) if route.target.names_results else messages
+    there = with_media_behind(route.target, (one for message in named for one in moved(route, message)))
+    return with_joined_turns(route.target, there) if route.target.joins_turns else there
+
+
+def _keeps_user_actions(route: Route) -> bool:
+    return route.target.user_tools and (route.target.accepts is None or route.is_within_api)
 
 
 def with_result_names(messages: Iterable[Message]) -> Iterator[Message]:
@@ -63,19 +71,20 @@ def _said(part: Part) -> Part:
     return Text(part.content) if isinstance(part, ToolResult) else part
 
 
-def sources_in(format: Format, messages: Iterable[Message], *, has_slot: bool) -> Iterator[tuple[Fragment, ...]]:
-    """Each message as the format writes a new one; leading system messages go into the slot, if the document has one."""
+def sources_in(route: Route, messages: Iterable[Message], *, has_slot: bool) -> Iterator[tuple[Fragment, ...]]:
+    """Each message as the target writes a new one; leading system messages go into the slot, if the document has one."""
     leading = has_slot
-    for number, one in enumerate(moving(format, messages)):
+    for number, one in enumerate(moving(route, messages)):
         leading = leading and one.role == SYSTEM
-        yield one.source or format.write(one, Style(slot=leading, number=number))
+        yield one.source or route.target.write(one, Style(slot=leading, number=number))
 
 
 class Losses:
-    """Counts what a format has no place for, message by message."""
+    """Counts what a target has no place for, message by message."""
 
-    def __init__(self, format: Format) -> None:
-        self.format = format
+    def __init__(self, route: Route) -> None:
+        self.route = route
+        self.format = route.target
         self._count = 0
         self._opens = True
         self._counted: Counter[str] = Counter()
@@ -84,15 +93,23 @@ class Losses:
     def add(self, message: Message) -> None:
         """The next message that moves."""
         self._count += 1
-        lost = [loss for one in moved(self.format, message) for loss in self.format.losses(one)]
+        lost = [str(loss) for loss in crossed(self.route, message).losses]
+        lost += [loss for one in moved(self.route, message) for loss in self.format.losses(one)]
+        if self._moves_media(message):
+            lost.append("files and pictures in results move to a user message")
         self._opens = self._opens and message.role == SYSTEM
-        if message.is_user_action and not self.format.user_tools:
+        if message.is_user_action and not _keeps_user_actions(self.route):
             lost.append("the user's tool calls and their results become text")
         if message.role == SYSTEM and not self._opens and self.format.late_system:
             lost.append(self.format.late_system)
         for loss in dict.fromkeys(lost):
             self._counted[loss] += 1
             self._first.setdefault(loss, self._count)
+
+    def _moves_media(self, message: Message) -> bool:
+        accepts = self.format.accepts
+        has_media = any(isinstance(part, ToolResult) and part.media for part in message.parts)
+        return has_media and accepts is not None and not accepts.media_in_results
 
     def sentences(self) -> Iterator[str]:
         for loss, count in self._counted.items():

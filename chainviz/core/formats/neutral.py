@@ -46,6 +46,7 @@ _STRANGE_ROLE = 0.3
 class Neutral(Format):
     name = "neutral"
     label = "chainviz JSON"
+    carries_parts = True
     tested_with = "this version"
     blocks_at = _AT
     user_tools = True

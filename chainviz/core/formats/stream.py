@@ -27,6 +27,7 @@ class Stream(ReadOnly):
     def __init__(self, dialect: Format, chunks: Chunks) -> None:
         self.dialect = dialect
         self.chunks = chunks
+        self.api = dialect.api
         self.name = f"{dialect.name}_stream"
         self.label = f"{dialect.label}, recorded stream"
         self.tested_with = dialect.tested_with

@@ -13,6 +13,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.formats.conversion import moved
+from chainviz.core.formats.crossing import Route
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 
 DIALECTS: dict[str, Format] = {
@@ -67,7 +68,7 @@ def read_raw(text: str, dialect: Format) -> RawMessage:
 
 def write_raw(message: Message, dialect: Format, near: str = "") -> Iterator[RawMessage]:
     """A message of ours as the dialect stores it, one or several; `near` is the text of a neighbour, for its style."""
-    for one in moved(dialect, message):
+    for one in moved(Route(dialect, dialect), message):
         for fragment in dialect.write(one, Style(near, near.isascii())):
             yield read_raw(fragment.text, dialect)
 

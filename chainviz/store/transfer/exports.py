@@ -17,6 +17,7 @@ from chainviz.core.documents.written_file import written
 from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.conversion import sources_in
+from chainviz.core.formats.crossing import Route
 from chainviz.core.load import document_in
 from chainviz.core.operations.convert.call_ids import NewIds, accepted_ids, ids_of, renamed
 from chainviz.store.content.chain import StoredChain
@@ -49,7 +50,8 @@ def export_utf8(snapshot: Snapshot, around: DocumentContext | None = None) -> It
 def export_in(snapshot: Snapshot, format: Format) -> Iterator[bytes]:
     """Yields the chain as a new document of a format, as the operation Convert writes it."""
     chain = StoredChain(snapshot)
-    return document_in(format, messages_in(chain, accepted_ids(chain.tree, ids_of(format))))
+    messages = messages_in(chain, accepted_ids(chain.tree, ids_of(format)))
+    return document_in(format, messages, formats.get_format(snapshot.format))
 
 
 def messages_in(chain: StoredChain, ids: NewIds) -> Iterator[Message]:
@@ -78,7 +80,7 @@ def in_its_place(
         raise Refused(f"{format.label} is a file of lines, which cannot be part of another file.")
     chain = StoredChain(snapshot)
     messages = messages_in(chain, accepted_ids(chain.tree, ids_of(format)))
-    fragments = sources_in(format, messages, has_slot=False)
+    fragments = sources_in(Route(own, format), messages, has_slot=False)
     document = assemble(EMPTY_ENVELOPE, fragments, lambda start, end: b"", unit_form(format))
     # the file may hold one chain a line; JSON has line breaks between tokens only
     return place.content, (piece.replace(b"\n", b"") for piece in document)

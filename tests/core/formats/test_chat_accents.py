@@ -18,7 +18,7 @@ CALLING = (Message(HUMAN, (Text("q"),)), Message(AI, (Thinking("plan"), ToolCall
 
 
 def first_written(name: str) -> dict[str, Any]:
-    document = json.loads(b"".join(document_in(get_format(name), CALLING)))
+    document = json.loads(b"".join(document_in(get_format(name), CALLING, get_format(name))))
     written: dict[str, Any] = (document if isinstance(document, list) else document["messages"])[1]
     return written
 
@@ -35,7 +35,7 @@ def test_reasoning_stands_where_each_format_has_it() -> None:
     chunk = {"type": "thinking", "thinking": [{"type": "text", "text": "plan"}]}
     assert first_written("mistral")["content"] == [chunk]
     for name in ("openai_chat", "cohere", "ollama", "mistral"):
-        (chain,) = load_file(b"".join(document_in(get_format(name), CALLING)), name)
+        (chain,) = load_file(b"".join(document_in(get_format(name), CALLING, get_format(name))), name)
         assert chain.messages == CALLING
 
 

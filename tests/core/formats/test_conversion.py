@@ -27,6 +27,7 @@ from chainviz.core.chain.problems import strict_error
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import moved
+from chainviz.core.formats.crossing import Route
 from chainviz.core.load import blank, document_in, export_chain, load_file
 from tests.core.formats.chains import chains
 
@@ -38,7 +39,7 @@ JOINING = ("openai_responses", "codex_rollout", "gemini_interactions")
 def test_every_sample_in_every_format(target: str) -> None:
     form = get_format(target)
     for _, _, chain in chains():
-        messages = tuple(one for message in chain.messages for one in moved(form, message))
+        messages = tuple(one for message in chain.messages for one in moved(Route(get_format(chain.format), form), message))
         if (form.slot_key or target in JOINING) and [message.role for message in messages[:2]] == [SYSTEM, SYSTEM]:
             continue  # the target makes one message of them
         if target == "ollama":

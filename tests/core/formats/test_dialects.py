@@ -10,6 +10,7 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
 from chainviz.core.formats import get_format
 from chainviz.core.formats.conversion import moved
+from chainviz.core.formats.crossing import Route
 from chainviz.core.load import document_in, load_file, restyle
 from tests.core.formats.chains import exported
 from tests.shared_folder import CASES, shared
@@ -53,7 +54,7 @@ def test_an_edit_of_the_users_result_changes_one_leaf() -> None:
 
 def test_a_user_who_calls_tools_keeps_that_where_the_format_can() -> None:
     (chain,) = load_file(TAU2.encode())
-    there = [one for message in chain.messages for one in moved(get_format("anthropic"), message)]
+    there = [one for message in chain.messages for one in moved(Route(None, get_format("anthropic")), message)]
     assert [part for message in there[1:3] for part in message.parts] == [Text('[calls toggle {"on": true}]'), Text("on")]
     (again,) = load_file(b"".join(document_in(get_format("openai_chat"), chain.messages)))
     assert [message.parts for message in again.messages[1:3]] == [message.parts for message in chain.messages[1:3]]

@@ -22,6 +22,8 @@ from chainviz.core.formats import get_format
 from chainviz.core.load import document_in, load_file, restyle
 from tests.core.formats.chains import exported
 
+INTERACTIONS = get_format("gemini_interactions")
+
 STEPS = [
     {"type": "user_input", "content": [{"type": "text", "text": "q"}, {"type": "image", "data": "AA==", "mime_type": "image/png"}]},
     {"type": "thought", "signature": "s", "summary": [{"type": "text", "text": "hm"}]},
@@ -61,7 +63,7 @@ def test_an_edit_changes_one_leaf() -> None:
 
 def test_messages_make_steps() -> None:
     (chain,) = load_file(DOCUMENT)
-    document = b"".join(document_in(get_format("gemini_interactions"), chain.messages))
+    document = b"".join(document_in(INTERACTIONS, chain.messages, INTERACTIONS))
     again = json.loads(document)
     assert again["system_instruction"] == "Be brief."
     assert [step["type"] for step in again["input"]] == [step["type"] for step in STEPS]
@@ -75,5 +77,5 @@ def test_a_response_is_a_chain() -> None:
 
 def test_equal_answers_in_a_row_stay_apart() -> None:
     messages = (Message(HUMAN, (Text("hi"),)), *[Message(AI, (Text("yes"),))] * 2)
-    document = b"".join(document_in(get_format("gemini_interactions"), messages))
+    document = b"".join(document_in(INTERACTIONS, messages, INTERACTIONS))
     assert load_file(document, "gemini_interactions")[0].messages == messages

@@ -27,6 +27,8 @@ from chainviz.core.load import LoadedChain, document_in, load_file, restyle
 from tests.core.formats.chains import exported
 from tests.shared_folder import SAMPLES
 
+RESPONSES = get_format("openai_responses")
+
 FOLDER = SAMPLES / "openai_responses"
 
 
@@ -111,7 +113,7 @@ def test_instructions_are_made_changed_and_taken_out() -> None:
 
 def test_a_second_system_message_becomes_an_item() -> None:
     messages = (Message(SYSTEM, (Text("one"),)), Message(SYSTEM, (Text("two"),)), Message(HUMAN, (Text("q"),)))
-    document = json.loads(b"".join(document_in(get_format("openai_responses"), messages)))
+    document = json.loads(b"".join(document_in(RESPONSES, messages, RESPONSES)))
     assert document == {
         "instructions": "one", "input": [{"role": "system", "content": "two"}, {"role": "user", "content": "q"}],
     }  # fmt: skip
@@ -130,7 +132,7 @@ def test_a_custom_call_keeps_its_kind_and_free_text() -> None:
     document, chain = loaded(text("user", "q"), custom)
     part = chain.messages[1].parts[0]
     assert part == ToolCall("c", "apply_patch", "*** Begin", "custom")
-    again = b"".join(document_in(get_format("openai_responses"), chain.messages))
+    again = b"".join(document_in(RESPONSES, chain.messages, RESPONSES))
     assert json.loads(again)["input"][1] == custom
     changed = replace(chain.messages[1], parts=(replace(part, arguments="*** End"),))  # type: ignore[arg-type]
     styled = restyle(chain.messages, 1, changed, "openai_responses", chain.envelope)
@@ -147,7 +149,7 @@ def test_parts_that_swap_places_take_their_items_along() -> None:
 
 def test_what_hangs_on_a_text_or_a_call_becomes_an_item_before_it() -> None:
     message = Message(AI, (Text("", Reasoning(signature="s")), ToolCall("c", "ls", "{}", reasoning=Reasoning("why", "t"))))
-    items = json.loads(b"".join(document_in(get_format("openai_responses"), (Message(HUMAN, (Text("q"),)), message))))["input"]
+    items = json.loads(b"".join(document_in(RESPONSES, (Message(HUMAN, (Text("q"),)), message), RESPONSES)))["input"]
     assert [item.get("type") for item in items] == [None, "reasoning", "reasoning", "function_call"]
 
 

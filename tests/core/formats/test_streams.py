@@ -255,7 +255,7 @@ def test_a_single_answer_is_no_stream() -> None:
 
 def test_a_stream_is_converted_and_not_written() -> None:
     chain = loaded(sent(ANTHROPIC))
-    again = load_file(b"".join(document_in(get_format("anthropic"), chain.messages)))
+    again = load_file(b"".join(document_in(get_format("anthropic"), chain.messages, get_format("anthropic"))))
     assert again[0].messages == chain.messages
     form = get_format("anthropic_stream")
     for message in (Message(HUMAN, (Text("new"),)), replace(chain.messages[0], parts=(Text("changed"),))):

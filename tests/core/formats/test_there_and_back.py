@@ -31,6 +31,7 @@ from chainviz.core.dialects import leaves
 from chainviz.core.formats import WRITTEN
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
+from chainviz.core.formats.crossing import Route
 from chainviz.core.load import document_in, load_file
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.convert import Convert, ConvertOptions
@@ -118,7 +119,7 @@ def joined(messages: Messages) -> Messages:
 
 
 def written(format: Format, messages: Messages) -> Messages:
-    chains = load_file(b"".join(document_in(format, messages)), format.name)
+    chains = load_file(b"".join(document_in(format, messages, format)), format.name)
     return tuple(message for chain in chains for message in chain.messages)
 
 
@@ -132,7 +133,7 @@ def converted(format: Format, messages: Messages) -> Messages:
 
 @cache
 def has_room(format: Format, messages: Messages) -> bool:
-    losses = Losses(format)
+    losses = Losses(Route(None, format))
     for message in messages:
         losses.add(message)
     return not list(losses.sentences())

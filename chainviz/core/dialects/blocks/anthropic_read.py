@@ -31,6 +31,13 @@ from chainviz.core.dialects.result_content import read_result_content
 from chainviz.core.documents.json.edit import dump, raw_at
 from chainviz.core.documents.units import Pointer
 
+OWN_KINDS = frozenset(
+    ("image", "document", "search_result", "container_upload", "server_tool_use", "mcp_tool_use", "mcp_tool_listing",
+     "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
+     "text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_result", "advisor_tool_result",
+     "compaction", "fallback", "tool_addition", "tool_removal")
+)  # fmt: skip
+"""Types of the API's blocks that are opaque parts."""
 ROLES: dict[str, Role] = {"user": HUMAN, "assistant": AI, "system": SYSTEM}
 WORDS: dict[Role, str] = {HUMAN: "user", TOOL: "user", AI: "assistant", SYSTEM: "system"}
 

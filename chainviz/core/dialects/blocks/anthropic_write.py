@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import Binary, Image, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.blocks.anthropic_read import RESULT_FORM, ResultForm, read_element
 from chainviz.core.dialects.blocks.block_units import Change, patched_list
 from chainviz.core.dialects.leaves import set_at
@@ -22,9 +22,6 @@ from chainviz.core.dialects.patching import (
 from chainviz.core.dialects.result_content import ResultElements, new_result_content, patched_result_list
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Object, parse, raw_at
-
-FOREIGN_KINDS = frozenset(("inspect_server_tool", "input_audio", "file", "refusal", "tool_call", "content", "cache_control"))
-"""Kinds of opaque parts that come from other formats and have no place here."""
 
 
 def input_text(arguments: str, speller: Speller) -> str:
@@ -69,7 +66,7 @@ def _new_block(part: Part, speller: Speller, form: ResultForm) -> str | None:
         return _new_result(part, speller, form)
     if isinstance(part, Image | Binary):
         return new_media(part, speller)
-    return part.text if part.kind not in FOREIGN_KINDS and is_json(part.text) else None
+    return part.text if is_json(part.text) else None
 
 
 def _new_result(part: ToolResult, speller: Speller, form: ResultForm) -> str:
@@ -187,8 +184,6 @@ def _change_media(block: Object, new: Image | Binary, speller: Speller) -> None:
 
 def losses(parts: Sequence[Part], form: ResultForm = RESULT_FORM) -> tuple[str, ...]:
     lost = []
-    if any(isinstance(part, Opaque) and part.kind in FOREIGN_KINDS for part in parts):
-        lost.append("parts of unknown kinds are left out")
     if any(isinstance(part, ToolCall) and part.arguments.strip() and not is_json(part.arguments) for part in parts):
         lost.append('arguments that are not valid JSON become {"_raw": …}')
     if any(isinstance(part, ToolCall) and not part.has_function for part in parts):

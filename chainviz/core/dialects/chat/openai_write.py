@@ -44,6 +44,8 @@ class Accent:
     """The member that holds an assistant's reasoning; "" where reasoning is a list of chunks inside the content."""
     thinking: str = "thinking"
     """The type of such a chunk."""
+    result_names: bool = True
+    """A tool message names its tool; else only where the document's others do."""
 
 
 OPENAI = Accent()
@@ -55,7 +57,7 @@ def message_text(message: Message, near: str, speller: Speller, accent: Accent =
     """A new message; `near` is the text of one of its role, whose shape it takes."""
     model = _value(near)
     if message.role == TOOL or (message.role == HUMAN and any(isinstance(part, ToolResult) for part in message.parts)):
-        return _result_text(message, model, speller)
+        return _result_text(message, model, speller, accent)
     known = ROLES.get(message.label) == message.role
     members = {"role": speller.quote(message.label if known else WORDS.get(message.role, message.role))}
     content: list[Part] = [part for part in message.parts if not isinstance(part, ToolCall | ToolResult | Thinking)]
@@ -83,7 +85,7 @@ def _value(near: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _result_text(message: Message, model: dict[str, Any], speller: Speller) -> str:
+def _result_text(message: Message, model: dict[str, Any], speller: Speller, accent: Accent) -> str:
     """Chat tool messages hold one result: the first, and the text of all."""
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     first = results[0] if results else ToolResult("", "", "")
@@ -94,7 +96,8 @@ def _result_text(message: Message, model: dict[str, Any], speller: Speller) -> s
     if message.role == HUMAN:
         members["requestor"] = '"user"'
     # a document whose results have no names gets none
-    if first.name and not (result_id_key(model) and not result_name_key(model)):
+    is_named = bool(result_name_key(model)) if result_id_key(model) else accent.result_names
+    if first.name and is_named:
         members["name"] = speller.quote(first.name)
     media = [part for result in results for part in result.media]
     if media or isinstance(model.get("content"), list):

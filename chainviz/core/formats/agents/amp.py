@@ -11,6 +11,7 @@ from chainviz.core.dialects.blocks.block_units import Blocks, value_at
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.formats.anthropic_blocks_format import AnthropicBlocksFormat
+from chainviz.core.formats.vendors.anthropic import Anthropic
 
 _TEXTS = ("output", "content", "diff")
 """Members of a returned object that hold the text of a shell, of a file and of an edit."""
@@ -33,6 +34,8 @@ class _Run(ResultForm):
 class Amp(AnthropicBlocksFormat):
     name = "amp"
     label = "Amp thread"
+    api = "anthropic"
+    accepts = Anthropic.accepts
     tested_with = "exports of Amp, 2026"
     form = _Run()
     blocks = Blocks(("content",), partial(read_blocks, form=form), partial(patched_content, form=form))

@@ -24,6 +24,7 @@ from chainviz.core.documents.links import Links, uuid_of
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, Unit
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Format, Style
+from chainviz.core.formats.vendors.anthropic import Anthropic
 
 _SESSION = ("sessionId", "session_id", "parentUuid")
 _SHARED = ("isSidechain", "agentId", "parent_tool_use_id", "userType", "cwd", "sessionId", "session_id", "version", "gitBranch")
@@ -35,6 +36,8 @@ _BLOCKS = Blocks(_AT, read_blocks, patched_content)
 class ClaudeCode(Format):
     name = "claude_code"
     label = "Claude Code session"
+    api = "anthropic"
+    accepts = Anthropic.accepts
     tested_with = "Claude Code 1.0, 2.0"
     blocks_at = _AT
     links = Links("uuid", "parentUuid", "isSidechain")

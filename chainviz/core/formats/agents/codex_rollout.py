@@ -21,6 +21,7 @@ from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Format, Style
+from chainviz.core.formats.vendors.openai_responses import OpenAIResponses
 
 _LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _TEXTS: dict[str, tuple[tuple[Role, Pointer], ...]] = {
@@ -81,6 +82,8 @@ _UNITS = _Lines(RESPONSES, ("payload",), _MODEL)
 class CodexRollout(Format):
     name = "codex_rollout"
     label = "Codex rollout"
+    api = "openai_responses"
+    accepts = OpenAIResponses.accepts
     tested_with = "Codex 0.x"
     blocks_at = ("payload", "content")
     lines = True

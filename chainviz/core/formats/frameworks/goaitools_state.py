@@ -26,6 +26,8 @@ class GoaitoolsState(Format):
         self.label = f"goaitools state ({provider})"
         self.blocks_at = dialect.blocks_at
         self.packs = dialect.packs
+        self.api = dialect.api
+        self.accepts = dialect.accepts
         self.hints = dialect.hints
         self.template = self.new_document(0)
 

@@ -24,6 +24,7 @@ _WITHOUT_CONTENT = frozenset(
 class GoogleADK(ReadOnlyUnits):
     name = "google_adk"
     label = "Google ADK session"
+    api = "gemini"
     tested_with = "source of google-adk 1.x"
     hints = ("author",)
 

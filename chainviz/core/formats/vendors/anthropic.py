@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainviz.core.dialects.blocks.anthropic_read import ROLES
+from chainviz.core.dialects.blocks.anthropic_read import OWN_KINDS, ROLES
 from chainviz.core.documents.units import Sample
+from chainviz.core.formats.accepts import PDF, Accepts
 from chainviz.core.formats.anthropic_blocks_format import AnthropicBlocksFormat
 
 _PROOFS = frozenset(
@@ -21,6 +22,8 @@ _AGAINST = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", 
 class Anthropic(AnthropicBlocksFormat):
     name = "anthropic"
     label = "Anthropic Messages"
+    api = "anthropic"
+    accepts = Accepts(kinds=OWN_KINDS, files=frozenset((PDF,)))
     tested_with = "anthropic 2.12, Cline and Roo Code 3"
     slot_key = "system"
     answers = ((), ("response",), ("response", "body"), ("response_body",), ("output",), ("outputBodyJson",))

@@ -6,12 +6,21 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, SYSTEM, Fragment, Message, Role
-from chainviz.core.dialects.blocks.bedrock_read import OWN_KINDS, ROLES, WORDS, kind_of, read_blocks, role_runs
+from chainviz.core.dialects.blocks.bedrock_read import (
+    DOCUMENTS,
+    OWN_KINDS,
+    ROLES,
+    WORDS,
+    kind_of,
+    read_blocks,
+    role_runs,
+)
 from chainviz.core.dialects.blocks.bedrock_write import losses, new_blocks, patched_content
 from chainviz.core.dialects.blocks.block_units import Blocks, read_fragments
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.formats.accepts import Accepts
 from chainviz.core.formats.block_format import BlockFormat
 from chainviz.core.formats.contract import Style
 
@@ -23,6 +32,8 @@ _PROOFS = OWN_KINDS - {"image", "document"}
 class BedrockConverse(BlockFormat):
     name = "bedrock_converse"
     label = "Bedrock Converse"
+    api = "bedrock"
+    accepts = Accepts(kinds=OWN_KINDS, files=frozenset(DOCUMENTS.values()), addresses=frozenset(("s3",)))
     tested_with = "botocore 1.44, logs of model invocations"
     slot_key = "system"
     template = '{"messages": [\n]}\n'

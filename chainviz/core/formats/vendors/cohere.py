@@ -6,12 +6,15 @@ from typing import Any
 
 from chainviz.core.dialects.chat.openai_write import Accent
 from chainviz.core.documents.units import Sample
+from chainviz.core.formats.accepts import Accepts
 from chainviz.core.formats.chat_format import ChatFormat
 
 
 class Cohere(ChatFormat):
     name = "cohere"
     label = "Cohere chat"
+    api = "cohere"
+    accepts = Accepts(reasoning=True, media_in_results=False)
     tested_with = "Cohere API v2"
     template = '{"messages": [\n]}\n'
     accent = Accent(reasoning="tool_plan")

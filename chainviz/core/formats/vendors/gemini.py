@@ -8,10 +8,11 @@ from typing import Any
 from chainviz.core.chain.messages import SLOT, SYSTEM, Fragment, Message, Role
 from chainviz.core.dialects.blocks.block_units import Blocks, read_fragments
 from chainviz.core.dialects.blocks.gemini_read import ROLES, UNCLEAR, WORDS, field_of, read_parts, role_runs, word_of
-from chainviz.core.dialects.blocks.gemini_write import PartWriter, losses, patched_content
+from chainviz.core.dialects.blocks.gemini_write import OWN_KINDS, PartWriter, losses, patched_content
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.formats.accepts import ANY, Accepts
 from chainviz.core.formats.block_format import BlockFormat
 from chainviz.core.formats.contract import Style
 
@@ -22,6 +23,15 @@ _ENVELOPE = ("systemInstruction", "system_instruction", "generationConfig", "gen
 class Gemini(BlockFormat):
     name = "gemini"
     label = "Gemini generateContent"
+    api = "gemini"
+    accepts = Accepts(
+        kinds=OWN_KINDS - {UNCLEAR},
+        images=ANY,
+        files=ANY,
+        addresses=frozenset(("http", "https", "gs")),
+        reasoning=True,
+        media_of_model=True,
+    )
     tested_with = "google-genai 3.4, request-response logs of Vertex AI"
     slot_key = "systemInstruction"
     slot_aliases = ("system_instruction",)

@@ -20,6 +20,7 @@ from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.unit_groups import one_result_each
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.formats.accepts import ANY, Accepts
 from chainviz.core.formats.contract import Format, Style
 
 _UNITS = ItemUnits(STEPS)
@@ -30,6 +31,8 @@ _PROOFS = KINDS - {"function_call"}
 class GeminiInteractions(Format):
     name = "gemini_interactions"
     label = "Gemini Interactions"
+    api = "gemini_interactions"
+    accepts = Accepts(images=ANY, files=ANY, addresses=frozenset(("http", "https", "gs")), reasoning=True, media_of_model=True)
     tested_with = "google-genai 3.4"
     slot_key = "system_instruction"
     template = '{"input": [\n]}\n'

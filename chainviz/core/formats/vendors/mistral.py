@@ -6,6 +6,7 @@ from typing import Any
 
 from chainviz.core.dialects.chat.openai_write import Accent
 from chainviz.core.documents.units import Sample
+from chainviz.core.formats.accepts import Accepts
 from chainviz.core.formats.chat_format import ChatFormat
 
 _MODELS = ("mistral", "magistral", "codestral", "ministral", "devstral", "pixtral", "voxtral", "open-mi")
@@ -15,6 +16,8 @@ _CHUNKS = ("document_url", "reference")
 class Mistral(ChatFormat):
     name = "mistral"
     label = "Mistral chat"
+    api = "mistral"
+    accepts = Accepts(reasoning=True)
     tested_with = "mistralai 3.7"
     template = '{"messages": [\n]}\n'
     accent = Accent(reasoning="")

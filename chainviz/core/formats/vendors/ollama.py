@@ -23,12 +23,15 @@ from chainviz.core.dialects.losses import TEXT_MOVES, TEXTS_JOIN, has_several_te
 from chainviz.core.dialects.patching import Speller, reasoning_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
+from chainviz.core.formats.accepts import Accepts
 from chainviz.core.formats.contract import Format, Style
 
 
 class Ollama(Format):
     name = "ollama"
     label = "Ollama chat"
+    api = "ollama"
+    accepts = Accepts(addresses=frozenset(), reasoning=True, media_in_results=False)
     tested_with = "ollama 0.6"
     template = '{"messages": [\n]}\n'
     blocks_at = ("content",)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from chainviz.core.dialects.chat.openai_read import ROLES
+from chainviz.core.dialects.chat.openai_write import OWN_KINDS, Accent
 from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.units import Sample
+from chainviz.core.formats.accepts import PDF, Accepts
 from chainviz.core.formats.chat_format import ChatFormat
 
 _PROOFS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "refusal")
@@ -17,6 +19,9 @@ _FOREIGN_BLOCKS = frozenset(
 class OpenAIChat(ChatFormat):
     name = "openai_chat"
     label = "OpenAI Chat Completions"
+    api = "openai_chat"
+    accepts = Accepts(kinds=OWN_KINDS, files=frozenset((PDF,)), media_in_results=False, free_form_calls=True)
+    accent = Accent(result_names=False)
     tested_with = "openai 3.54, LiteLLM, Helicone, Weave, Braintrust, tau-bench, tau2, mini-swe-agent 1.x"
     answers = ((), ("choices", "message"))
     sequences = (

@@ -8,12 +8,13 @@ from typing import Any
 from chainviz.core.chain.messages import HUMAN, NEW, SLOT, SYSTEM, Fragment, Message, Opaque, Role, Text
 from chainviz.core.dialects.items.item_units import ItemUnits
 from chainviz.core.dialects.items.responses_read import ITEM_TYPES, SETTINGS, kind_of
-from chainviz.core.dialects.items.responses_write import RESPONSES, losses, new_items
+from chainviz.core.dialects.items.responses_write import BLOCKS, RESPONSES, losses, new_items
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.unit_groups import one_result_each
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, TextMember, Unit
 from chainviz.core.errors import Refused
+from chainviz.core.formats.accepts import DOCUMENTS, Accepts
 from chainviz.core.formats.contract import Format, Style
 
 _ITEMS = ItemUnits(RESPONSES)
@@ -26,6 +27,8 @@ _BLOCKS = ("input_text", "output_text", "input_image", "input_file")
 class OpenAIResponses(Format):
     name = "openai_responses"
     label = "OpenAI Responses"
+    api = "openai_responses"
+    accepts = Accepts(kinds=ITEM_TYPES | BLOCKS, files=DOCUMENTS, free_form_calls=True)
     tested_with = "openai 3.54"
     slot_key = "instructions"
     template = '{"input": [\n]}\n'

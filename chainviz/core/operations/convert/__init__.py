@@ -7,6 +7,7 @@ provider: its ids follow that API's template, and reasoning, which one API refus
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -21,6 +22,7 @@ from chainviz.core.errors import DocumentError, OptionsError
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses, moving
+from chainviz.core.formats.crossing import Crossed, Route, crossed
 from chainviz.core.operations.contract import Badge, Context, Decision, Options, Outcome
 from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, ids_of_template, renamed, words_for
 from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
@@ -76,14 +78,28 @@ class Convert:
     def run(self, chain: Chain, options: ConvertOptions, context: Context) -> Outcome:
         format = None if options.to == SAME else _format(options.to)
         old = tuple(counted(_read(chain), len(chain), lambda done, text: context.progress(done / 2, text), "read"))
-        new = _cleaned(old if format is None else [*filled_in(old, chain.surroundings.texts)], options, format)
-        report = tuple(_report(chain, old, new))
         if format is None:
-            return Outcome(tuple(_changed(old, new)), report)
+            new = _with_ids(_cleared(old, options), options, None)
+            return Outcome(tuple(_changed(old, new)), tuple(_report(chain, old, new)))
+        route = Route(get_format(chain.format) if chain.format else None, format)
+        filled = tuple(filled_in(old, chain.surroundings.texts))
+        cleared = _cleared(filled, options)
+        passed = [crossed(route, message) for message in cleared]
+        new = _with_ids([each.message for each in passed], options, format)
+        before = [each.message if each.losses else message for each, message in zip(passed, old, strict=True)]
+        report = (*_left_behind(chain, passed), *_report(chain, before, new))
         messages = counted(new, len(new), lambda done, text: context.progress((1 + done) / 2, text), "rewritten")
-        there = tuple(moving(format, messages))
+        there = tuple(moving(route, messages))
         splices = (Splice(0, len(old), there),) if old else ()
-        return Outcome(splices, report, tuple(_losses(format, chain, old, new)), (format.name, None))
+        return Outcome(splices, report, tuple(_losses(route, chain, _Stages(filled, cleared, new))), (format.name, None))
+
+
+class _Stages(NamedTuple):
+    """The messages with their attachments, then without reasoning where the options drop it, then as they are written."""
+
+    filled: Sequence[Message]
+    cleared: Sequence[Message]
+    new: Sequence[Message]
 
 
 def _read(chain: Chain) -> Iterator[Message]:
@@ -98,24 +114,36 @@ def _format(name: str) -> Format:
         raise OptionsError(str(unknown)) from None
 
 
-def _cleaned(messages: Sequence[Message], options: ConvertOptions, format: Format | None) -> list[Message]:
+def _cleared(messages: Sequence[Message], options: ConvertOptions) -> Sequence[Message]:
+    clears = options.drop_reasoning or options.provider
+    return [clear_reasoning(message) for message in messages] if clears else messages
+
+
+def _with_ids(messages: Sequence[Message], options: ConvertOptions, format: Format | None) -> Sequence[Message]:
+    """Return the messages with ids and marks on calls as the provider, or else the format, wants them."""
     provider = get_provider(options.provider) if options.provider else None
-    clears = options.drop_reasoning or provider is not None
-    new = [clear_reasoning(message) for message in messages] if clears else list(messages)
     template = options.tool_call_id_template or (provider.call_ids.template if provider else "")
     if provider is not None and format is not None and wants_signatures(provider, format.name):
-        new = with_signed_calls(new)
+        messages = with_signed_calls(messages)
     if template:
-        return list(renamed(new, ids_of_template(parse(new), template)))
-    return list(renamed(new, accepted_ids(parse(new), ids_of(format)))) if format is not None else new
+        return list(renamed(messages, ids_of_template(parse(messages), template)))
+    return list(renamed(messages, accepted_ids(parse(messages), ids_of(format)))) if format is not None else messages
 
 
 def _changed(old: Sequence[Message], new: Sequence[Message]) -> Iterator[Splice]:
     return (Splice(i, 1, (b,)) for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b)
 
 
+def _left_behind(chain: Chain, passed: Sequence[Crossed]) -> Iterator[Decision]:
+    """Yield a row for each part that the target leaves out or turns into text."""
+    for path, each in zip(message_paths(chain.tree), passed, strict=True):
+        for loss in each.losses:
+            place = str(path) if loss.part is None else f"{path}.c{loss.part}"
+            yield Decision(place, "leave_out" if loss.is_left_out else "change", str(loss), loss.size, loss.size_after)
+
+
 def _report(chain: Chain, old: Sequence[Message], new: Sequence[Message]) -> Iterator[Decision]:
-    """One row for each message whose content was cleaned up."""
+    """Yield a row for each message whose content was cleaned up."""
     changed = {splice.start for splice in _changed(old, new)}
     for at, path in enumerate(message_paths(chain.tree)) if changed else ():
         if at in changed:
@@ -147,15 +175,15 @@ def _has_lost_reasoning(old: Message, new: Message) -> bool:
     return bool(reasoning_of(old)) and not reasoning_of(new)
 
 
-def _losses(format: Format, chain: Chain, old: Sequence[Message], new: Sequence[Message]) -> Iterator[str]:
-    losses, left_out = Losses(format), FieldsLeftOut(get_format(chain.format))
+def _losses(route: Route, chain: Chain, stages: _Stages) -> Iterator[str]:
+    losses, left_out = Losses(route), FieldsLeftOut(get_format(chain.format))
     new_ids = dropped = signed = 0
-    for before, after in zip(old, new, strict=True):
-        losses.add(after)
-        left_out.add(before)
-        new_ids += sum(1 for _ in _renamed(before, after) if after.calls)
-        dropped += _has_lost_reasoning(before, after)
-        signed += acts_unsigned(before) and not acts_unsigned(after)
+    for filled, cleared, new in zip(*stages, strict=True):
+        losses.add(cleared)
+        left_out.add(filled)
+        new_ids += sum(1 for _ in _renamed(cleared, new)) if new.calls else 0
+        dropped += _has_lost_reasoning(filled, cleared)
+        signed += acts_unsigned(cleared) and not acts_unsigned(new)
     yield from words_for(new_ids)
     if dropped:
         yield f"Reasoning is dropped from {dropped:,} {'message' if dropped == 1 else 'messages'}."

@@ -14,6 +14,8 @@ from chainviz.core.load import document_in, load_file, restyle
 from tests.core.formats.chains import exported
 from tests.shared_folder import SAMPLES
 
+CODEX = get_format("codex_rollout")
+
 FOLDER = SAMPLES / "codex_rollout"
 
 
@@ -62,6 +64,6 @@ def test_a_new_line_takes_the_time_of_its_neighbour() -> None:
 
 def test_a_new_rollout_is_lines_of_items() -> None:
     messages = (Message(SYSTEM, (Text("S"),)), Message(HUMAN, (Text("q"),)), Message(AI, (Text("a"),)))
-    document = b"".join(document_in(get_format("codex_rollout"), messages))
+    document = b"".join(document_in(CODEX, messages, CODEX))
     assert all(json.loads(line)["type"] == "response_item" for line in document.splitlines())
     assert load_file(document)[0].messages == messages

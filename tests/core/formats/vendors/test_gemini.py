@@ -31,6 +31,8 @@ from chainviz.core.load import LoadedChain, document_in, load_file, restyle
 from tests.core.formats.chains import exported
 from tests.shared_folder import SAMPLES
 
+GEMINI = get_format("gemini")
+
 FOLDER = SAMPLES / "gemini"
 
 
@@ -45,7 +47,7 @@ def test_calls_without_ids_are_answered_in_order() -> None:
     assert [call.id for call in chain.messages[1].calls] == ["get_weather", "get_weather#2"]
     assert [result.id for result in chain.messages[2].results] == ["get_weather", "get_weather#2"]
     assert not list(tree_problems(parse(chain.messages)))
-    again = b"".join(document_in(get_format("gemini"), chain.messages))
+    again = b"".join(document_in(GEMINI, chain.messages, GEMINI))
     assert b'"id"' not in again
     assert [message.parts for message in load_file(again, "gemini")[0].messages] == [m.parts for m in chain.messages]
 
@@ -102,7 +104,7 @@ def test_what_a_response_says(response: dict[str, Any], content: str, is_error: 
 def test_parts(part: dict[str, Any], expected: Part) -> None:
     _, chain = loaded({"role": "model", "parts": [part]})
     assert chain.messages[0].parts == (expected,)
-    again = b"".join(document_in(get_format("gemini"), chain.messages))
+    again = b"".join(document_in(GEMINI, chain.messages, GEMINI))
     assert load_file(again, "gemini")[0].messages == chain.messages
 
 
@@ -125,7 +127,7 @@ def test_snake_case_stays_snake_case() -> None:
 
 def test_system_messages_share_the_system_instruction() -> None:
     messages = (Message(SYSTEM, (Text("one"),)), Message(SYSTEM, (Text("two"),)), Message(HUMAN, (Text("q"),)))
-    document = json.loads(b"".join(document_in(get_format("gemini"), messages)))
+    document = json.loads(b"".join(document_in(GEMINI, messages, GEMINI)))
     assert document["systemInstruction"] == {"parts": [{"text": "one"}, {"text": "two"}]}
     assert [message.role for message in load_file(json.dumps(document).encode())[0].messages] == [SYSTEM, HUMAN]
 

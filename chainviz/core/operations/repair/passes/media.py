@@ -10,13 +10,13 @@ from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import (
-    Picture,
     PicturePlace,
-    bytes_and_sides,
+    in_words,
     is_empty,
     is_out_of_reach,
     is_too_large,
-    mime_of,
+    named_by_content,
+    noted,
     pictures_in,
     refused_among_many,
 )
@@ -47,37 +47,20 @@ def fix_pictures(work: Worklist) -> None:
 def fix_media_types(work: Worklist) -> None:
     for place, message in work.read(has_pictures):
         for i, part in enumerate(message.parts):
-            named = tuple(map(_named, pictures_in(part)))
+            named = tuple(map(named_by_content, pictures_in(part)))
             if named != pictures_in(part):
                 after = replace(part, media=named) if isinstance(part, ToolResult) else named[0]
                 _offer(work, _Spot(place, i, part), _MISLABELLED, (after,))
     work.settle()
 
 
-def _named(picture: Picture) -> Picture:
-    """By what it is."""
-    said, is_really = mime_of(picture)
-    if not isinstance(picture, Image) or not is_really or said == is_really:
-        return picture
-    return replace(picture, url=f"data:{is_really}{picture.url.removeprefix(f'data:{said}')}")
-
-
 def _told(part: Part, gone: list[int]) -> Part:
     """With a text in place of pictures, which are named by their numbers."""
-    words = "\n".join(_in_words(pictures_in(part)[number]) for number in gone)
+    words = "\n".join(in_words(pictures_in(part)[number]) for number in gone)
     if not isinstance(part, ToolResult):
         return Text(words)
     kept = tuple(picture for number, picture in enumerate(part.media) if number not in gone)
     return replace(part, content="\n".join(filter(None, (part.content, words))), media=kept)
-
-
-def _in_words(picture: Picture) -> str:
-    count, width, height = bytes_and_sides(picture)
-    if is_empty(picture):
-        return "[A picture without content was here]"
-    if is_out_of_reach(picture):
-        return _noted(picture)
-    return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes was here]"
 
 
 def has_answer_media(message: Message) -> bool:
@@ -89,15 +72,8 @@ def fix_answer_media(work: Worklist) -> None:
     for place, message in work.read(has_answer_media):
         for i, part in enumerate(message.parts):
             if isinstance(part, Image | Binary):
-                _offer(work, _Spot(place, i, part), _BY_MODEL, (Text(_noted(part)),))
+                _offer(work, _Spot(place, i, part), _BY_MODEL, (Text(noted(part)),))
     work.settle()
-
-
-def _noted(part: Image | Binary) -> str:
-    """An address is kept."""
-    if isinstance(part, Binary):
-        return f"[A file of the type {part.mime} and {len(part.content):,} bytes was here]"
-    return _in_words(part) if not part.url or part.url.startswith("data:") else f"[A picture was here: {part.url}]"
 
 
 def has_result_media(message: Message) -> bool:
