@@ -303,7 +303,7 @@ def test_what_is_told_of_a_converted_chain_is_what_its_file_holds(
     if to != "raw":  # it reads back as one text
         assert [told["after"][key] for key in ("size", "messages", "problems")] == [held[key] for key in ("size", "messages", "problems")]
         assert held["strict_error"] is None
-    assert ("does not repeat its tool's name" in str(told["warnings"])) == (to in ("anthropic", "claude_code"))
+    assert ("does not repeat its tool's name" in str(told["warnings"])) == (to in ("anthropic", "claude_code", "openai_chat"))
 
 
 def test_convert_prints_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def test_a_user_who_calls_tools_keeps_that_where_the_format_can() -> None:
     (chain,) = load_file(TAU2.encode())
     there = [one for message in chain.messages for one in moved(Route(None, get_format("anthropic")), message)]
     assert [part for message in there[1:3] for part in message.parts] == [Text('[calls toggle {"on": true}]'), Text("on")]
-    (again,) = load_file(b"".join(document_in(get_format("openai_chat"), chain.messages)))
+    (again,) = load_file(b"".join(document_in(get_format("openai_chat"), chain.messages, get_format("openai_chat"))))
     assert [message.parts for message in again.messages[1:3]] == [message.parts for message in chain.messages[1:3]]
 
 

@@ -38,12 +38,14 @@ def plain(annotation: Any) -> Any:
 
 
 def _plain_dict(annotation: Any) -> Any:
+    """Return the dictionary type; `__required_keys__` knows no `Required` of a postponed annotation."""
     hints = get_type_hints(annotation, include_extras=True)
-    members = {
-        key: Required[plain(hint)] if key in annotation.__required_keys__ else NotRequired[plain(hint)]
-        for key, hint in hints.items()
-    }
+    members = {key: Required[plain(hint)] if _is_required(annotation, hint) else NotRequired[plain(hint)] for key, hint in hints.items()}
     return TypedDict(annotation.__name__, members)  # type: ignore[operator]
+
+
+def _is_required(annotation: Any, hint: Any) -> bool:
+    return get_origin(hint) is Required or (annotation.__total__ and get_origin(hint) is not NotRequired)
 
 
 def _is_of_sdk(annotation: Any) -> bool:

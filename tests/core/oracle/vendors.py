@@ -61,6 +61,12 @@ def _nearest(refused: ValidationError) -> list[str]:
     return [f"{'.'.join(str(step)[:24] for step in each['loc'])}: {each['msg']} ({str(each['input'])[:80]})" for each in nearest]
 
 
+def _of_responses(value: Json) -> list[str]:
+    """Codex sends encrypted reasoning without the id that the types ask for, and the API takes it."""
+    items = [{"id": "rs_1", **item} if item.get("type") == "reasoning" else item for item in value["input"]]
+    return _misfits(_adapter(ResponsesRequest), {"model": "m", **value, "input": items})
+
+
 def _of_gemini(value: Json) -> list[str]:
     contents = [*value["contents"], *([value["systemInstruction"]] if "systemInstruction" in value else [])]
     return [fault for content in contents for fault in _misfits(gemini.Content, content)] + [
@@ -107,7 +113,7 @@ def _odd_words(value: Json, shape: Shape, at: str = "") -> Iterator[str]:
 
 VENDORS = (
     Vendor("openai_chat", _of_typed_dict(ChatRequest, model="m")),
-    Vendor("openai_responses", _of_typed_dict(ResponsesRequest, model="m")),
+    Vendor("openai_responses", _of_responses),
     Vendor("anthropic", _of_typed_dict(AnthropicRequest, model="m", max_tokens=1)),
     Vendor("gemini", _of_gemini),
     Vendor("bedrock_converse", _of_bedrock),

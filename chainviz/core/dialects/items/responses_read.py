@@ -74,6 +74,8 @@ COMPACTIONS = frozenset(("compaction", "compaction_summary", "context_compaction
 SETTINGS = frozenset(("item_reference", "additional_tools", "configuration_update", "compaction_trigger"))
 ITEM_TYPES = frozenset((*CALLS, *RESULTS, *SERVER_ITEMS, *SETTINGS, "reasoning", "mcp_approval_response"))
 """All item types but `message`, which other formats have too."""
+AUTO = "auto"
+"""The detail of an image that does not say one."""
 TEXT_BLOCKS = ("input_text", "output_text", "text", "summary_text")
 
 
@@ -196,7 +198,8 @@ def _block(block: Any, text: str, at: Pointer, origin: int) -> Part:
 def read_media(block: dict[str, Any], origin: int = -1) -> Image | Binary | None:
     """A picture with an address, or a file that carries its bytes; None for what is only referred to."""
     if block.get("type") in ("input_image", "computer_screenshot") and type(block.get("image_url")) is str:
-        return Image(block["image_url"], string_of(block, "detail"), origin=origin)
+        detail = string_of(block, "detail")
+        return Image(block["image_url"], "" if detail == AUTO else detail, origin=origin)
     split = split_data_url(string_of(block, "file_data")) if block.get("type") == "input_file" else None
     content = decode_base64(split[1]) if split else None
     return None if split is None or content is None else Binary(split[0], content, origin=origin)

@@ -26,6 +26,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.chat.openai_read import ROLES, WORDS
 from chainviz.core.dialects.items.item_units import ItemDialect
 from chainviz.core.dialects.items.responses_read import (
+    AUTO,
     CALLS,
     COMPACTIONS,
     ITEM_TYPES,
@@ -82,9 +83,10 @@ def _message(role: Role, content: Sequence[Part], label: str, near: str, speller
     members = {"type": '"message"'} if "type" in model else {}
     word = label if ROLES.get(label) == role else WORDS.get(role, role)
     members["role"] = speller.quote(word)
-    only = content[0] if len(content) == 1 else None
-    if isinstance(only, Text) and not isinstance(model.get("content"), list):
-        members["content"] = speller.quote(only.text)
+    texts = [part.text for part in content if isinstance(part, Text)]
+    is_text = len(texts) == len(content) and (len(texts) == 1 or (role == AI and len(texts) > 1))
+    if is_text and not isinstance(model.get("content"), list):
+        members["content"] = speller.quote("\n".join(texts))  # the API knows a list in an answer of its own only, by its id
     else:
         blocks = [new_block(part, role, speller) for part in content]
         members["content"] = speller.list([block for block in blocks if block is not None])
@@ -102,7 +104,7 @@ def new_block(part: Part, role: Role, speller: Speller) -> str | None:
     if isinstance(part, Image | Binary):
         image = image_of(part)
         members = {"type": '"input_image"', "image_url": speller.quote(image.url)}
-        return speller.object(members | ({"detail": speller.quote(image.detail)} if image.detail else {}))
+        return speller.object({**members, "detail": speller.quote(image.detail or AUTO)})
     return part.text if isinstance(part, Opaque) and part.kind in BLOCKS and is_json(part.text) else None
 
 
@@ -217,7 +219,7 @@ def _changed_block(raw: str, part: Part, role: Role, speller: Speller) -> str:
         block.set("text", speller.quote(part.content))
     elif isinstance(part, Image):
         _set(block, "image_url", part.url, speller)
-        _set(block, "detail", part.detail, speller)
+        _set(block, "detail", part.detail or AUTO if "detail" in block else part.detail, speller)
     elif isinstance(part, Binary):
         _set(block, "file_data", data_url(part.mime, part.content), speller)
     return str(block)

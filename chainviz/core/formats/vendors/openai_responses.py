@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from chainviz.core.chain.messages import HUMAN, NEW, SLOT, SYSTEM, Fragment, Message, Opaque, Role, Text
+from chainviz.core.chain.messages import AI, HUMAN, NEW, SLOT, SYSTEM, Fragment, Message, Opaque, Role, Text
 from chainviz.core.dialects.items.item_units import ItemUnits
 from chainviz.core.dialects.items.responses_read import ITEM_TYPES, SETTINGS, kind_of
 from chainviz.core.dialects.items.responses_write import BLOCKS, RESPONSES, losses, new_items
+from chainviz.core.dialects.losses import TEXTS_JOIN, has_several_texts
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.unit_groups import one_result_each
 from chainviz.core.documents.json.edit import parse
@@ -106,7 +107,8 @@ class OpenAIResponses(Format):
         return (Fragment(first.ordinal, first.lead, Speller("", style.ascii).quote("\n".join(texts))),)
 
     def losses(self, message: Message) -> tuple[str, ...]:
-        return losses(message.role, message.parts)
+        lost = losses(message.role, message.parts)
+        return (*lost, TEXTS_JOIN) if message.role == AI and has_several_texts(message.parts) else lost
 
 
 def _again(first: Unit, rest: Iterator[Unit]) -> Iterator[Unit]:
