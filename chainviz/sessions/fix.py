@@ -16,12 +16,22 @@ from chainviz.core.formats import get_format
 from chainviz.core.operations.signed_reasoning import WARNING as SIGNED
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
-from chainviz.sessions.records import Records, relinked, renumbered, value_of, whole_records, with_kept
+from chainviz.sessions.records import (
+    Records,
+    relinked,
+    renumbered,
+    value_of,
+    whole_records,
+    with_kept,
+    without_lines,
+    without_repeats,
+)  # fmt: skip
 
-SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "pi_session": "anthropic"}
+SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "gemini_cli": "gemini-2.5", "pi_session": "anthropic"}
 """The provider that an agent with sessions in this format talks to."""
 NUMBERED = {"codex_rollout": "ordinal"}
 """The member in which an agent numbers the records of a session (Codex since 0.146): it goes on only where no number is missing."""
+SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
 USUAL = "openai-chat"
 APIS = {"anthropic-messages": "anthropic", "openai-completions": "openai-chat", "openai-responses": "openai-responses"}
 """What pi and OpenClaw, which talk to several providers, record with every answer as its `api`."""
@@ -109,15 +119,25 @@ def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Recor
     records = whole_records(old)
     file = _open(records.content, name, format)
     is_lines = all(chain.envelope.lines for chain in file.chains)
-    links = get_format(file.chains[0].format).links
-    linked = relinked(records, links) if links and is_lines else records
-    if linked.damage and not is_lines:
+    meant = _as_meant(records, file) if is_lines else records
+    if meant.damage and not is_lines:
         file.source.close()
-        raise Refused(f"{name}: {linked.damage[0]} The file is unchanged.")
-    if linked.damage != records.damage:
+        raise Refused(f"{name}: {meant.damage[0]} The file is unchanged.")
+    if meant.damage != records.damage:
         file.source.close()
-        file = _open(linked.content, name, format)
-    return file, linked
+        file = _open(meant.content, name, format)
+    return file, meant
+
+
+def _as_meant(records: Records, file: ChainFile) -> Records:
+    """Each record once, behind one that is there."""
+    name = file.chains[0].format
+    links = get_format(name).links
+    starts = {each.start for chain in file.chains for each in get_format(chain.format).sent_twice(chain.messages)}
+    records = without_lines(records, starts, SENT_TWICE) if starts else records
+    member = links.own if links else NUMBERED.get(name, "")
+    records = without_repeats(records, member) if member else records
+    return relinked(records, links) if links else records
 
 
 def _open(content: bytes, name: str, format: str | None) -> ChainFile:

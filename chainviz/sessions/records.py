@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,6 +125,31 @@ def _without_parent(values: Sequence[dict[str, Any]], links: Links) -> Iterator[
         if isinstance(parent, str) and parent not in ids and latest:
             yield place, before, latest
         before, latest = place, own
+
+
+def without_repeats(whole: Records, member: str) -> Records:
+    """Records without those that were written again: an agent would send them twice. `member` makes a record unique."""
+    first: dict[bytes, int] = {}
+    records, damage = list[Record](), list(whole.damage)
+    for number, line in whole.records:
+        earlier = first.setdefault(line.strip(), number)
+        if earlier != number and member in value_of(line):
+            damage.append(f"Line {number:,} is line {earlier:,} once more and is removed.")
+        else:
+            records.append((number, line))
+    return Records(tuple(records), tuple(damage))
+
+
+def without_lines(whole: Records, starts: Container[int], why: str) -> Records:
+    """Records without those that begin at these bytes."""
+    records, damage, offset = list[Record](), list(whole.damage), 0
+    for number, line in whole.records:
+        if offset + len(line) - len(line.lstrip()) in starts:
+            damage.append(f"Line {number:,} {why}.")
+        else:
+            records.append((number, line))
+        offset += len(line)
+    return Records(tuple(records), tuple(damage))
 
 
 def renumbered(content: bytes, member: str) -> tuple[bytes, int]:

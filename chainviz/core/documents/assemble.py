@@ -37,6 +37,8 @@ class Untouched:
     end: int
 
 
+ASIDE = 1 << 32
+"""Added to the index of a block that no message shows: a message of the same unit keeps it, behind its own block."""
 Source = Fragment | Untouched
 Join = Callable[[Sequence[Fragment]], str]
 """The unit again from the fragments that messages own of it. A negative block is one whose result half is meant."""
@@ -51,6 +53,8 @@ class UnitForm:
     links: Links | None = None
     join: Join | None = None
     """None: the blocks of each fragment in order."""
+    takes: Callable[[Sequence[Fragment], Fragment], bool] | None = None
+    """Whether a new fragment is written into the unit of these fragments; None: the result half of a call is."""
 
 
 def assemble(
@@ -143,6 +147,8 @@ def _joined(fragments: Iterator[Source], form: UnitForm) -> Iterator[Source]:
 
 def _belongs(fragment: Fragment, group: Sequence[Fragment], form: UnitForm) -> bool:
     """Whether a fragment is of the same unit; a new result is written into the unit that holds its call."""
+    if fragment.ordinal == NEW and form.takes is not None:
+        return form.takes(group, fragment)
     if fragment.blocks is None:
         return False
     if fragment.ordinal == NEW and form.join is not None and fragment.blocks and fragment.blocks[0] < 0:
@@ -192,9 +198,14 @@ def own_blocks(fragment: Fragment, blocks_at: Pointer) -> Fragment:
     """Without what other messages have in the same unit. A result in the block of its call has the index ~i."""
     if fragment.blocks is None:
         return fragment
-    text = with_blocks(fragment.text, blocks_at, [index if index >= 0 else ~index for index in fragment.blocks])
-    blocks = tuple(place if index >= 0 else ~place for place, index in enumerate(fragment.blocks))
+    text = with_blocks(fragment.text, blocks_at, [place_of(index) for index in fragment.blocks])
+    blocks = tuple(place + index - place_of(index) if index >= 0 else ~place for place, index in enumerate(fragment.blocks))
     return replace(fragment, text=text, blocks=blocks)
+
+
+def place_of(index: int) -> int:
+    """The place in its unit of a block, of a result in the block of its call, or of a block that is kept aside."""
+    return (index if index >= 0 else ~index) % ASIDE
 
 
 def with_blocks(text: str, blocks_at: Pointer, places: list[int]) -> str:

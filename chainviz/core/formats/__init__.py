@@ -31,7 +31,7 @@ from chainviz.core.formats.agents.cursor_agent import CursorAgent
 from chainviz.core.formats.agents.deepseek_harness import DeepSeekHarness
 from chainviz.core.formats.agents.droid_session import DroidSession
 from chainviz.core.formats.agents.droid_stream import DroidStream
-from chainviz.core.formats.agents.gemini_cli import GeminiCLI
+from chainviz.core.formats.agents.gemini_cli.session import GeminiCLI
 from chainviz.core.formats.agents.goose import Goose
 from chainviz.core.formats.agents.grok_build import GrokBuild
 from chainviz.core.formats.agents.grok_stream import GrokStream

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -84,6 +84,9 @@ class Format(Protocol):
 
     join: Join | None = None
     """How a unit is put together of the fragments that messages own of it; None: the blocks of each in order."""
+
+    takes: Callable[[Sequence[Fragment], Fragment], bool] | None = None
+    """Whether a new fragment is written into the unit of these fragments, which it follows; None: the result half of a call is."""
 
     lines: bool = False
     """A new document of this format is JSON Lines (or plain lines), not one list."""
@@ -211,12 +214,16 @@ class Format(Protocol):
         """Whether an agent that resumes the session sends the message, which its compaction did not leave behind."""
         return True
 
+    def sent_twice(self, messages: Sequence[Message]) -> Sequence[Fragment]:
+        """The units because of which an agent that resumes the session would send something twice."""
+        return ()
+
     def losses(self, message: Message) -> tuple[str, ...]:
         """What the format has no place for when `message` is written without source, a sentence each."""
 
 
 def unit_form(format: Format) -> UnitForm:
-    return UnitForm(format.blocks_at, format.links, format.join)
+    return UnitForm(format.blocks_at, format.links, format.join, format.takes)
 
 
 def refusal(format: Format) -> str:

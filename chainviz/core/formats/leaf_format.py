@@ -139,7 +139,8 @@ class LeafFormat(Format):
         blocks = own.blocks
         if blocks is not None:
             places = range(self._count(text))
-            blocks = tuple(places) if not is_half(blocks) else tuple(~index for index in places) if self.halves else blocks
+            if len(places) != len(blocks):
+                blocks = tuple(places) if not is_half(blocks) else tuple(~index for index in places) if self.halves else blocks
         return Fragment(fragment.ordinal, fragment.lead, text, blocks)
 
 

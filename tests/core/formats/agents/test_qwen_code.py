@@ -91,3 +91,9 @@ def test_a_changed_result_changes_what_the_screen_showed(tmp_path: Path) -> None
 def test_a_real_session() -> None:
     (chain,) = load_file(shared("transcripts", "agents", "qwen", "vshulcz__registry-qwen.jsonl"))
     assert [message.role for message in chain.messages] == [HUMAN, AI]
+
+
+def test_a_record_that_was_written_twice_is_named_and_removed() -> None:
+    records, damage = fixed(*SESSION[:3], *SESSION[2:])
+    assert records == [*SESSION]
+    assert damage == ("Line 4 is line 3 once more and is removed.",)

@@ -1,0 +1,133 @@
+"""A record of a Gemini CLI session put together again of the messages that own it: results go into the calls that they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from chainviz.core.chain.messages import Fragment
+from chainviz.core.dialects.blocks.block_units import value_at
+from chainviz.core.dialects.blocks.gemini_read import is_response, member
+from chainviz.core.dialects.leaves import set_at, without
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.documents.assemble import ASIDE, place_of, with_items
+from chainviz.core.documents.json.edit import dump, load_array, parse, quote, raw_at
+from chainviz.core.formats.agents.gemini_cli.log import LIST
+
+_OF_RESULT = ("result", "resultDisplay", "status")
+
+
+@dataclass(slots=True)
+class _Row:
+    text: str
+    """A message; the calls of the model's may still hold their old results."""
+    results: list[str] = field(default_factory=list)
+    """Messages whose results are those of its calls."""
+    is_aside: bool = False
+
+
+def takes(group: Sequence[Fragment], fragment: Fragment) -> bool:
+    """Whether a new message is written into the record before it: into a list that is set, or into the calls that it answers."""
+    if raw_at(group[0].text, LIST) is not None:
+        return True
+    is_half = bool(fragment.blocks) and fragment.blocks[0] < 0  # type: ignore[index]
+    return is_half and set(_results(fragment.text)) <= set(_calls(parse(group[0].text)))
+
+
+def joined(fragments: Sequence[Fragment]) -> str:
+    """The record of these fragments."""
+    first = fragments[0].text
+    rows: list[_Row] = []
+    for index, text in _elements(fragments):
+        home = _home(rows, text) if index < 0 else None
+        if home is not None:
+            home.results.append(text)
+        else:
+            rows.append(_Row(text, [text] if index < 0 else [], index >= ASIDE))
+    made = [row.text if row.is_aside else _with_results(row.text, row.results) for row in rows]
+    if made == _list(first):
+        return first
+    return with_items(first, LIST, made) if raw_at(first, LIST) is not None else made[0]
+
+
+def _elements(fragments: Sequence[Fragment]) -> list[tuple[int, str]]:
+    """The messages of the fragments with their indexes; in their old order where nothing changed."""
+    found = []
+    for fragment in fragments:
+        elements = _list(fragment.text)
+        indexes = range(len(elements)) if fragment.blocks is None else fragment.blocks
+        found += [(index, elements[place_of(index)]) for index in indexes]
+    if len({fragment.text for fragment in fragments}) == 1:
+        found.sort(key=lambda each: (place_of(each[0]), each[0] < 0))
+    return found
+
+
+def _list(text: str) -> list[str]:
+    raw = raw_at(text, LIST)
+    if raw is None:
+        return [text]
+    array = load_array(raw)
+    return [array.raw(place) for place in range(len(array))]
+
+
+def _home(rows: Sequence[_Row], result: str) -> _Row | None:
+    """The message that the results belong to: their own, else the last one with one of their calls."""
+    same = next((row for row in rows if row.text == result), None)
+    ids = set(_results(result))
+    return same or next((row for row in reversed(rows) if ids & set(_calls(parse(row.text)))), None)
+
+
+def _calls(value: Any) -> list[str]:
+    return [string_of(call, "id") for call in objects_of(value, "toolCalls")]
+
+
+def _results(text: str) -> dict[str, dict[str, str]]:
+    """The results of a message, each as members of its call in JSON text, by the ids of the calls."""
+    value = parse(text)
+    found: dict[str, dict[str, str]] = {}
+    for place, call in enumerate(objects_of(value, "toolCalls")):
+        if call.get("result"):
+            raws = {key: raw_at(text, ("toolCalls", place, key)) for key in _OF_RESULT}
+            found[string_of(call, "id")] = {key: raw for key, raw in raws.items() if raw is not None}
+    for place, item in enumerate(value["content"] if type(value.get("content")) is list else ()):
+        if value.get("type") != "gemini" and is_response(item):
+            is_error = "error" in (value_at(item, ("functionResponse", "response")) or {})
+            members = {"result": f"[{raw_at(text, ('content', place))}]", "status": quote("error" if is_error else "success")}
+            found[string_of(member(item, "functionResponse"), "id")] = members
+    return found
+
+
+def _with_results(text: str, messages: Sequence[str]) -> str:
+    value = parse(text)
+    if value.get("type") != "gemini":
+        return text if messages or not _results(text) else _without_responses(text)
+    results = {id: members for each in messages for id, members in _results(each).items()}
+    if messages == [text] and not _calls(value):
+        return text
+    for place, call in enumerate(objects_of(value, "toolCalls")):
+        members = results.get(string_of(call, "id"), {})
+        for key in _OF_RESULT if members or call.get("result") else ():
+            at = ("toolCalls", place, key)
+            if key in members:
+                text = set_at(text, at, members[key]) if raw_at(text, at) != members[key] else text
+            elif key != "status":
+                text = without(text, at)
+    return text
+
+
+def _without_responses(text: str) -> str:
+    """A user's message whose results were removed."""
+    content = load_array(raw_at(text, ("content",)) or "[]")
+    kept = [place for place, item in enumerate(parse(str(content))) if not is_response(item)]
+    content.rebuild(kept)
+    return set_at(text, ("content",), str(content))
+
+
+def alone(text: str) -> str:
+    """The results of a model's message without it, as a user's message."""
+    value = parse(text)
+    items = [dump(item) for call in objects_of(value, "toolCalls") for item in (call.get("result") or ()) if is_response(item)]
+    head = {key: dump(value[key]) for key in ("id", "timestamp") if key in value}
+    members = {**head, "type": '"user"', "content": f"[{','.join(items)}]"}
+    return "{" + ",".join(f"{quote(key)}:{raw}" for key, raw in members.items()) + "}"

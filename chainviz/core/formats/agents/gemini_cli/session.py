@@ -1,0 +1,214 @@
+"""Sessions of Gemini CLI (`~/.gemini/tmp/…/chats/session-….json`, since 2026 a log of JSON Lines).
+
+A message of the model holds its calls and what they returned; the log may repeat the results in a message of the user, which
+goes with the tool message. What was rewound or written anew is carried. Notices of the program (`info`, `error`) are no messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    TOOL,
+    Fragment,
+    Message,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    text_of,
+)
+from chainviz.core.dialects.blocks.block_units import value_at
+from chainviz.core.dialects.leaves import Host, Located
+from chainviz.core.dialects.losses import Room, losses
+from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.dialects.patching import Speller
+from chainviz.core.documents.assemble import ASIDE, place_of
+from chainviz.core.documents.json.edit import raw_at
+from chainviz.core.documents.links import uuid_of
+from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.formats.agents.gemini_cli.join import joined, takes
+from chainviz.core.formats.agents.gemini_cli.log import LIST, Entry, Log, messages_of
+from chainviz.core.formats.agents.gemini_cli.message import (
+    answered_calls,
+    element,
+    located_message,
+    member_for,
+    response_ids,
+)  # fmt: skip
+from chainviz.core.formats.contract import Style
+from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half
+
+_KINDS = {"user": HUMAN, "gemini": AI}
+_NOTICES = ("info", "error", "warning")
+_CONTEXT = ("<session_context>", "<hook_context>")
+_NOT_SENT = ("/", "?", *_CONTEXT)
+"""How messages begin that the program does not send again (isIgnoredUserContent in its sessionUtils.ts)."""
+_LONG_AGO = '"1970-01-01T00:00:00.000Z"'
+_ROOM = Room(frozenset((HUMAN, AI, TOOL)), signatures=False, free_arguments=False, calls_anywhere=False)
+
+
+class GeminiCLI(LeafFormat):
+    name = "gemini_cli"
+    label = "Gemini CLI session"
+    tested_with = "sessions of Gemini CLI 0.8 to 0.61"
+    blocks_at = LIST
+    halves = True
+    lines = True
+    hints = ("timestamp", "$set")
+    carried_fields = frozenset(("resultDisplay", "displayContent", "displayName", "description"))
+
+    def is_message(self, value: object) -> bool:
+        if isinstance(value, dict) and "$set" in value:
+            items = value_at(value, LIST)
+            return isinstance(items, list) and any(_is_entry(item, (*_KINDS, *_NOTICES)) for item in items)
+        return _is_entry(value, (*_KINDS, *_NOTICES))
+
+    def is_carried(self, value: object) -> bool:
+        """An earlier state of a message, a notice, the head of the session, or a change of the log."""
+        return isinstance(value, dict) and (self.is_message(value) or bool(value.keys() & {"projectHash", "$set", "$rewindTo"}))
+
+    def confidence(self, sample: Sample) -> float:
+        return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        log = Log(lambda value: _is_entry(value, tuple(_KINDS)))
+        for unit in units:
+            yield from log.add(unit)
+        for run, source in _Messages(log).found:
+            yield self._message(run, source)
+
+    def runs(self, value: Any) -> Sequence[Run]:
+        return _runs(value) if _is_entry(value, tuple(_KINDS)) else ()
+
+    def locate(self, value: Any, text: str, run: Run) -> list[Located]:
+        return [
+            each
+            for at, place in _places(value, run[1])
+            for each in located_message(messages_of(value)[place], text, at, run[0])
+        ]  # fmt: skip
+
+    def locate_all(self, source: Sequence[tuple[str, Any]], run: Run) -> list[list[Located]]:
+        """Units behind the first repeat its results, or are what a person said behind what the program put first."""
+        (first, value), *others = source
+        behind = [[] if run[0] == TOOL else self.locate(other, text, (run[0], None)) for text, other in others]
+        return [self.locate(value, first, run), *behind]
+
+    def home(self, part: Part, host: Host) -> Pointer:
+        at, place = _places(host.value, None)[0]
+        return (*at, member_for(part, messages_of(host.value)[place]))
+
+    def elements(self, part: Part, host: Host, speller: Speller) -> list[str]:
+        return element(part, messages_of(host.value)[0], speller)
+
+    def skeleton(self, message: Message, style: Style, speller: Speller) -> str:
+        own = uuid_of(f"{style.number} {message.role} {text_of(message)}")
+        near = raw_at(style.near, ("timestamp",)) if style.near else None
+        kind = "gemini" if message.role == AI else "user"
+        members = {"id": speller.quote(own), "timestamp": near or _LONG_AGO, "type": speller.quote(kind)}
+        members["content"] = '""' if kind == "gemini" else "[]"
+        if kind == "gemini" and any(isinstance(part, Thinking) or _reasons(part) for part in message.parts):
+            members["thoughts"] = "[]"
+        if kind == "gemini" and any(isinstance(part, ToolCall) for part in message.parts):
+            members["toolCalls"] = "[]"
+        return speller.object(members)
+
+    def with_role(self, text: str, role: Role, speller: Speller) -> str | None:
+        return None
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        """A changed result drops the units that repeat what it was."""
+        written = super().write(message, style)
+        return written if written == message.source or message.role != TOOL else written[:1]
+
+    def join(self, fragments: Sequence[Fragment]) -> str:
+        return joined(fragments)
+
+    def takes(self, group: Sequence[Fragment], fragment: Fragment) -> bool:
+        return takes(group, fragment)
+
+    def sent_twice(self, messages: Sequence[Message]) -> Sequence[Fragment]:
+        """The program sends the results of a record of calls, and again those that a record of the user repeats."""
+        return [fragment for message in messages if message.role == TOOL for fragment in message.source[1:]]
+
+    def is_sent(self, message: Message) -> bool:
+        return message.role != HUMAN or not all(_is_left_out(part) for part in message.parts)
+
+    def losses(self, message: Message) -> tuple[str, ...]:
+        is_empty = any(isinstance(part, Text) and not part.text for part in message.parts)
+        return (*losses(message, _ROOM), *(("an empty text is left out",) if is_empty else ()))
+
+
+def _is_entry(value: object, kinds: Sequence[str]) -> bool:
+    if not isinstance(value, dict) or value.get("type") not in kinds or "content" not in value:
+        return False
+    return isinstance(value.get("id"), str) and "timestamp" in value and "message" not in value
+
+
+def _reasons(part: Part) -> bool:
+    return isinstance(part, Text | ToolCall) and part.reasoning is not None
+
+
+def _runs(value: Any) -> Sequence[Run]:
+    if value["type"] == "gemini":
+        return ((AI, (0,)), (TOOL, (~0,))) if answered_calls(value) else ((AI, None),)
+    if response_ids(value) is not None:
+        return ((TOOL, None),)
+    has_responses = any("functionResponse" in item for item in objects_of(value, "content"))
+    return ((TOOL, (~0,)), (HUMAN, (0,))) if has_responses else ((HUMAN, None),)
+
+
+def _is_left_out(part: Part) -> bool:
+    return isinstance(part, Text) and part.text.lstrip().startswith(_NOT_SENT)
+
+
+def _places(value: Any, blocks: tuple[int, ...] | None) -> list[tuple[Pointer, int]]:
+    """Where the messages of a fragment lie in its record, each with its place among those of the record."""
+    if value_at(value, LIST) is None:
+        return [((), 0)]
+    places = [place_of(index) for index in blocks or (0,) if index < ASIDE]
+    return [((*LIST, place), place) for place in places]
+
+
+class _Messages:
+    """The messages of a log, each as its role, its blocks and its units."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._answers: dict[str, int] = {}
+        """The message that holds the result of each call."""
+        self.found: list[tuple[Run, list[tuple[Fragment, Any]]]] = []
+        self._opens = False
+        for entry in log.entries:
+            self._add(entry)
+
+    def _add(self, entry: Entry) -> None:
+        value = entry.value
+        unit, is_listed = entry.unit, value_at(entry.unit.value, LIST) is not None
+        ids = response_ids(value) if value["type"] == "user" else None
+        answered = {self._answers.get(id, -1) for id in ids or ()}
+        runs = _runs(value)
+        if len(answered) == 1 and -1 not in answered:
+            blocks = self._log.blocks(entry) if is_listed else None
+            self.found[answered.pop()][1].append((unit.fragment(blocks), unit.value))
+        elif self._opens and not is_listed and runs == ((HUMAN, None),):
+            self.found[-1][1].append((unit.fragment(), unit.value))
+        else:
+            for role, blocks in runs:
+                own = self._log.blocks(entry, is_half=is_half(blocks)) if is_listed else blocks
+                self.found.append(((role, own), [(unit.fragment(own), unit.value)]))
+        self._opens = runs == ((HUMAN, None),) and _is_context(value)
+        if value["type"] == "gemini":
+            self._answers |= {string_of(value["toolCalls"][place], "id"): len(self.found) - 1 for place in answered_calls(value)}
+
+
+def _is_context(value: Any) -> bool:
+    """Whether a message is what the program puts before a person's words."""
+    content = value.get("content")
+    first = content[0] if type(content) is list and content else content
+    text = first if type(first) is str else string_of(first, "text")
+    return text.lstrip().startswith(_CONTEXT)
