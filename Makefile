@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 # Programs that the tests start would compile every module each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test torture lint ruff mypy imports chromium lock bench shots clean
+.PHONY: run test test-agents torture lint ruff mypy imports chromium lock bench shots clean
 
 run: .venv/.installed-run
 	@exec $(BIN)/chainviz serve
@@ -18,6 +18,10 @@ run: .venv/.installed-run
 test: chromium lint
 	CHAINVIZ_TEST_POSTGRESQL="$(POSTGRESQL)" $(PYTEST) -m database
 	$(PYTEST)
+
+# Breaks sessions of real agents, fixes them and sees the agents resume. Their programs are kept in ~/.cache/chainviz-agents.
+test-agents: .venv/.installed-test
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m agents tests/agents
 
 # Every hostile string of tests/attacks in every field on every page; `make test` takes some of each kind.
 torture: chromium

@@ -47,6 +47,7 @@ def written(*records: dict[str, Any]) -> bytes:
 def loaded(content: bytes) -> LoadedChain:
     (chain,) = load_file(content)
     assert chain.format == "gemini_cli"
+    assert chain.envelope.unread == ()
     assert exported(content, chain) == content
     return chain
 

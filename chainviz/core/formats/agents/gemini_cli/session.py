@@ -70,7 +70,14 @@ class GeminiCLI(LeafFormat):
 
     def is_carried(self, value: object) -> bool:
         """An earlier state of a message, a notice, the head of the session, or a change of the log."""
-        return isinstance(value, dict) and (self.is_message(value) or bool(value.keys() & {"projectHash", "$set", "$rewindTo"}))
+        if not isinstance(value, dict) or self.is_message(value):
+            return isinstance(value, dict)
+        return "$rewindTo" in value or ("messages" not in value.get("$set", value) and bool(value.keys() & {"projectHash", "$set"}))
+
+    def carried_in(self, value: object) -> frozenset[str]:
+        """Messages of a list that is set may have been written anew since."""
+        is_list = isinstance(value, dict) and "$set" in value
+        return self.carried_fields | {"content", "thoughts", "toolCalls"} if is_list else self.carried_fields
 
     def confidence(self, sample: Sample) -> float:
         return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0

@@ -1,0 +1,92 @@
+"""The agents that tests drive: their packages, settings, command lines, and where their sessions lie."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+PORT = 8080
+"""Each run has a network of its own."""
+_URL = f"http://127.0.0.1:{PORT}"
+_MODEL = {
+    "id": "m", "name": "m", "reasoning": False, "input": ["text"], "contextWindow": 128_000, "maxTokens": 4_096,
+    "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Agent:
+    name: str
+    package: str
+    version: str
+    program: str
+    """The program's file, inside `node_modules`."""
+    first: tuple[str, ...]
+    """Arguments that begin a session; the prompt follows."""
+    resumed: tuple[str, ...]
+    """Arguments that go on with the last session."""
+    sessions: str
+    """A pattern of the session files in the home folder."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Files of the home folder, by their paths."""
+
+
+_CODEX = f"""model = "m"
+model_provider = "local"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.local]
+name = "local"
+base_url = "{_URL}/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+"""
+_PI = {"providers": {"local": {"baseUrl": f"{_URL}/v1", "api": "openai-completions", "apiKey": "none", "models": [_MODEL]}}}
+_GEMINI = {
+    "security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": False},
+    "telemetry": {"enabled": False},
+}  # fmt: skip
+
+QWEN = Agent(
+    name="Qwen Code",
+    package="@qwen-code/qwen-code",
+    version="0.24.4",
+    program=".bin/qwen",
+    first=("--auth-type", "openai", "--yolo", "-p"),
+    resumed=("--auth-type", "openai", "--yolo", "--continue", "-p"),
+    sessions=".qwen/projects/*/chats/*.jsonl",
+    environment={"OPENAI_BASE_URL": f"{_URL}/v1", "OPENAI_MODEL": "m"},
+)
+GEMINI = Agent(
+    name="Gemini CLI",
+    package="@google/gemini-cli",
+    version="0.61.0",
+    program=".bin/gemini",
+    first=("--yolo", "--skip-trust", "-p"),
+    resumed=("--yolo", "--skip-trust", "--resume", "latest", "-p"),
+    sessions=".gemini/tmp/*/chats/*.jsonl",
+    environment={"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": _URL, "GEMINI_MODEL": "gemini-2.5-pro"},
+    settings={".gemini/settings.json": json.dumps(_GEMINI)},
+)
+CODEX = Agent(
+    name="Codex",
+    package="@openai/codex",
+    version="0.171.0",
+    program=".bin/codex",
+    first=("exec", "--skip-git-repo-check"),
+    resumed=("exec", "--skip-git-repo-check", "resume", "--last"),
+    sessions=".codex/sessions/*/*/*/rollout-*.jsonl",
+    settings={".codex/config.toml": _CODEX},
+)
+PI = Agent(
+    name="pi",
+    package="@mariozechner/pi-coding-agent",
+    version="0.73.1",
+    program=".bin/pi",
+    first=("--provider", "local", "--model", "m", "-p"),
+    resumed=("--provider", "local", "--model", "m", "--continue", "-p"),
+    sessions=".pi/agent/sessions/*/*.jsonl",
+    settings={".pi/agent/models.json": json.dumps(_PI)},
+)
