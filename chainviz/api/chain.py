@@ -42,7 +42,7 @@ from chainviz.core.operations.strategies import ESTIMATES, simulation_lines, str
 from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.check import check
-from chainviz.core.providers.request import request_of
+from chainviz.core.providers.request import Request, request_of
 from chainviz.core.providers.verdict import Verdict, verdict_of
 from chainviz.core.recipes import Recipe, follow, read_recipe
 from chainviz.core.recipes import Step as RecipeStep
@@ -161,7 +161,7 @@ class Chain:
 
         Raises OptionsError for an unknown provider.
         """
-        found = [*unread_problems(self.unread), *all_problems(self.tree)]
+        found = [*unread_problems(self.unread), *all_problems(self.tree, self.request)]
         return [*found, *self._said_by(provider)] if provider else found
 
     def verdict(self, provider: str) -> Verdict:
@@ -171,7 +171,12 @@ class Chain:
     def _said_by(self, name: str) -> Iterator[Problem]:
         provider = get_provider(name)
         yield from provider.unread(self.unread)
-        yield from check(provider, self.tree, self.format, request_of(self.surroundings))
+        yield from check(provider, self.tree, self.format, self.request)
+
+    @cached_property
+    def request(self) -> Request:
+        """What the document records beside the messages, such as the model and the names of its tools."""
+        return request_of(self.surroundings)
 
     def apply(self, operation: str, *, writer: str = "", **options: Any) -> Result:
         """Runs an operation, such as `repair`, `mask`, `redact`, `summarize`, `compact` or `convert`, with its options.
@@ -294,7 +299,7 @@ class Chain:
         return iter(self.messages)
 
     def __str__(self) -> str:
-        return visible_lines(tree_lines(self.messages, self.format, self.title or "chain"))
+        return visible_lines(tree_lines(self.messages, (self.format, self.request), self.title or "chain"))
 
     def __repr__(self) -> str:
         return visible(f"<Chain {self.title} {self.format}, {len(self):,} messages>".replace("  ", " "))

@@ -14,6 +14,7 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST
 from chainviz.core.operations.contract import Decision
+from chainviz.core.providers.request import NO_REQUEST, Request, without_stored
 from chainviz.core.terminal import excerpt
 from chainviz.store.content.message_shapes import shape_of
 
@@ -22,9 +23,14 @@ CountTokens = Callable[[Iterable[Message]], int]
 
 
 def tree_lines(
-    messages: Sequence[Message], format: str, source: str, count_tokens: CountTokens | None = None
+    messages: Sequence[Message],
+    document: tuple[str, Request],
+    source: str,
+    count_tokens: CountTokens | None = None,
 ) -> Iterator[str]:
-    """The tree, a row a line, then its problems. `count_tokens` gives an estimate for each node."""
+    """The tree, a row a line, then its problems. `document`: the format, and what it records beside the messages;
+    `count_tokens` gives an estimate for each node."""
+    format, request = document
 
     def sized(held: Sequence[Message], size: int) -> str:
         return f"{size:,} bytes{f', ≈ {count_tokens(held):,} tokens' if count_tokens else ''}"
@@ -40,15 +46,19 @@ def tree_lines(
             _, name, teaser = pair_words(pair.type, [shape_of(each) for each in pair.messages[:2]], has_ai=pair.ai is not None)
             node = f"{excerpt(name, NAME)}, {sized(pair.messages, pair.size)}{_calls(pair)}"
             yield f"  s{s}.p{p}  {node}  {excerpt(teaser, TEASER)}"
-    problems = list(all_problems(tree))
+    problems = list(all_problems(tree, request))
     counted = sum(problem.is_counted for problem in problems)
     notes = f", {_count(len(problems) - counted, 'note')}" if len(problems) > counted else ""
     yield f"{_count(counted, 'structure problem') if counted else 'structure valid'}{notes}"
     yield from (f"  {problem_line(problem)}" for problem in problems)
 
 
-def all_problems(tree: ChainAST[Message]) -> Iterator[Problem]:
-    """What is wrong in the tree and in the contents, section by section."""
+def all_problems(tree: ChainAST[Message], request: Request = NO_REQUEST) -> Iterator[Problem]:
+    """What is wrong in the tree and in the contents, section by section. `request`: what is recorded beside the messages."""
+    return without_stored(_problems(tree), enumerate(tree.sections, 1), request)
+
+
+def _problems(tree: ChainAST[Message]) -> Iterator[Problem]:
     index, last = 0, len(tree.sections)
     for number, section in enumerate(tree.sections, 1):
         yield from section_problems(section, number, index, number < last)

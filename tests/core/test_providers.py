@@ -84,7 +84,7 @@ def picture(width: int, mime: str = "image/png") -> Message:
         ([picture(9, "image/jpeg")], [], ["image-mislabelled error"]),
         ([Message("human", (Image("data:image/png;base64,"), Text("look")))], ["not-understood unchecked"],
          ["not-understood unchecked", "image-empty error"]),
-        ([h("a \ud83d b")], [], ["text-surrogate error"]),
+        ([h("a \ud83d b")], ["text-surrogate error"], ["text-surrogate error"]),
         ([h("\U0001f600 \udc80")], [], []),
         ([h(), ai(Thinking("hm", "s")), h()], ["content-missing error"], ["thinking-last-block error"]),
         ([h(), ai(Thinking("hm", "s")), ai("x")], ["content-missing error"], []),

@@ -9,6 +9,7 @@ import pytest
 
 import chainviz
 from chainviz.api.chain import Chain, document_of
+from chainviz.core.errors import ChainError
 
 OPENAI, DEEPSEEK = "openai-responses", "deepseek-responses"
 ASK = {"role": "user", "content": "Docks?"}
@@ -115,3 +116,54 @@ def test_encrypted_reasoning_is_noted_once_and_can_be_dropped() -> None:
     (noted,) = [each for each in made.problems(provider=OPENAI) if each.rule == "reasoning-encrypted"]
     assert (noted.severity, str(noted.path), noted.fixes) == ("info", "s1.p1.m0", ("drop-signed",))
     assert items_after(made, "drop-signed") == [ASK, CALL, OUTPUT, said("Four."), ASK]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"model": "gpt-5.6", "previous_response_id": "resp_1", "input": [OUTPUT]},
+        {"model": "gpt-5.6", "conversation": {"id": "conv_1"}, "input": [ASK, OUTPUT]},
+        {"model": "gpt-5.6", "input": [ASK, {"type": "item_reference", "id": "fc_1"}, OUTPUT]},
+    ],
+)
+def test_call_that_the_api_stores_is_not_checked(document: Any) -> None:
+    (chain,) = chainviz.load(json.dumps(document).encode())
+    assert chain.verdict(OPENAI).state == "unchecked"
+    assert [each for each in chain.problems(provider=OPENAI) if each.severity == "error"] == []
+    assert "structure valid" in str(chain)
+    for options in ({}, {"goal": OPENAI}):
+        assert not chain.apply("repair", **options).chain.is_changed
+
+
+def test_result_after_an_answer_of_a_stored_conversation_needs_a_call() -> None:
+    items = [ASK, said("One."), ASK, OUTPUT]
+    (chain,) = chainviz.load(json.dumps({"model": "gpt-5.6", "previous_response_id": "resp_1", "input": items}).encode())
+    assert "result-without-call" in errors(chain)
+
+
+def test_users_beside_a_stored_answer_are_two_turns() -> None:
+    reference = {"type": "item_reference", "id": "msg_1"}
+    chain = request(ASK, reference, ASK)
+    assert "double-human" not in {each.rule for each in chain.problems()}
+    assert not chain.apply("repair").chain.is_changed
+
+
+@pytest.mark.parametrize("model", ["gpt-5.6", "o3"])
+def test_request_with_nothing_but_text_is_a_chain(model: str) -> None:
+    (chain,) = chainviz.load(json.dumps({"model": model, "input": "Docks?"}).encode())
+    assert (chain.format, [message.role for message in chain.messages]) == ("openai_responses", ["human"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"model": "text-embedding-3-small"}, {"model": "gpt-4o-mini-tts", "voice": "alloy"}, {"model": "gpt-5", "output": "Four."}],
+)
+def test_text_input_of_another_api_is_no_chain(more: dict[str, str]) -> None:
+    with pytest.raises(ChainError):
+        chainviz.load(json.dumps({"input": "Docks?", **more}).encode())
+
+
+def test_call_in_an_answer_waits_for_its_output() -> None:
+    response = {"id": "resp_1", "object": "response", "model": "gpt-5.6", "status": "completed", "output": [CALL]}
+    (chain,) = chainviz.load(json.dumps(response).encode())
+    assert errors(chain) == set()

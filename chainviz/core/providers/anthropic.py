@@ -240,6 +240,7 @@ RULES: dict[str, Choice] = {
     "image-mislabelled": MISLABELLED_PICTURE,
     "image-empty": EMPTY_PICTURE,
     "lone-surrogate": SURROGATE,
+    "escaped-surrogate": SURROGATE,
     "odd-id": ID,
     "no-id": id_unlike("[a-zA-Z0-9_-]+", ID),
     "odd-name": NAME,

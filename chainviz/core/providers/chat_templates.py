@@ -5,29 +5,41 @@ What is refused depends on the model's template, so most rules here are warnings
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from chainviz.core.providers.contract import CallIds, Choice, Provider
 from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.providers.rules.rule_choices import where_model
 from chainviz.core.providers.wire.ollama import REFERENCE, RULES, check_wire, ollama_rule
 
 TEMPLATES = "github.com/vllm-project/vllm/issues/6862"
 ARGUMENTS_SOURCE = "github.com/vllm-project/vllm/issues/47761"
-vllm_rule = partial(Rule, models="models whose chat template says so", since="2024-07", checked="2026-11-23")
+SOME_TEMPLATES = "models whose chat template says so"
+vllm_rule = partial(Rule, models=SOME_TEMPLATES, since="2024-07", checked="2026-11-23")
+
+STRICT_SYSTEM = r"qwen-?3\.[5-9]"
+"""Models whose template refuses a system message that is not the first message."""
+STRICT_TURNS = r"mistral-7b|mixtral|gemma-?[12]\b|llama-2-"
+"""Models whose template refuses two messages of one role in a row."""
+DEPENDS = "depends on the chat template of the model; no model is recorded, or its template is not known here"
 
 ALTERNATE = vllm_rule(
-    "roles-alternate", "warning",
+    "roles-alternate", "error",
     "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...", TEMPLATES,
-    ("merge-human",),
+    ("merge-human",), models="Mistral 7B, Mixtral, Gemma 1 and 2, Llama 2",
 )  # fmt: skip
+MAYBE_ALTERNATE = replace(ALTERNATE, severity="warning", models=SOME_TEMPLATES, note=DEPENDS)
 FIRST_ROLE = vllm_rule("first-role", "warning", ALTERNATE.says, TEMPLATES, ("insert-opening",))
 MID_SYSTEM = vllm_rule(
-    "system-in-messages",
-    "warning",
-    "System message must be at the beginning.",
-    TEMPLATES,
-    ("note-system", "system-to-start"),
-)
+    "system-in-messages", "error", "System message must be at the beginning.", "github.com/QwenLM/Qwen3.8/issues/244",
+    ("system-to-start", "note-system"), models="Qwen 3.5 to 3.8", since="2026-02", checked="2026-11-27",
+)  # fmt: skip
+MAYBE_MID_SYSTEM = replace(MID_SYSTEM, severity="warning", models=SOME_TEMPLATES, note=DEPENDS)
+OLLAMA_MID_SYSTEM = ollama_rule(
+    "system-in-messages", "error", "system message must be at the beginning", "github.com/ollama/ollama/issues/17774",
+    ("system-to-start", "note-system"), models="Qwen 3.8", since="2026-08", checked="2026-11-27",
+)  # fmt: skip
 ROLE = vllm_rule(
     "role-unknown",
     "warning",
@@ -64,10 +76,10 @@ UNMARSHAL = ollama_rule(
 UNMARSHAL_OTHER = ollama_rule("arguments-no-object", "error", UNMARSHAL.says, REFERENCE, ("wrap-arguments",))
 
 _TEMPLATE_RULES: dict[str, Choice] = {
-    "human-after-human": ALTERNATE,
-    "double-ai": ALTERNATE,
+    "human-after-human": where_model(STRICT_TURNS, ALTERNATE, MAYBE_ALTERNATE),
+    "double-ai": where_model(STRICT_TURNS, ALTERNATE, MAYBE_ALTERNATE),
     "first-message": FIRST_ROLE,
-    "mid-system": MID_SYSTEM,
+    "mid-system": where_model(STRICT_SYSTEM, MID_SYSTEM, MAYBE_MID_SYSTEM),
     "unknown-role": ROLE,
     "pending-call": COUNTS,
     "orphan-result": ORPHAN,
@@ -79,6 +91,7 @@ VLLM_PROVIDER = Provider(
     "vLLM chat templates",
     "vLLM",
     {**_TEMPLATE_RULES, "no-json-arguments": ARGUMENTS, "no-object-arguments": NO_OBJECT},
+    chosen_rules=(ALTERNATE, MAYBE_ALTERNATE, MID_SYSTEM, MAYBE_MID_SYSTEM),
 )
 OLLAMA_PROVIDER = Provider(
     "ollama",
@@ -86,6 +99,7 @@ OLLAMA_PROVIDER = Provider(
     "Ollama",
     {
         "unknown-role": ROLE,
+        "mid-system": where_model(r"qwen-?3\.8", OLLAMA_MID_SYSTEM, None),
         "no-json-arguments": UNMARSHAL,
         "free-form-arguments": UNMARSHAL,
         "no-object-arguments": UNMARSHAL_OTHER,
@@ -93,6 +107,6 @@ OLLAMA_PROVIDER = Provider(
     call_ids=CallIds(pattern=".*"),
     formats=frozenset(("ollama",)),
     clients=frozenset(("ollama",)),
-    chosen_rules=RULES,
+    chosen_rules=(OLLAMA_MID_SYSTEM, *RULES),
     wire=check_wire,
 )

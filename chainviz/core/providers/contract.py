@@ -225,13 +225,14 @@ class Provider:
     def check_rows(self, excerpt: Excerpt) -> Iterable[Problem]:
         """The rules that a row of a section and its neighbours decide, where the excerpt is no more than that."""
         is_sent = excerpt.format in self.formats
+        ending = () if excerpt.request.ends_with_answer else self.ending
         form = self.wire if is_sent else self.sessions.get(excerpt.format)
         faults = excerpt.faults(form) if form else ()
         sent = self.sent if is_sent else ()
         if not (excerpt.problems or faults or sent or excerpt.is_last) and excerpt.first_message:
             return ()
         found = [said for problem in excerpt.problems for said in self._said_of(excerpt, problem, form is not None)]
-        checks = (*sent, *(self.opening if excerpt.first_message == 0 else ()), *(self.ending if excerpt.is_last else ()))
+        checks = (*sent, *(self.opening if excerpt.first_message == 0 else ()), *(ending if excerpt.is_last else ()))
         found += [self.problem(*broken) for check in checks for broken in check(excerpt)]
         known = {(problem.rule, problem.path) for problem in found}
         refused = {problem.path for problem in found if problem.severity == "error" and problem.part is not None}
@@ -275,6 +276,8 @@ class Provider:
 
     def _said_of(self, excerpt: Excerpt, problem: Problem, is_judged: bool) -> Iterator[Problem]:
         choice = self.rules.get(problem.rule, OF_ALL.get(problem.rule))
+        if problem.rule in ("pending-call", "terminal-call") and excerpt.request.ends_with_answer and problem.message == excerpt.end:
+            return  # nobody has sent this call back yet
         if problem.rule == OPAQUE:
             choice = None if self._takes(excerpt, problem, is_judged) else NOT_UNDERSTOOD
         rule = choice if choice is None or isinstance(choice, Rule) else choice(excerpt, problem)
@@ -296,7 +299,7 @@ class Provider:
 
     def _says(self, rule: Rule) -> str:
         if rule.severity == "unchecked":
-            return f"{self.speaker} may refuse it."
+            return f"{self.speaker} may refuse it{f': {rule.note}' if rule.note else ''}."
         if rule.severity == "info":
             return f"{self.speaker}: {rule.note}."
         return f"{self.speaker}: “{rule.quote}”{f' ({rule.note})' if rule.note else ''}"

@@ -12,6 +12,7 @@ from chainviz.core.chain.tree import Section
 from chainviz.core.providers.contract import Choice, Excerpt, Provider
 from chainviz.core.providers.rules.findings import LONGEST_ID, SAFE_ID
 from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
+from chainviz.core.providers.rules.rule_choices import where_unnamed
 from chainviz.core.providers.rules.section_rules import reasoning_missing
 from chainviz.core.providers.wire.message import sent_value
 from chainviz.core.providers.wire.openai import ChatForm, check_chat
@@ -23,12 +24,13 @@ ROLES = frozenset({SYSTEM, HUMAN, AI, TOOL, "function", "developer"})
 
 MISSING = chat_rule(
     "result-missing", "error",
-    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following "
+    "tool_call_ids did not have response messages: {ids}",
     "github.com/BerriAI/litellm/issues/10083",
 )  # fmt: skip
 ORPHAN = chat_rule(
     "result-without-call", "error",
-    "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
     "github.com/BerriAI/litellm/issues/4931",
 )  # fmt: skip
 REPEATED_RESULT = chat_rule("result-repeated", "error", "Duplicate value for 'tool_call_id'", REFERENCE)
@@ -36,7 +38,7 @@ SHARED = chat_rule("call-id-shared", "warning", "Duplicate value for 'tool_call_
 SHARED_TWICE = replace(SHARED, severity="error")
 ROLE = chat_rule(
     "role-unknown", "error",
-    "Invalid value. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
+    "Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
     REFERENCE, ("note-role", "drop-message"),
 )  # fmt: skip
 EMPTY = chat_rule(
@@ -45,17 +47,25 @@ EMPTY = chat_rule(
 LONG_ID = chat_rule(
     "call-id-too-long",
     "error",
-    f"string too long. Expected a string with maximum length {LONGEST_ID}",
+    f"Invalid '{{field}}': string too long. Expected a string with maximum length {LONGEST_ID}, but got a string with length "
+    "{length} instead.",
     REFERENCE,
     ("respell-id",),
 )
 LONGISH_ID = chat_rule(
-    "call-id-long", "warning", f"string too long. Expected a string with maximum length {SAFE_ID}",
+    "call-id-long", "warning",
+    f"Invalid '{{field}}': string too long. Expected a string with maximum length {SAFE_ID}, but got a string with length "
+    "{length} instead.",
     "github.com/pydantic/pydantic-ai/issues/4389", ("respell-id",),
 )  # fmt: skip
 NAME = chat_rule(
     "tool-name", "error",
-    "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", REFERENCE,
+    "Invalid '{field}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", REFERENCE,
+    ("respell-name",),
+)  # fmt: skip
+NO_NAME = chat_rule(
+    "tool-name-empty", "error",
+    "Invalid '{field}': empty string. Expected a string with minimum length 1, but got an empty string instead.", REFERENCE,
     ("respell-name",),
 )  # fmt: skip
 ARGUMENTS = chat_rule(
@@ -77,6 +87,12 @@ MEDIA = chat_rule(
 USER_CALL = chat_rule(
     "call-by-user", "warning", "Additional properties are not allowed ('tool_calls' was unexpected)", REFERENCE,
     ("user-call-to-text",),
+)  # fmt: skip
+SURROGATE = chat_rule(
+    "text-surrogate", "error",
+    "Invalid body: failed to parse JSON value. Please check the value to ensure it is valid JSON. (Common errors include trailing "
+    "commas, missing closing brackets, missing quotation marks, etc.)",
+    "github.com/anomalyco/opencode/issues/14630", ("respell-text",), since="2026-02", checked="2026-11-27",
 )  # fmt: skip
 REUSED = chat_rule("call-id-reused", "info", "", REFERENCE, note="accepted: an id must be unique only within its turn")
 
@@ -119,7 +135,8 @@ RULES: dict[str, Choice] = {
     "result-media": MEDIA,
     "long-id": LONGISH_ID,
     "very-long-id": LONG_ID,
-    "odd-name": NAME,
+    "lone-surrogate": SURROGATE,
+    "odd-name": where_unnamed(NO_NAME, NAME),
     "long-name": NAME,
     "very-long-name": NAME,
 }
@@ -127,7 +144,7 @@ RULES: dict[str, Choice] = {
 NO_CALLS = chat_rule(
     "tool-calls-empty",
     "error",
-    "Invalid 'tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    "Invalid '{field}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     REFERENCE,
 )
 FORM = ChatForm(
@@ -138,17 +155,18 @@ FORM = ChatForm(
         "assistant": frozenset(("text", "refusal")),
         "tool": frozenset(("text", "image_url")),
     },
-    value=chat_rule("field-type", "error", "Invalid type or value in 'messages'", REFERENCE),
+    value=chat_rule("field-type", "error", "Invalid type for '{field}': expected {expected}, but got {got} instead.", REFERENCE),
     role=ROLE,
     content_type=chat_rule(
-        "content-type", "error", "Invalid type for 'content': expected one of a string or array of objects", REFERENCE
+        "content-type", "error", "Invalid type for '{field}': expected one of a string or array of objects, but got {got} instead.",
+        REFERENCE,
     ),
     content_missing=EMPTY,
     other_roles=frozenset(("function",)),
     empty_content=chat_rule(
         "content-empty",
         "error",
-        "Invalid 'content': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+        "Invalid '{field}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         REFERENCE,
         ("drop-empty",),
     ),
@@ -157,15 +175,15 @@ FORM = ChatForm(
     part_type=chat_rule(
         "part-type",
         "error",
-        "Invalid value. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'.",
+        "Invalid value: '{type}'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'.",
         REFERENCE,
     ),
-    member=chat_rule("member-missing", "error", "Missing required parameter", REFERENCE),
+    member=chat_rule("member-missing", "error", "Missing required parameter: '{field}'.", REFERENCE),
     call_type=chat_rule("member-missing", "error", "Missing required parameter: 'messages[{index}].tool_calls[{index}].type'", REFERENCE),
     arguments=chat_rule(
         "arguments-type",
         "error",
-        "Invalid type for 'function.arguments': expected a string, but got an object instead.",
+        "Invalid type for '{field}': expected a string, but got an object instead.",
         REFERENCE,
     ),
 )
@@ -182,6 +200,6 @@ PROVIDER = Provider(
     kinds=frozenset(("input_audio", "file", "refusal")),
     wire=check_chat,
     wire_rule=FORM,
-    chosen_rules=(SHARED, SHARED_TWICE, ROLE, EMPTY, REUSED, *FORM.rules),
+    chosen_rules=(SHARED, SHARED_TWICE, ROLE, EMPTY, REUSED, NO_NAME, *FORM.rules),
     section_rules=(reasoning_missing(NO_REASONING),),
 )

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chainviz.core.providers.contract import Called, Choice, Provider, WireFault
-from chainviz.core.providers.rules.rule import Rule
-from chainviz.core.providers.rules.rule_choices import id_unlike, unless_elsewhere
+from chainviz.core.chain.problems import Problem
+from chainviz.core.providers.contract import Called, Choice, Excerpt, Provider, WireFault
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
+from chainviz.core.providers.rules.rule_choices import id_unlike, unless_elsewhere, where_unnamed
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.wire.responses import (
     FULL_REASONING,
@@ -59,8 +60,24 @@ NAME = responses_rule(
     "that matches the pattern '^[a-zA-Z0-9_-]+$'.",
     REFERENCE, ("respell-name",),
 )  # fmt: skip
+SURROGATE = responses_rule(
+    "text-surrogate", "error",
+    "Invalid body: failed to parse JSON value. Please check the value to ensure it is valid JSON. (Common errors include trailing "
+    "commas, missing closing brackets, missing quotation marks, etc.)",
+    "github.com/anomalyco/opencode/issues/14630", ("respell-text",), since="2026-02", checked="2026-11-27",
+)  # fmt: skip
+NO_NAME = responses_rule(
+    "tool-name-empty", "error",
+    "Invalid 'input[{index}].name': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+    "github.com/continuedev/continue/pull/11785", ("respell-name",),
+)  # fmt: skip
 USER_CALL = responses_rule("call-by-user", "warning", "Invalid value: 'function_call'", REFERENCE, ("user-call-to-text",))
 
+STORED_CALL = Rule(
+    "call-stored", "unchecked", "", REFERENCE, models=ALL_MODELS, since="2025-03", checked="2026-11-27",
+    note="the API stores the messages before these, and the call may be among them",
+)  # fmt: skip
+_ORPHAN = unless_elsewhere(ORPHAN)
 ENCRYPTED = responses_rule(
     "reasoning-encrypted", "info",
     "The encrypted content {content} could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
@@ -68,17 +85,24 @@ ENCRYPTED = responses_rule(
     note="accepted only by the organisation that the model answered; a request of another account or provider is refused",
 )  # fmt: skip
 
+
+def _orphan(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    place = (excerpt.number, problem.path.pair)
+    return STORED_CALL if excerpt.request.stores_call(excerpt.section, place) else _ORPHAN(excerpt, problem)
+
+
 RULES: dict[str, Choice] = {
     "pending-call": unless_elsewhere(MISSING),
     "terminal-call": unless_elsewhere(MISSING),
-    "orphan-result": unless_elsewhere(ORPHAN),
+    "orphan-result": _orphan,
     "unmatched-result": unless_elsewhere(ORPHAN),
     "duplicate-result": REPEATED_RESULT,
     "shared-call-id": SHARED,
     "unknown-role": ROLE,
     "very-long-id": LONG_ID,
     "no-id": id_unlike(".+", EMPTY_ID),
-    "odd-name": NAME,
+    "lone-surrogate": SURROGATE,
+    "odd-name": where_unnamed(NO_NAME, NAME),
     "long-name": NAME,
     "very-long-name": NAME,
     "call-by-other": USER_CALL,
@@ -99,7 +123,7 @@ PROVIDER = Provider(
     clients=frozenset(("openai_responses", "codex_rollout")),
     kinds=KINDS,
     wire=check_wire,
-    chosen_rules=(MISSING, ORPHAN, EMPTY_ID, REUSED, *ITEM_RULES),
+    chosen_rules=(MISSING, ORPHAN, STORED_CALL, EMPTY_ID, NO_NAME, REUSED, *ITEM_RULES),
     sessions={"codex_rollout": check_session},
     section_rules=(SectionRule(ENCRYPTED, Mark.SIGNED, "has encrypted reasoning", once=True, in_own_form=True),),
     whole=(repeated_items,),

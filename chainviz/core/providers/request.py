@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.surroundings import Surroundings
+from chainviz.core.chain.tree import Section
+from chainviz.core.dialects.members import string_of
 from chainviz.core.providers.rules.cache_marks import marked_beside
 from chainviz.core.usage.beside import declared_tools
 from chainviz.core.usage.recorded import find_model
+
+STORED = ("conversation", "previous_response_id")
+"""Members of a request that name earlier messages, which the API stores."""
+REFERENCE = "item_reference"
+"""An item that stands for one that the API stores."""
+_REFERENCE = re.compile(rf'"type"\s*:\s*"{REFERENCE}"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,20 @@ class Request:
     is_answer: bool = False
     """The document is one answer of an API and no request."""
     ends_with_answer: bool = False
-    """The last message is an answer of the API that the document holds beside the messages of the request."""
+    """The last message is an answer of the API, which has not been sent back to it."""
+
+    thinking: str = ""
+    """The `type` of the member `thinking`, such as `disabled`; "" where the request does not say."""
+    stored: str = ""
+    """What says that the API stores messages of the conversation: a member of STORED, or REFERENCE; "" where nothing does."""
+
+    def stores_call(self, section: Section[Any], place: tuple[int, int | None]) -> bool:
+        """Whether a call before this pair may be among the messages that the API stores: the pair has no AI message, and it
+        begins the chain or stands after a reference. `place`: the number of the section in the chain, and of the pair."""
+        number, pair = place
+        if not self.stored or not pair or section.body[pair - 1].ai is not None:
+            return False
+        return self.stored == REFERENCE or (number == 1 and pair == 1)
 
     @property
     def is_known(self) -> bool:
@@ -43,7 +67,36 @@ def request_of(surroundings: Surroundings) -> Request:
     tools = names if names or {"tools", "toolConfig"} & set(members) else None
     model = next(filter(None, map(find_model, holders)), "")
     marked = marked_beside(surroundings)
-    return Request(model, members, tools, marked, surroundings.is_single, surroundings.ends_single)
+    ends = surroundings.ends_single or any(map(_has_response, holders))
+    thinking = string_of(holders[0].get("thinking"), "type")
+    return Request(model, members, tools, marked, surroundings.is_single, ends, thinking, _stored(members, surroundings))
+
+
+def _has_response(holder: dict[str, Any]) -> bool:
+    """Whether an object is an answer of OpenAI's Responses API or holds one; its items are in a list."""
+    return any(isinstance(each, dict) and each.get("object") == "response" for each in (holder, *holder.values()))
+
+
+def _stored(members: Iterable[str], surroundings: Surroundings) -> str:
+    named = next((key for key in STORED if key in members), "")
+    has_references = any(REFERENCE in text and _REFERENCE.search(text) for text in surroundings.document_texts())
+    return REFERENCE if has_references else named
+
+
+def without_stored(
+    problems: Iterable[Problem], sections: Iterable[tuple[int, Section[Any]]], request: Request
+) -> Iterator[Problem]:
+    """The problems of a tree, except those that end where the API puts the messages that it stores. `sections`: each with its
+    number."""
+    numbered = dict(sections) if request.stored else {}
+    for problem in problems:
+        section = numbered.get(problem.path.section)
+        if section is None:
+            yield problem
+        elif problem.rule == "orphan-result" and request.stores_call(section, (problem.path.section, problem.path.pair)):
+            continue
+        elif problem.rule != "double-human" or request.stored != REFERENCE:
+            yield problem
 
 
 def to_list(request: Request) -> list[Any]:

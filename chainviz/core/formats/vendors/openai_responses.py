@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -21,7 +22,10 @@ from chainviz.core.formats.contract import Format, Style
 _ITEMS = ItemUnits(RESPONSES)
 _RECORDS = frozenset(("id", "type", "output", "messages"))
 """Beside an `input` that a log keeps; a request has none of them."""
-_INPUT = TextMember("input", ("instructions", "previous_response_id", "reasoning", "max_output_tokens", "tools"))
+_INPUT = TextMember("input", ("model", "instructions", "previous_response_id", "reasoning", "max_output_tokens", "tools"))
+_OF_OTHERS = frozenset(("encoding_format", "dimensions", "voice", "response_format", "speed"))
+"""Members beside an `input` of OpenAI's APIs for embeddings and for speech."""
+_OTHER_MODELS = re.compile(r"embed|moderation|tts|bge-|e5-", re.IGNORECASE)
 _BLOCKS = ("input_text", "output_text", "input_image", "input_file")
 
 
@@ -48,7 +52,7 @@ class OpenAIResponses(Format):
     def confidence(self, sample: Sample) -> float:
         score = max([_rate(value) for value in sample.values], default=0.0)
         if sample.key in (_INPUT.key, _INPUT.name) and sample.values and isinstance(sample.values[0], str):
-            return max(score, 0.9 if "model" in sample.document and len(sample.values) == 1 else 0.0)
+            return max(score, 0.9 if len(sample.values) == 1 and _asks_a_model(sample.document) else 0.0)
         if sample.beside.get("object") in ("response", "response.compaction") and sample.key == "output":
             return 0.97
         is_request = sample.key == "input" and ("model" in sample.beside or "instructions" in sample.beside)
@@ -109,6 +113,14 @@ class OpenAIResponses(Format):
     def losses(self, message: Message) -> tuple[str, ...]:
         lost = losses(message.role, message.parts)
         return (*lost, TEXTS_JOIN) if message.role == AI and has_several_texts(message.parts) else lost
+
+
+def _asks_a_model(document: dict[str, Any]) -> bool:
+    """Whether a document with a text as its input is a request of this API."""
+    model = document.get("model")
+    if "messages" in document or not isinstance(document.get("output", []), list):
+        return False  # the record of a tracing tool
+    return isinstance(model, str) and not _OTHER_MODELS.search(model) and not _OF_OTHERS & document.keys()
 
 
 def _again(first: Unit, rest: Iterator[Unit]) -> Iterator[Unit]:

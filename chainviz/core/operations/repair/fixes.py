@@ -79,6 +79,10 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Drop the signed reasoning",
         "The message loses the reasoning that its provider signed; nothing else changes.",
     ),
+    "empty-reasoning": (
+        "Add an empty reasoning",
+        "The message gets a reasoning of one space, with which DeepSeek accepts a call whose reasoning is lost; nothing is invented.",
+    ),
     "sign-calls": (
         "Mark the call as not signed",
         "The call gets the signature skip_thought_signature_validator, with which Gemini accepts calls that it did not make.",
@@ -138,7 +142,7 @@ CHOICES: dict[str, tuple[str, str]] = {
 """Label and explanation of every choice."""
 
 DROP_SIGNED = "drop-signed"
-ON_DEMAND = frozenset({DROP_SIGNED, "sign-calls", "respell-item", "drop-item-id", "drop-cache-marks"})
+ON_DEMAND = frozenset({DROP_SIGNED, "sign-calls", "empty-reasoning", "respell-item", "drop-item-id", "drop-cache-marks"})
 """Fixes that fit one provider only: they are offered where they are asked for by name."""
 
 

@@ -55,6 +55,7 @@ from chainviz.core.operations.repair.passes.server_results import fix_server_res
 from chainviz.core.operations.repair.passes.spelling import fix_ids, fix_names, fix_result_names
 from chainviz.core.operations.repair.passes.thinking import (
     UNSIGNABLE,
+    fix_missing_reasoning,
     fix_signed,
     fix_thinking,
     fix_unsigned_calls,
@@ -69,13 +70,14 @@ from chainviz.core.reference import parsed_by_reference
 PASSES = (
     fix_items, fix_unknown_roles, fix_user_calls, fix_empty, fix_mid_systems, fix_results, fix_shared_ids,
     fix_reused_ids, fix_trailing_roles, fix_pending, fix_summaries, fix_pictures, fix_texts_in_results, fix_answer_media, fix_media_types,
-    fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
+    fix_result_media, fix_thinking, fix_signed, fix_missing_reasoning,
+    fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
     fix_names, fix_result_names, fix_arguments, fix_surrogates, fix_end, fix_turns, fix_cache_marks,
 )  # fmt: skip
 """No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (
     fix_items, fix_user_calls, fix_server_results, fix_empty, fix_pictures, fix_texts_in_results, fix_answer_media, fix_media_types,
-    fix_result_media, fix_thinking, fix_signed, fix_unsigned_calls, fix_arguments, fix_surrogates, fix_end,
+    fix_result_media, fix_thinking, fix_signed, fix_missing_reasoning, fix_unsigned_calls, fix_arguments, fix_surrogates, fix_end,
     fix_cache_marks,
 )  # fmt: skip
 """Those that read messages whose shape tells nothing."""

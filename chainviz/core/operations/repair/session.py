@@ -20,6 +20,7 @@ from chainviz.core.operations.repair.fixes import Fix, Proposal
 from chainviz.core.operations.repair.options import RepairOptions
 from chainviz.core.operations.repair.pairs import Turn, turns_of
 from chainviz.core.operations.repair.tree_index import Places
+from chainviz.core.providers.request import Request, request_of
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 MOVED = -1
@@ -91,6 +92,10 @@ class Worklist:
                         found.add(original)
             read = min(start + WINDOW, count)
             progress(read / count, f"{read:,} of {count:,} messages read")
+
+    @cached_property
+    def request(self) -> Request:
+        return request_of(self.chain.surroundings)
 
     @cached_property
     def tree(self) -> ChainAST[Shape]:

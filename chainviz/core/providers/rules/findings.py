@@ -30,7 +30,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.reasoning import is_emptied, is_unsigned
-from chainviz.core.chain.surrogates import has_lone_surrogate
+from chainviz.core.chain.surrogates import has_escaped_surrogate, has_lone_surrogate
 from chainviz.core.chain.tree import Section
 from chainviz.core.dialects.blocks.server_tools import lone_calls, lone_results
 from chainviz.core.pictures import (
@@ -80,6 +80,8 @@ def _found_in(message: Message, before: Role) -> Iterator[Found]:
             yield name, part, what
         if has_lone_surrogate(each):
             yield "lone-surrogate", part, "has half of a character, which JSON cannot represent"
+        elif has_escaped_surrogate(each):
+            yield "escaped-surrogate", part, "calls a tool with half of a character in its arguments"
         if isinstance(each, Text):
             text_before = text_before or bool(each.text.strip()) or is_blank(each)
         elif text_before and role == TOOL and isinstance(each, ToolResult):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from chainviz.core.chain.messages import ToolCall, ToolResult
 from chainviz.core.chain.problems import Problem
@@ -32,6 +33,22 @@ def name_unlike(pattern: str, rule: Rule) -> Choice:
     return chosen
 
 
+def where_model(pattern: str, error: Rule, other: Rule | None) -> Choice:
+    """`error`, where the recorded model is one of those that refuse it; else the other rule."""
+    wanted = re.compile(pattern, re.IGNORECASE)
+    return lambda excerpt, problem: error if wanted.search(excerpt.request.model) else other
+
+
+def where_unnamed(unnamed: Rule, rule: Rule) -> Choice:
+    """`unnamed`, for a call whose tool has an empty name; else the rule."""
+
+    def chosen(excerpt: Excerpt, problem: Problem) -> Rule:
+        part = _part(excerpt, problem)
+        return unnamed if isinstance(part, ToolCall) and not part.name else rule
+
+    return chosen
+
+
 def where_role(role: str, rule: Rule) -> Choice:
     """The rule, where the message has the role."""
     return lambda excerpt, problem: rule if excerpt.message(problem).role == role else None
@@ -42,7 +59,7 @@ def where_calls(rule: Rule) -> Choice:
     return lambda excerpt, problem: rule if excerpt.message(problem).calls else None
 
 
-def unless_elsewhere(rule: Rule) -> Choice:
+def unless_elsewhere(rule: Rule) -> Callable[[Excerpt, Problem], Rule | None]:
     """The rule, unless the chain has a call and then a result with this id."""
 
     def chosen(excerpt: Excerpt, problem: Problem) -> Rule | None:

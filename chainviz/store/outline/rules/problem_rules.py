@@ -25,7 +25,7 @@ from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.check import answered_in, excerpt_of, excerpts
 from chainviz.core.providers.contract import Called, Excerpt
-from chainviz.core.providers.request import NO_REQUEST, Request
+from chainviz.core.providers.request import NO_REQUEST, Request, without_stored
 from chainviz.store.content.message_reader import read_calls
 from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, Places, spliced
 from chainviz.store.outline.folding import LISTED, fold
@@ -88,7 +88,8 @@ class _Check:
         tree = ChainAST(tuple(_sections(self.seen)))
         follows = self.neighbours.after is not None
         number = 1 if self.begins else 2
-        for problem in tree_problems(tree, first_section=number, first_message=self.starts[0], follows=follows):
+        found = tree_problems(tree, first_section=number, first_message=self.starts[0], follows=follows)
+        for problem in without_stored(found, enumerate(tree.sections, number), self.neighbours.request):
             if problem.rule != OPENING_RULE:
                 yield problem
         if self.begins and tree.sections:

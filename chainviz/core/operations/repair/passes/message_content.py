@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from chainviz.core.chain.calls.arguments import fix_json, is_json, is_json_object
 from chainviz.core.chain.messages import AI, FREE_FORM, HUMAN, SYSTEM, Message, Part, Text, Thinking, ToolCall, is_blank
-from chainviz.core.chain.surrogates import has_lone_surrogate, without_surrogates
+from chainviz.core.chain.surrogates import has_escaped_surrogate, has_lone_surrogate, without_surrogates
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 
@@ -86,7 +86,7 @@ def fix_empty(work: Worklist) -> None:
 
 
 def has_surrogates(message: Message) -> bool:
-    return any(map(has_lone_surrogate, message.parts))
+    return any(has_lone_surrogate(part) or has_escaped_surrogate(part) for part in message.parts)
 
 
 def fix_surrogates(work: Worklist) -> None:
@@ -94,7 +94,7 @@ def fix_surrogates(work: Worklist) -> None:
     for place, message in work.read(has_surrogates):
         about = work.about[place]
         for i, part in enumerate(message.parts):
-            if not has_lone_surrogate(part):
+            if not (has_lone_surrogate(part) or has_escaped_surrogate(part)):
                 continue
             problem = f"{work.where(about)} has half of a character."
             whole = (without_surrogates(part),)

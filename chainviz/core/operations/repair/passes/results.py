@@ -11,6 +11,7 @@ from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.pairs import Turn
 from chainviz.core.operations.repair.parts_as_text import as_human, detached, readable
 from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.providers.request import REFERENCE
 
 UNNAMED_TOOL = "unknown_tool"
 
@@ -114,7 +115,9 @@ def _fix(work: Worklist, found: Found, stray: Stray, moves: dict[int, list[tuple
     assert isinstance(part, ToolResult)
     about = work.about[stray.place]
     outcomes = _outcomes(work, stray, part)
-    proposal = Proposal(stray.rule, about, stray.ref.part, part.call_id, _words(work, found, stray), (part,), outcomes)
+    is_usual = stray.home is not None or not _is_stored(work, found.turns[stray.turn])
+    words = _words(work, found, stray)
+    proposal = Proposal(stray.rule, about, stray.ref.part, part.call_id, words, (part,), outcomes, is_usual)
     choice = work.offer(proposal)
     turn = found.turns[stray.turn]
     if choice is None:
@@ -130,6 +133,12 @@ def _fix(work: Worklist, found: Found, stray: Stray, moves: dict[int, list[tuple
     elif choice == "join-results":
         _join(work, stray, part)
     return choice
+
+
+def _is_stored(work: Worklist, turn: Turn) -> bool:
+    """Whether the call of a turn without one may be among the messages that the API stores."""
+    stored = work.request.stored
+    return bool(stored) and turn.ai is None and (stored == REFERENCE or all(each.role != AI for each in work.shapes[: turn.rest.start]))
 
 
 def _words(work: Worklist, found: Found, stray: Stray) -> str:

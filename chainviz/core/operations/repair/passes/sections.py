@@ -7,6 +7,7 @@ from chainviz.core.chain.problems import are_two_turns
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.providers.request import REFERENCE
 
 OPENING = "[The conversation begins with the assistant's message]"
 
@@ -57,8 +58,11 @@ def fix_double_humans(work: Worklist) -> None:
         about = work.about[place]
         problem = f"{work.where(about)} is a human message directly after another human message."
         if work.offer(
-            Proposal("double-human", about, None, "", problem, message.parts, {"merge-human": message.parts})
-        ):
+            Proposal(
+                "double-human", about, None, "", problem, message.parts, {"merge-human": message.parts},
+                default=work.request.stored != REFERENCE,
+            )
+        ):  # fmt: skip
             work.edit(first).added += detached(message.parts)
             work.edit(place).removed = True
         else:

@@ -22,6 +22,7 @@ from chainviz.core.formats.contract import Style
 from chainviz.core.operations.repair.fixes import DROP_SIGNED, Proposal
 from chainviz.core.operations.repair.passes.items import without_encrypted
 from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.providers.deepseek import PROVIDER as DEEPSEEK
 
 UNSIGNABLE = "This chain's format cannot store a call's signature: convert the chain to Gemini, and sign its calls there."
 
@@ -80,6 +81,22 @@ def _fault(message: Message, after: Role | None) -> Flaw | None:
     if after is None and thinks(message):
         return Flaw("thinking-final", "ends the chain with its reasoning")
     return None
+
+
+def fix_missing_reasoning(work: Worklist) -> None:
+    """Only on demand: DeepSeek wants a reasoning beside every call, and nobody can restore it."""
+    if work.chain.format not in DEEPSEEK.formats or not work.options.asks_for("empty-reasoning"):
+        return
+    for place, message in work.read(acts_unthinking):
+        first = message.parts[0]
+        problem = f"{work.where(work.about[place])} calls tools without reasoning."
+        after: tuple[Part, ...] = (Thinking(" "), first)
+        proposal = Proposal(
+            "reasoning-missing", work.about[place], None, "", problem, (first,), {"empty-reasoning": after}, default=False
+        )
+        if work.offer(proposal):
+            work.edit(place).parts[0] = after
+    work.settle()
 
 
 def fix_unsigned_calls(work: Worklist) -> None:
