@@ -13,6 +13,7 @@ WITHOUT_FIX: Mapping[str, str] = {
     "arguments-type": "The arguments have another API's type: convert the chain to this API's format.",
     "assistants-alternate": "A merge would change who said what in which turn: merge the messages by hand.",
     "call-after-model": "Something may be missing before the call: insert or move a message by hand.",
+    "call-stored": "The call is not in this file, so there is nothing to fix.",
     "call-id-reused": "It is accepted, so there is nothing to fix.",
     "content-type": _FORM,
     "document-without-text": "Only you know what the document is for: add a text to the message.",
