@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+from chainviz.core.providers import PROVIDERS
+from chainviz.help.rule_tables import rule_table
 from chainviz.help.table import Table
 
 NAMES = ("provider-rules",)
 
-TABLES: Mapping[str, Callable[[], Table]] = {}
+TABLES: Mapping[str, Callable[[], Table]] = {
+    f"rules-{provider.name.replace('.', '-')}": partial(rule_table, provider.name) for provider in PROVIDERS
+}
 """Tables that the code knows, by the name that a page gives in a line of its own: `<!-- table: NAME -->`."""
 
 

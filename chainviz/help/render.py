@@ -14,7 +14,7 @@ from chainviz.help.pages import TABLES, Page
 from chainviz.help.table import Row, Table
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
-_TABLE = re.compile(r"^<!-- table: ([a-z-]+) -->$", re.MULTILINE)
+_TABLE = re.compile(r"^<!-- table: ([a-z0-9-]+) -->$", re.MULTILINE)
 
 
 def page_html(page: Page) -> SafeString:

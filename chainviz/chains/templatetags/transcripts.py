@@ -1,14 +1,26 @@
-"""Problems and text of a transcript in a template: `{{ problem.text|marks }}`, `{{ problem|without_fix }}`."""
+"""Problems and text of a transcript in a template: `{{ problem.text|marks }}`, `{{ problem|without_fix }}`, `{{ problem|rule_help }}`."""
 
 from __future__ import annotations
 
 from django import template
+from django.urls import reverse
 
 from chainviz.chains.folders.following import following
 from chainviz.chains.render.visible_text import marks
+from chainviz.core.chain.problems import Problem
+from chainviz.core.providers.contract import NOT_UNDERSTOOD
+from chainviz.core.providers.rules.rule import rule_anchor
 from chainviz.core.providers.without_fix import reason_without_fix
 
 register = template.Library()
 register.filter("marks", marks)
 register.simple_tag(following, name="following")
 register.filter("without_fix", reason_without_fix)
+
+
+@register.filter
+def rule_help(problem: Problem) -> str:
+    """Return the address of the rule in the help; "" for a problem of the structure, and for what is not understood."""
+    if not problem.provider or problem.rule == NOT_UNDERSTOOD.id:
+        return ""
+    return f"{reverse('help:page', args=['provider-rules'])}#{rule_anchor(problem.provider, problem.rule)}"

@@ -12,6 +12,11 @@ VARIABLE = re.compile(r"\{[a-z_]+\}")
 """A part of a sentence that differs from request to request, such as `{id}` or `{index}`."""
 
 
+def rule_anchor(provider: str, rule: str) -> str:
+    """Return the fragment of the help page about provider rules that leads to a rule of a provider."""
+    return f"{provider.replace('.', '-')}-{rule}"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """error: certainly rejected; warning: depends on model, version or server; info: odd but legal; unchecked: nobody here
