@@ -12,7 +12,7 @@ from chainviz.core.chain.chain import Chain, apply_splices
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.documents.units import Envelope
-from chainviz.core.errors import OptionsError, OutcomeError, PathError
+from chainviz.core.errors import OptionsError, OutcomeError, PathError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.formats.stylist import Stylist
 from chainviz.core.load import blank
@@ -33,6 +33,7 @@ def execute(name: str, options: Options | Mapping[str, Any], chain: Chain, conte
     chosen = options if isinstance(options, Options) else read_options(operation, options)
     outcome = operation.run(chain, chosen, context)
     check_paths(name, outcome)
+    _refuse_nothing_left(chain, outcome)
     if outcome.target is None and keeps_signed_reasoning(chain, outcome.changes):
         outcome = replace(outcome, warnings=(*outcome.warnings, SIGNED))
     if outcome.around is None or outcome.target is not None:
@@ -53,6 +54,13 @@ def check_paths(name: str, outcome: Outcome) -> None:
                     f"The operation “{name}” is faulty: its report names “{text!s:.40}”, which is not a path such as s2.p1.m0."
                     " Nothing was changed; report it to the author of the operation."
                 )
+
+
+def _refuse_nothing_left(chain: Chain, outcome: Outcome) -> None:
+    """Raises Refused where a document that is one message would lose it: nothing could be written in its place."""
+    if outcome.target is None and outcome.changes and chain.surroundings.is_single:
+        if len(chain) == sum(change.removed - change.added for change in outcome.changes):
+            raise Refused("This document is a single message, as a provider's response is: it cannot be removed.")
 
 
 def changed_messages(chain: Chain, outcome: Outcome, envelope: Envelope) -> tuple[Message, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from chainviz.core.chain.messages import Message
@@ -26,8 +27,10 @@ NAMES = {
 
 
 def sent_value(message: Message) -> Any:
-    """What the source says the message is; None where no document holds it yet."""
-    return parse(message.source[0].text) if message.source else None
+    """The decoded first unit of a message; None where no document holds it yet, or one that is not JSON, as a recorded stream."""
+    with suppress(ValueError, RecursionError):
+        return parse(message.source[0].text) if message.source else None
+    return None
 
 
 def kind_name(value: Any) -> str:

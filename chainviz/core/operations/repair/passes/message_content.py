@@ -68,7 +68,10 @@ def says_nothing(message: Message) -> bool:
 
 
 def fix_empty(work: Worklist) -> None:
-    """Only on demand: most APIs take empty texts, Anthropic's refuses them. OpenAI's refuses a message of reasoning alone."""
+    """Only on demand: most APIs take empty texts, Anthropic's refuses them. OpenAI's refuses a message of reasoning alone. A document
+    that is one message, such as a provider's response, keeps it."""
+    if len(work.shapes) == 1 and work.chain.surroundings.is_single:
+        return
     for place, message in work.read(says_nothing):
         blank = [i for i, part in enumerate(message.parts) if is_blank(part)]
         what = "has an empty text" if len(blank) < len(message.parts) else "has no content"
