@@ -3,7 +3,7 @@
 A file or folder a format, by origin: `vendors`, `agents`, `frameworks`, `traces`, `chats`. What they share, in reading order: `contract`,
 `chat_format`, `block_format`, `leaf_format`, `mixed_format`, `read_only`, `read_only_units` and
 `flat_attributes` (bases of formats), `reader`, `stylist` (new messages in the way of their
-neighbours), `conversion`, `offers` (what a file can be read as), `reads_nothing`, `unsupported`.
+neighbours), `conversion`, `offers` (what a file can be read as), `coverage` (what of a chain is read), `understanding`, `unsupported`.
 """
 
 from __future__ import annotations

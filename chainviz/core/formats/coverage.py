@@ -47,6 +47,8 @@ READ_KINDS = frozenset(
      "function_result", "thinking", "content", "part", "value", "message", "")
 )  # fmt: skip
 """Types of parts that are a text, a call or a result in some format: one that is none here was not read."""
+STRANGE = 0.25
+"""The weight of an unknown record beside a message."""
 LEAST = 4
 """Characters of a shown text by which a longer text is recognised that contains it, as where a format splits one."""
 
@@ -90,8 +92,12 @@ class Coverage:
         """Units that messages were read from, with what those do not show."""
         self._found: dict[tuple[UnreadKind, str], list[UnreadPlace]] = {}
         self._counts: dict[tuple[UnreadKind, str], int] = {}
-        self._units: set[int] = set()
-        """Ordinals of the units that hold something unread."""
+        self._strange = 0
+        """Unknown records."""
+        self._read = 0
+        """Units that messages were read from."""
+        self._lacking: dict[int, float] = {}
+        """How much of those units was not read, by ordinal, where it is anything: half of one whose message shows something."""
         self._places: dict[int, int] = {}
         """The places of units in chain order, where their ordinals do not tell because they lie in several lists."""
         self._arrived = 0
@@ -113,6 +119,7 @@ class Coverage:
             return
         if self._format.is_message(value) and (is_aside or next(_unseen(value, (), self._known(value)), None) is None):
             return
+        self._strange += 1
         self._add("record", _type_of(value), unit)
 
     def show(self, message: Message) -> None:
@@ -122,6 +129,7 @@ class Coverage:
         if not units and not again:
             return
         is_shared = any(fragment.blocks is not None for fragment in message.source)
+        self._read += len(units)
         self._judge(message, units or [again[0].unit])
         shown, is_hollow = _Shown(message), _is_hollow(message)
         for left in again:
@@ -130,11 +138,14 @@ class Coverage:
         for unit in units:
             fields = [each for each in _unseen(unit.value, shown, self._known(unit.value)) if each[2] or is_hollow or is_shared]
             if fields:
-                self._left[unit.ordinal] = _Leftover(unit, fields, is_hollow=is_hollow)
+                weight = 0.5 if _shows_something(message) else 1.0
+                self._left[unit.ordinal] = _Leftover(unit, fields, is_hollow, weight)
 
     def _judge(self, message: Message, units: list[Unit]) -> None:
         """Notes an unknown role and unknown parts of a message."""
         unit = units[0]
+        if not _is_known(message, self._format):
+            self._lacking[unit.ordinal] = 0.5 if _shows_something(message) else 1.0
         is_known_role = message.role in ROLES or message.role in self._format.known_roles
         if not is_known_role:
             self._add("role", message.role, unit)
@@ -151,7 +162,6 @@ class Coverage:
             key = (kind, "")
         places = self._found.setdefault(key, [])
         self._counts[key] = self._counts.get(key, 0) + 1
-        self._units.add(unit.ordinal)
         if len(places) < MOST_PLACES:
             line = self._lines.place(unit.start)[0] if self._lines is not None and unit.start >= 0 else 0
             places.append(UnreadPlace(self._places.get(unit.ordinal, unit.ordinal), line))
@@ -159,17 +169,23 @@ class Coverage:
     def _settle(self) -> None:
         for unit in [*self._waiting.values()]:
             self.carry(unit)
+        self._waiting.clear()
+        self._settle_fields()
+
+    def _settle_fields(self) -> None:
         for left in self._left.values():
             for name in dict.fromkeys(key for key, _, is_prose in left.fields if is_prose or left.is_hollow):
+                self._lacking.setdefault(left.unit.ordinal, left.weight)
                 self._add("field", name, left.unit)
-        self._waiting.clear()
         self._left.clear()
 
     @property
-    def unread_units(self) -> int:
-        """How many units hold something that was not read."""
-        self._settle()
-        return len(self._units)
+    def share_read(self) -> float:
+        """How much of the units is fully read so far, from 0 to 1. An unknown record weighs less than a message that is not fully
+        read: it may be about something else than the conversation."""
+        self._settle_fields()
+        whole = self._read + STRANGE * self._strange
+        return (self._read - sum(self._lacking.values())) / whole if whole else 1.0
 
     @property
     def unread(self) -> tuple[Unread, ...]:
@@ -184,6 +200,8 @@ class _Leftover:
     unit: Unit
     fields: list[tuple[str, str, bool]]
     is_hollow: bool
+    weight: float
+    """How much of the unit is not read, from 0 to 1."""
 
 
 class _Shown:
@@ -229,6 +247,10 @@ def _json_leaves(text: str) -> Iterator[str]:
     if text[:1] in ("{", "[", '"'):
         with suppress(ValueError, RecursionError):
             yield from (leaf for _, leaf, _ in _unseen(json.loads(text), (), ()))
+
+
+def _shows_something(message: Message) -> bool:
+    return any(not isinstance(part, Opaque) and any(_texts_of(part)) for part in message.parts)
 
 
 def _is_hollow(message: Message) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from chainviz.core.dialects.members import string_of
 from chainviz.core.documents.detection.detect import Survey, empty_list, survey
 from chainviz.core.documents.json.scan import fault_in
 from chainviz.core.documents.source import Source
@@ -13,8 +14,8 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.formats import FORMATS, RECOGNITION, detect, get_format, recognition_of
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.reader import read_chain
-from chainviz.core.formats.reads_nothing import reads_nothing
 from chainviz.core.formats.stream import Stream
+from chainviz.core.formats.understanding import reads_nothing, share_read
 from chainviz.core.formats.unread_fields import unread_fields
 from chainviz.core.formats.unsupported import refuse_kind, refuse_without_answer
 
@@ -26,6 +27,11 @@ LOOKED_INTO = 100
 """Lists of a file whose first messages are read, to see what their format leaves out."""
 FAR_AHEAD = 0.3
 """… or, unlikely as it is, by so much."""
+MOST, ENOUGH = 0.9, 0.4
+"""A format that understands most of a list is taken without a look at others; one that understands less than enough is not
+offered."""
+BETTER = 0.2
+"""How much more of a list another format must understand to be preferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +63,19 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
     """
     chosen = get_format(format) if format else None
     lists = _lists(source, chosen, salvage)
-    offers = [offer for n, found in enumerate(lists) if (offer := _offer(source if n < LOOKED_INTO else None, found, chosen))]
+    looked_into = [source if number < LOOKED_INTO else None for number in range(len(lists))]
+    first = [_offer(look_into, found, chosen) for look_into, found in zip(looked_into, lists, strict=True)]
+    trusted = frozenset(offer.formats[0].name for offer in first if offer is not None)
+    again = zip(looked_into, lists, first, strict=True)
+    offers = [offer for look_into, found, each in again if (offer := each or _offer(look_into, found, chosen, trusted))]
     if chosen is None and len(lists) == 1 and _has_no_content(source, lists[0]):
         refuse_without_answer(source)
     if not offers:
         refuse_kind(source)
-        _refuse_unread(lists)
+        _refuse_unread(source, lists)
         where = f" at {lists[0].title}" if lists[0].title else ""
         raise DocumentError(
-            f"The list of messages{where} is in no known format; choose one, or keep the file as raw text.", raw=True
+            f"The list of messages{where} is in no known format{_types_in(lists[0])}; choose one, or keep the file as raw text.", raw=True
         )
     offers = [replace(offer, salvage=salvage) for offer in offers]
     offered = {id(offer.found) for offer in offers}
@@ -82,6 +92,13 @@ def _has_no_content(source: Source, found: FoundList) -> bool:
         return not others and {key for key, value in first.items() if value} <= {"role"}
     ranked = detect(found.sample)
     return bool(ranked) and isinstance(ranked[0][0], Stream) and not any(each.parts for each in read_chain(source, found, ranked[0][0]))
+
+
+def _types_in(found: FoundList) -> str:
+    """What the records of a list call themselves, for a sentence."""
+    named = ((key, string_of(value, key)) for value in found.sample.values for key in ("type", "role", "kind", "event"))
+    names = list(dict.fromkeys(f"“{name[:30]}”" for key, name in named if name))[:4]
+    return f": its records have the types {', '.join(names)}" if names else ""
 
 
 def _left_out(source: Source, left: Sequence[FoundList]) -> Iterator[str]:
@@ -133,25 +150,43 @@ def look(source: Source, chosen: Format | None = None, *, salvage: bool = False)
         return survey(source, RECOGNITION, salvage=salvage)
 
 
-def _refuse_unread(lists: Sequence[FoundList]) -> None:
+def _by_understanding(
+    source: Source, found: FoundList, likely: list[tuple[Format, float]], trusted: Container[str]
+) -> list[tuple[Format, float]]:
+    """Returns the likely formats; where the first does not understand most of the list, the one that understands more of it comes
+    first. Returns none where no format understands enough, unless other lists of the file are in the first one."""
+    if not likely or (first := share_read(source, found, likely[0][0])) >= MOST:
+        return likely
+    shares = [first, *(share_read(source, found, format) for format, _ in likely[1:])]
+    best = max(range(len(likely)), key=lambda place: (shares[place] >= first + BETTER, shares[place]))
+    if shares[best] >= first + BETTER:
+        likely = [likely[best], *likely[:best], *likely[best + 1 :]]
+        first = shares[best]
+    return likely if first >= ENOUGH or likely[0][0].name in trusted else []
+
+
+def _refuse_unread(source: Source, lists: Sequence[FoundList]) -> None:
     """Raises DocumentError for lists that have the look of a format which reads nothing of them."""
     for found in lists:
         for format, confidence in detect(found.sample)[:1]:
             if confidence >= LIKELY:
+                little = "none of its messages" if reads_nothing(source, found, format) else "only little of it"
                 raise DocumentError(
-                    f"This looks like the format “{format.label}”, but none of its messages can be read; choose another format, or keep "
-                    "the file as raw text.",
+                    f"This looks like the format “{format.label}”, but {little} can be read; choose another format, or keep the file as "
+                    "raw text.",
                     raw=True,
                 )
 
 
-def _offer(source: Source | None, found: FoundList, chosen: Format | None) -> Offer | None:
-    """None where no format is likely. Where `source` is given, one that reads nothing of the list is not offered."""
+def _offer(source: Source | None, found: FoundList, chosen: Format | None, trusted: Container[str] = ()) -> Offer | None:
+    """None where no format is likely. Where `source` is given, one that understands little of the list is not offered, unless its
+    name is in `trusted`."""
     if chosen is not None:
         return Offer(found, (chosen,), is_certain=True)
     ranked = detect(found.sample)
-    while source and ranked and ranked[0][1] >= LIKELY and reads_nothing(source, found, ranked[0][0]):
-        ranked = ranked[1:]
+    if source is not None:
+        likely = [item for item in ranked if item[1] >= LIKELY and not reads_nothing(source, found, item[0])]
+        ranked = _by_understanding(source, found, likely, trusted)
     if not ranked or ranked[0][1] < LIKELY:
         return None
     ahead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 1.0

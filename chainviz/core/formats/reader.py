@@ -48,6 +48,11 @@ class ChainReader:
                 self._coverage.carry(unit, is_aside=True)
 
     @property
+    def share_read(self) -> float:
+        """How much of the units that were read so far is understood, from 0 to 1."""
+        return self._coverage.share_read
+
+    @property
     def envelope(self) -> Envelope:
         """A slot whose value is no message (null) is none: it stays as it is."""
         envelope = self._units.envelope

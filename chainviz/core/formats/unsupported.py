@@ -25,6 +25,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("what “codex exec --json” printed (its chain is in the rollout file under ~/.codex/sessions)", ("type", "thread_id")),
     ("a promptfoo evaluation whose prompts are plain texts", ("evalId", "results")),
     ("a part of an opencode message (“opencode export” writes the whole session)", ("sessionID", "messageID", "type")),
+    ("a message of opencode without its parts (“opencode export” writes the whole session)", ("sessionID", "role", "time")),
     ("a log of changes to a VS Code chat (“Chat: Export Chat” writes the chat)", ("kind", "v")),
     ("a list of training examples (prompt and completion)", ("prompt", "completion")),
     ("a list of training examples (instruction and output)", ("instruction", "output")),

@@ -58,9 +58,9 @@ def check_paths(name: str, outcome: Outcome) -> None:
 
 def _refuse_nothing_left(chain: Chain, outcome: Outcome) -> None:
     """Raises Refused where a document that is one message would lose it: nothing could be written in its place."""
-    if outcome.target is None and outcome.changes and chain.surroundings.is_single:
-        if len(chain) == sum(change.removed - change.added for change in outcome.changes):
-            raise Refused("This document is a single message, as a provider's response is: it cannot be removed.")
+    lost = sum(change.removed - change.added for change in outcome.changes) if outcome.target is None else 0
+    if lost and lost == len(chain) and chain.surroundings.is_single:
+        raise Refused("This document is a single message, as a provider's response is: it cannot be removed.")
 
 
 def changed_messages(chain: Chain, outcome: Outcome, envelope: Envelope) -> tuple[Message, ...]:

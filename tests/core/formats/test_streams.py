@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import chainviz
 from chainviz.core.chain.messages import AI, HUMAN, Message, Reasoning, Text, Thinking, ToolCall
 from chainviz.core.documents.units import Unit
 from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS, WRITTEN, get_format
 from chainviz.core.formats.contract import Style
 from chainviz.core.load import LoadedChain, document_in, load_file
+from chainviz.core.providers import PROVIDERS
 from tests.core.formats.chains import exported
 
 CHAT = [
@@ -301,3 +303,24 @@ def test_no_chunk_stops_a_stream_from_being_read(data: st.DataObject) -> None:
 def test_a_list_of_messages_in_an_event_is_taken_out() -> None:
     (chain,) = load_file(sent([{"messages": [{"role": "user", "content": "Héllo"}]}]))
     assert chain.messages == (Message(HUMAN, (Text("Héllo"),)),)
+
+
+EMPTY_TEXTS = {
+    "gemini_stream": [{"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}]} for text in ("Hi", "", "")],
+    "openai_responses_stream": [
+        {"type": "response.output_item.added", "output_index": 0, "sequence_number": 0, "item": {"type": "message", "content": []}},
+        {"type": "response.output_item.done", "output_index": 0, "sequence_number": 1, "item": {
+            "type": "message", "role": "assistant",
+            "content": [{"type": "output_text", "text": ""}, {"type": "output_text", "text": "x"}]}},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EMPTY_TEXTS)
+@pytest.mark.parametrize("event", ["data: {}\n\n", "{}\n"])
+def test_a_stream_with_an_empty_text_is_checked_and_repaired(name: str, event: str) -> None:
+    (chain,) = chainviz.load("".join(event.format(json.dumps(chunk)) for chunk in EMPTY_TEXTS[name]).encode(), name)
+    assert any(isinstance(part, Text) and not part.text for part in chain.messages[0].parts) or name == "gemini_stream"
+    for provider in PROVIDERS:
+        assert chain.verdict(provider.name).state in ("accepted", "rejected", "unchecked")
+    assert chain.apply("repair").chain.to_bytes() == chain.to_bytes()

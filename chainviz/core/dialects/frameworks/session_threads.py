@@ -24,8 +24,8 @@ _ASIDE = re.compile(rb'"isSidechain"\s*:\s*true|"parent_tool_use_id"\s*:\s*"')
 _PARENT = re.compile(rb'"parentUuid"\s*:\s*("[^"]+"|null)')
 _COMPACTION = re.compile(rb'"compact_boundary"|"isCompactSummary"\s*:\s*true')
 _PROMPT = re.compile(rb'"type"\s*:\s*"user"')
-HEAD = 1 << 16
-"""Bytes that tell whether a file is a session."""
+HEAD = 1 << 20
+"""Bytes that tell whether a file is a session: many lines may come before the first message."""
 
 
 @dataclass(frozen=True, slots=True)

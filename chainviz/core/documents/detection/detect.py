@@ -208,7 +208,8 @@ def _survey_lines(source: Source, begin: int, recognition: Recognition) -> Surve
         found = FoundList((), "", Span(0, source.size), 0, source.size, lines=True)
         start = len("\ufeff".encode()) if source.bom else 0
         found = replace(found, start=start)
-        return Survey((replace(found, sample=take_sample(source, found)),), lines=True)
+        sample = take_sample(source, found, is_message=recognition.is_message)
+        return Survey((replace(found, sample=sample),), lines=True)
     lists: list[FoundList] = []
     warnings: list[str] = []
     number = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -15,21 +16,30 @@ from chainviz.core.errors import DocumentError
 
 SAMPLE_UNITS = 16
 SAMPLE_BYTES = 1 << 22
+LOOKED_AT = 20_000
+"""Units that are looked at for the first messages, where other records come before them."""
 CUT = 1 << 12
 """Characters that are kept of a text."""
 
 
-def take_sample(source: Source, found: FoundList, units: int = SAMPLE_UNITS) -> Sample:
+def take_sample(
+    source: Source, found: FoundList, units: int = SAMPLE_UNITS, is_message: Callable[[object], bool] = lambda value: True
+) -> Sample:
+    """The first units of a list, and as many more as it takes until half of `units` are messages."""
     values: list[Any] = []
+    count = 0
     first = found.start
     try:
         # broken lines give no units: do not look for good ones through the whole file
         near = Span(found.region.start, min(found.region.end, first + 4 * SAMPLE_BYTES)) if found.lines else found.region
         item = replace(found, inside=(), region=near)
         reader = SequenceReader(source, found) if found.lists else UnitReader(source, item, salvage=not found.lines)
-        for unit in islice(reader, units):
-            values.append(unit.value if len(unit.text) < CUT else _cut(unit.value))
-            if unit.start - first > SAMPLE_BYTES:
+        for number, unit in enumerate(islice(reader, LOOKED_AT)):
+            looks_right = is_message(unit.value)
+            count += looks_right
+            if number < units or looks_right:
+                values.append(unit.value if len(unit.text) < CUT else _cut(unit.value))
+            if unit.start - first > SAMPLE_BYTES or (number + 1 >= units and 2 * count >= units):
                 break
     except DocumentError:
         pass

@@ -1,5 +1,5 @@
-"""Whether a format that recognises a list shows nothing of it: no message, only parts of unknown types, or only empty messages
-although there are texts (issue 8)."""
+"""How much a format that recognises a list understands of it. One that shows no message, only parts of unknown types, or only
+empty messages although there are texts understands nothing."""
 
 from __future__ import annotations
 
@@ -22,6 +22,20 @@ READ = 50
 """Messages that tell; the first one with a part ends the search."""
 TEXTS = frozenset(("text", "content", "message", "value", "output", "prompt"))
 """Members that hold what is said, in one format or another."""
+
+
+def share_read(source: Source, found: FoundList, format: Format) -> float:
+    """How much of the beginning of a list a format understands, from 0 to 1. A broken list counts as understood: reading all of
+    it says what is wrong."""
+    if found.raw:
+        return 1.0
+    reader = read_chain(source, found, format)
+    try:
+        for _ in islice(reader, READ):
+            pass
+    except DocumentError:
+        return 1.0
+    return reader.share_read
 
 
 def reads_nothing(source: Source, found: FoundList, format: Format) -> bool:
