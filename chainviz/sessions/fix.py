@@ -27,7 +27,10 @@ from chainviz.sessions.records import (
     without_repeats,
 )  # fmt: skip
 
-SPOKEN = {"claude_code": "anthropic", "codex_rollout": "openai-responses", "gemini_cli": "gemini-2.5", "pi_session": "anthropic"}
+SPOKEN = {
+    "claude_code": "anthropic", "codex_rollout": "openai-responses", "droid_session": "anthropic", "gemini_cli": "gemini-2.5",
+    "pi_session": "anthropic",
+}  # fmt: skip
 """The provider that an agent with sessions in this format talks to."""
 NUMBERED = {"codex_rollout": "ordinal"}
 """The member in which an agent numbers the records of a session (Codex since 0.146): it goes on only where no number is missing."""

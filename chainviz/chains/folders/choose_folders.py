@@ -26,6 +26,12 @@ KNOWN = (
     "~/.local/share/opencode/storage",
     "~/.local/share/goose/sessions",
     "~/.continue/sessions",
+    "~/.factory/sessions",
+    "~/.cursor/projects",
+    "~/.grok/sessions",
+    "~/.hermes/sessions",
+    "~/.kiro/sessions/cli",
+    "~/.gemini/antigravity/brain",
 )
 """Where agents keep their sessions."""
 FEW = 20

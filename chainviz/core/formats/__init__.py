@@ -28,6 +28,7 @@ from chainviz.core.formats.agents.codex_rollout import CodexRollout
 from chainviz.core.formats.agents.continue_dev import ContinueDev
 from chainviz.core.formats.agents.copilot_chat import CopilotChat
 from chainviz.core.formats.agents.cursor_agent import CursorAgent
+from chainviz.core.formats.agents.cursor_stream import CursorStream
 from chainviz.core.formats.agents.deepseek_harness import DeepSeekHarness
 from chainviz.core.formats.agents.droid_session import DroidSession
 from chainviz.core.formats.agents.droid_stream import DroidStream
@@ -37,9 +38,9 @@ from chainviz.core.formats.agents.grok_build import GrokBuild
 from chainviz.core.formats.agents.grok_stream import GrokStream
 from chainviz.core.formats.agents.hermes import Hermes
 from chainviz.core.formats.agents.kimi_cli import KimiCLI
-from chainviz.core.formats.agents.kiro import KiroConversation, KiroSession
+from chainviz.core.formats.agents.kiro import KiroChat, KiroConversation, KiroSession
 from chainviz.core.formats.agents.opencode import Opencode
-from chainviz.core.formats.agents.pi_messages import PiMessages
+from chainviz.core.formats.agents.pi_messages import PiEvents, PiMessages
 from chainviz.core.formats.agents.pi_session import PiSession
 from chainviz.core.formats.agents.posit_assistant import PositAssistant
 from chainviz.core.formats.agents.qwen_code import QwenCode
@@ -134,6 +135,7 @@ FORMATS: tuple[Format, ...] = (
     DroidSession(),
     PiSession(),
     PiMessages(),
+    PiEvents(),
     ATIF(),
     OpenHands(),
     ClaudeCode(),
@@ -151,6 +153,7 @@ FORMATS: tuple[Format, ...] = (
     CopilotChat(),
     VSCodeChatLog(CopilotChat()),
     CursorAgent(),
+    CursorStream(),
     DroidStream(),
     GrokBuild(),
     GrokStream(),
@@ -162,6 +165,7 @@ FORMATS: tuple[Format, ...] = (
     Antigravity(),
     KiroSession(),
     KiroConversation(),
+    KiroChat(),
     AutoGen(),
     Smolagents(),
     GoogleADK(),

@@ -28,33 +28,70 @@ class EventLog(ReadOnlyUnits):
         """The places of the messages of a record that count, while so many calls wait for their results."""
         return range(len(found))
 
+    def is_piece(self, value: Any) -> bool:
+        """Whether a record is a piece of an answer that a later record holds as a whole, unless the log ends before."""
+        return False
+
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
-        word, source, parts, waiting = "", list[Fragment](), list[Part](), 0
+        group = _Group(self)
+        pieces: list[Unit] = []
         for unit in units:
             found = self.messages_in(unit.value) if self.is_message(unit.value) else ()
             if not found:
                 yield unit
-            for place in self.counted(found, waiting):
-                own, said_parts = found[place]
-                if source and not (own == word and own in self.joined):
-                    yield self._message(word, parts, source)
-                    source, parts = [], []
-                word = own
-                parts += said_parts
-                source.append(unit.fragment((place,) if len(found) > 1 else None))
-                waiting = _waiting(own, said_parts, waiting)
-        if source:
-            yield self._message(word, parts, source)
+            elif self.is_piece(unit.value):
+                pieces.append(unit)
+            else:
+                yield from pieces if found[0][0] == MODEL else group.add_all(pieces)
+                pieces = []
+                yield from group.add(unit, found)
+        yield from group.add_all(pieces)
+        yield from group.close()
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        found = [self._said(fragment) for fragment in source]
-        return self._message(found[0][0], [part for _, parts in found for part in parts], source)
+        values = [parse(fragment.text) for fragment in source]
+        found = [
+            self.messages_in(value)[fragment.blocks[0] if fragment.blocks else 0]
+            for value, fragment in zip(values, source, strict=True)
+        ]
+        return self.joined_message(found, source, is_streamed=all(map(self.is_piece, values)))
 
-    def _said(self, fragment: Fragment) -> Said:
-        return self.messages_in(parse(fragment.text))[fragment.blocks[0] if fragment.blocks else 0]
+    def joined_message(self, found: Sequence[Said], source: Iterable[Fragment], *, is_streamed: bool) -> Message:
+        parts = [part for _, parts in found for part in parts]
+        whole = _whole(parts) if self.is_streamed or is_streamed else parts
+        return said(found[0][0], whole, tuple(source), self.roles)
 
-    def _message(self, word: str, parts: Sequence[Part], source: Iterable[Fragment]) -> Message:
-        return said(word, _whole(parts) if self.is_streamed else parts, tuple(source), self.roles)
+
+class _Group:
+    """The message whose records are still coming."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._found: list[Said] = []
+        self._source: list[Fragment] = []
+        self._is_streamed = True
+        """All its records are pieces of an answer."""
+        self._waiting = 0
+        """How many calls wait for their results."""
+
+    def add(self, unit: Unit, found: Sequence[Said], *, is_piece: bool = False) -> Iterator[Message]:
+        for place in self._log.counted(found, self._waiting):
+            word, parts = found[place]
+            if self._found and not (word == self._found[0][0] and word in self._log.joined):
+                yield from self.close()
+            self._found.append((word, parts))
+            self._source.append(unit.fragment((place,) if len(found) > 1 else None))
+            self._is_streamed = self._is_streamed and is_piece
+            self._waiting = _waiting(word, parts, self._waiting)
+
+    def add_all(self, pieces: Iterable[Unit]) -> Iterator[Message]:
+        for piece in pieces:
+            yield from self.add(piece, self._log.messages_in(piece.value), is_piece=True)
+
+    def close(self) -> Iterator[Message]:
+        if self._found:
+            yield self._log.joined_message(self._found, self._source, is_streamed=self._is_streamed)
+        self._found, self._source, self._is_streamed = [], [], True
 
 
 def _waiting(word: str, parts: Sequence[Part], before: int) -> int:

@@ -21,8 +21,8 @@ _NAMES_MESSAGES = re.compile(r"[\"'](?:messages|contents|conversations|input|rol
 """The same in any spelling."""
 _ESCAPED = re.compile(r'\s*[\[{](?:\s|\\n)*(?:\{(?:\s|\\n)*)?\\"')
 _LIST_OF_STRINGS = re.compile(r'\s*\[\s*"\s*\{(?:\s|\\[nrt])*\\"')
-_PLAIN_ROLE = re.compile(r'(?<!\\)"(?:[\w.]+\.)?role"\s*:')
-"""A role that is a member, or an attribute of a span: `llm.input_messages.0.message.role`."""
+_PLAIN_ROLE = re.compile(r'(?<!\\)"(?:(?:[\w.]+\.)?role|ai\.prompt)"\s*:')
+"""A role that is a member, or an attribute of a span that a format reads: `llm.input_messages.0.message.role`, `ai.prompt`."""
 _OBJECT_IN_STRING = re.compile(r'\{(?:\s|\\[nrt])*\\"')
 _LIST_IN_STRING = re.compile(r':\s*"(?:\s|\\[nrt])*\[(?:\s|\\[nrt])*\{(?:\s|\\[nrt])*\\"')
 _CHAT = re.compile(

@@ -6,10 +6,11 @@ An update of a call that ended is its result; the others tell how far it was.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import Image, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import Fragment, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
 from chainviz.core.formats.read_only_units import Said, as_text, inner, unknown
@@ -27,29 +28,54 @@ class ACPUpdates(EventLog):
     name = "acp_updates"
     label = "Agent Client Protocol updates (Grok)"
     tested_with = "version 1 of the protocol, updates.jsonl of Grok"
-    hints = ("sessionUpdate",)
+    hints = ("sessionUpdate", "prompt")
     joined = frozenset((MODEL, TOOLS, "user"))
     is_streamed = True
+    carried_fields = frozenset(("title", "locations"))
 
     def is_message(self, value: object) -> bool:
-        kind = string_of(_update(value), "sessionUpdate")
-        return kind in (_USER, _ANSWER, _THOUGHT, _CALL) or (kind == _CHANGE and _is_result(_update(value)))
+        update = _update(value)
+        kind = string_of(update, "sessionUpdate")
+        is_told = kind == _CHANGE and (_is_result(update) or bool(update.get("rawInput")))
+        return is_told or kind in (_USER, _ANSWER, _THOUGHT, _CALL) or bool(_prompt(value))
 
     def is_carried(self, value: object) -> bool:
         """An update that tells how far a call or the session is, without words of anybody."""
         update = _update(value)
         kind = string_of(update, "sessionUpdate")
-        return kind in _STATES or (kind == _CHANGE and not update.get("content") and not update.get("rawOutput"))
+        is_state = kind == _CHANGE and not update.get("content") and not update.get("rawOutput")
+        return is_state or kind in _STATES or (isinstance(value, dict) and "jsonrpc" in value and not kind and not _prompt(value))
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         update = _update(value)
+        if _prompt(value):
+            return [("user", [_content(block) for block in _prompt(value)])]
         kind = update["sessionUpdate"]
         if kind in (_USER, _ANSWER):
             return [("user" if kind == _USER else MODEL, [_content(inner(update, "content"))])]
         if kind == _THOUGHT:
             return [(MODEL, [Thinking(string_of(update.get("content"), "text"))])]
         results: list[Said] = [(TOOLS, [_result(update)])] if _is_result(update) else []
-        return results if kind == _CHANGE else [(MODEL, [_call(update)]), *results]
+        return results if kind == _CHANGE and results else [(MODEL, [_call(update)]), *results]
+
+    def joined_message(self, found: Sequence[Said], source: Iterable[Fragment], *, is_streamed: bool) -> Message:
+        """A later record of a call has what the first one does not know yet."""
+        message = super().joined_message(found, source, is_streamed=is_streamed)
+        last = {part.id: part for part in message.parts if isinstance(part, ToolCall) and part.arguments != "{}"}
+        parts: dict[object, Part] = {}
+        for place, part in enumerate(message.parts):
+            if isinstance(part, ToolCall):
+                parts.setdefault(part.id, last.get(part.id, part))
+            else:
+                parts[place] = part
+        numbered = tuple(replace(part, origin=place) for place, part in enumerate(parts.values()))
+        return replace(message, parts=numbered)
+
+
+def _prompt(value: object) -> list[dict[str, Any]]:
+    """What a client asks: the blocks of a request `session/prompt`."""
+    is_request = string_of(value, "method") == "session/prompt"
+    return objects_of(inner(value, "params"), "prompt") if is_request else []
 
 
 def _update(value: object) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Sessions of DeepSeek's harness (`~/.dsh/sessions/…/session.jsonl`): messages, calls and results as events.
 
-The pieces of an answer that streamed in come before the whole answer; they are carried, as are marks of turns and settings.
+The pieces of an answer that streamed in come before the whole answer; they count where the session ends before it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_argumen
 from chainviz.core.formats.read_only_units import Said, as_text, inner, unknown
 
 _WORDS = {"system/message": "system", "user/message": "user", "assistant/message": MODEL}
+_PIECES = ("assistant/chunk", "text-chunks", "reasoning-chunks")
 
 
 class DeepSeekHarness(EventLog):
@@ -23,24 +24,40 @@ class DeepSeekHarness(EventLog):
     hints = ("data",)
     certainty = 0.98
     carried_types = frozenset(
-        ("session", "session/title", "permission/preset", "assistant/chunk", "text-chunks", "turn/start", "turn/end", "step/start",
+        ("session", "session/title", "permission/preset", "turn/start", "turn/end", "step/start",
          "step/end")
     )  # fmt: skip
 
+    def is_piece(self, value: Any) -> bool:
+        return string_of(value, "type") in _PIECES
+
     def is_message(self, value: object) -> bool:
         kind = string_of(value, "type")
+        if kind in _PIECES:
+            return bool(_piece(value))
         if kind == "tool/call":
             return isinstance(inner(value, "data").get("name"), str)
         return (kind in _WORDS or kind == "tool/result") and bool(_message(value))
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         kind, message = value["type"], _message(value)
+        if kind in _PIECES:
+            return [(MODEL, [Thinking(text) if is_thought else Text(text) for text, is_thought in _piece(value)])]
         if kind == "tool/call":
             data = value["data"]
             return [(MODEL, [ToolCall(string_of(data, "callId"), data["name"], call_arguments(data.get("arguments")))])]
         if kind == "tool/result":
             return [(TOOLS, list(_results(message)))]
         return [(_WORDS[kind], list(_content(message.get("content"))))]
+
+
+def _piece(value: Any) -> list[tuple[str, bool]]:
+    """The texts of a piece of an answer, each with whether it is a thought."""
+    data = inner(value, "data")
+    chunk = inner(data, "chunk")
+    texts = [chunk.get("text")] if chunk else data.get("texts")
+    is_thought = "reasoning" in (string_of(chunk, "type") or value["type"])
+    return [(text, is_thought) for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
 
 
 def _message(value: Any) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""Sessions of Kiro's command line: the records of `~/.kiro/sessions/cli/….jsonl`, and the turns of the JSON that it keeps in its
-database and saves with `/save` (Amazon Q Developer too)."""
+"""Sessions of Kiro: the records of its command line (`~/.kiro/sessions/cli/….jsonl`), the turns of the JSON that it keeps in its
+database and saves with `/save` (Amazon Q Developer too), and the chats of the editor (`….chat`)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.documents.units import Sample
 from chainviz.core.formats.event_log import MODEL, TOOLS, call_arguments
 from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
 
 _RECORDS = {"Prompt": "user", "AssistantMessage": MODEL, "ToolResults": TOOLS, "Compaction": "user"}
+_CHAT = {"human": "user", "bot": MODEL, "tool": TOOLS}
 _PROMPTS = ("Prompt", "CancelledToolUses")
 
 
@@ -52,6 +54,25 @@ class KiroConversation(ReadOnlyUnits):
         asked: list[Said] = [*([(TOOLS, results)] if results else []), *([("user", texts)] if texts or not results else [])]
         kind = next((kind for kind in ("Response", "ToolUse") if isinstance(answer.get(kind), dict)), "")
         return [*asked, *([(MODEL, _answer(answer[kind]))] if kind else [])]
+
+
+class KiroChat(ReadOnlyUnits):
+    name = "kiro_chat"
+    label = "Kiro chat"
+    tested_with = "chats of the Kiro editor, described by its readers"
+    hints = ("role",)
+    certainty = 0.98
+
+    def is_message(self, value: object) -> bool:
+        return string_of(value, "role") in _CHAT and isinstance(value, dict) and isinstance(value.get("content"), str)
+
+    def confidence(self, sample: Sample) -> float:
+        is_own = sample.key == "chat" and "executionId" in sample.beside
+        return self.certainty if is_own and any(map(self.is_message, sample.values)) else 0.0
+
+    def messages_in(self, value: Any) -> Sequence[Said]:
+        word = _CHAT[value["role"]]
+        return [(word, [ToolResult("", "", value["content"]) if word == TOOLS else Text(value["content"])])]
 
 
 def _answer(message: dict[str, Any]) -> list[Part]:

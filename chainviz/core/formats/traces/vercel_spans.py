@@ -11,7 +11,8 @@ from typing import Any
 from chainviz.core.chain.messages import Fragment, Message, Part, Role, Text, Thinking, ToolCall
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import dump
-from chainviz.core.documents.units import Unit
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.units import FoundList, Unit
 from chainviz.core.formats.leaf_format import LeafFormat
 from chainviz.core.formats.read_only import said
 from chainviz.core.formats.traces.flat_attributes import FlatAttributes, attribute_of
@@ -23,8 +24,14 @@ class VercelSpans(FlatAttributes):
     name = "vercel_spans"
     label = "Vercel AI SDK spans"
     tested_with = "spans of ai 5, 6"
-    attribute = attribute_of(rf"ai\.(prompt|response)()\.(messages|{'|'.join(_ANSWER)})")
-    marks = ('"ai.prompt.messages"',)
+    attribute = attribute_of(rf"ai\.(prompt|response)()\.?((?:messages|{'|'.join(_ANSWER)})?)")
+    marks = ('"ai.prompt.messages"', '"ai.prompt"')
+
+    def find(self, source: Source) -> tuple[FoundList, ...]:
+        """The spans of the calls of a model; those around them, which repeat question and answer, count where there are no others."""
+        found = super().find(source)
+        inner = [each for each in found if b'"ai.prompt.messages"' in source.read(each.region.start, each.region.end)]
+        return tuple(inner) or found
 
     def __init__(self, dialect: LeafFormat) -> None:
         self.dialect = dialect
@@ -48,11 +55,19 @@ class VercelSpans(FlatAttributes):
     def _said(self, text: str) -> list[tuple[str, list[Part]]]:
         """The messages of the question, or the answer, whichever the text spells."""
         values = self._attributes(text)
+        if "" in values and "messages" not in values:
+            return self._asked(_decoded(values[""]))
         if "messages" not in values:
             parts = list(_answer(values))
             return [("assistant", parts)] if parts else []
-        asked = [each for each in objects_of({"asked": _decoded(values["messages"])}, "asked") if self.dialect.runs(each)]
-        return [(string_of(each, "role"), self._parts(each)) for each in asked]
+        return self._asked({"messages": _decoded(values["messages"])})
+
+    def _asked(self, request: Any) -> list[tuple[str, list[Part]]]:
+        """The messages of a request: its system text, its prompt or its list."""
+        texts = [(role, text) for role, key in (("system", "system"), ("user", "prompt")) if (text := string_of(request, key))]
+        asked = [each for each in objects_of(request, "messages") if self.dialect.runs(each)]
+        said_texts: list[tuple[str, list[Part]]] = [(role, [Text(text)]) for role, text in texts]
+        return [*said_texts, *((string_of(each, "role"), self._parts(each)) for each in asked)]
 
     def _parts(self, message: dict[str, Any]) -> list[Part]:
         text = dump(message)

@@ -125,3 +125,46 @@ def test_a_request_inside_a_string_does_not_hide_the_attributes_beside_it() -> N
         (chain,) = load_file(json.dumps(document).encode())
         assert chain.format == "openinference"
         assert [each.parts for each in chain.messages] == [(Text("How many?"),), (Text("Four."),)]
+
+
+def test_a_call_gets_its_arguments_from_a_later_update() -> None:
+    assert read("acp_updates/ok_requests.jsonl")[1].parts == (Text("I look."), ToolCall("c1", "Read docs.txt", '{"path": "docks.txt"}'))
+
+
+def test_pieces_count_where_the_log_ends_before_the_whole_answer() -> None:
+    lines = (SAMPLES / "deepseek_harness/ok_session.jsonl").read_text().splitlines()
+    more = {"type": "assistant/chunk", "seq": 3, "data": {"chunk": {"type": "text-delta", "text": "look."}}}
+    (chain,) = load_file("\n".join([*lines[:3], json.dumps(more)]).encode())
+    assert chain.messages[-1].parts == (Text("I look."),)
+
+
+def test_the_last_state_of_an_interrupted_message_counts() -> None:
+    lines = (SAMPLES / "pi_events/ok_events.jsonl").read_text().splitlines()
+    (chain,) = load_file("\n".join(lines[:7]).encode())
+    assert [(each.role, each.parts) for each in chain.messages] == [("human", (Text("How many docks?"),)), ("ai", (Text("I look."),))]
+
+
+def test_pieces_that_cursor_prints_come_before_the_whole() -> None:
+    head, asked, answered, *rest = (SAMPLES / "cursor_stream/ok_stream.jsonl").read_text().splitlines()
+    pieces = [json.dumps({**json.loads(answered), "timestamp_ms": place, "message": {"role": "assistant", "content": [part]}})
+              for place, part in enumerate([{"type": "text", "text": "I "}, {"type": "text", "text": "look."}])]  # fmt: skip
+    (chain,) = load_file("\n".join([head, asked, *pieces, answered, *rest]).encode())
+    assert [type(part) for part in chain.messages[1].parts] == [Text, ToolCall]
+    (cut,) = load_file("\n".join([head, asked, *pieces]).encode())
+    assert cut.messages[-1].parts == (Text("I look."),)
+
+
+def test_roles_of_the_kiro_editor() -> None:
+    (chain,) = load_file(SAMPLES / "kiro_chat/ok_session.chat.json")
+    assert [each.role for each in chain.messages] == ["human", "ai", "human", "ai", "tool", "ai"]
+
+
+ASKED = [{"role": "user", "content": "How many?"}]
+
+
+@pytest.mark.parametrize("prompt", [{"system": "Be brief.", "messages": ASKED}, {"prompt": "How many?"}])
+def test_the_outer_span_of_the_vercel_sdk_counts_alone(prompt: dict[str, Any]) -> None:
+    attributes = {"ai.operationId": "ai.generateText", "ai.prompt": json.dumps(prompt), "ai.response.text": "Four."}
+    (chain,) = load_file(json.dumps([{"name": "ai.generateText", "attributes": attributes}]).encode())
+    assert [each.parts for each in chain.messages][-2:] == [(Text("How many?"),), (Text("Four."),)]
+    assert len(chain.messages) == len(prompt) + 1
