@@ -72,7 +72,9 @@ class GeminiCLI(LeafFormat):
         """An earlier state of a message, a notice, the head of the session, or a change of the log."""
         if not isinstance(value, dict) or self.is_message(value):
             return isinstance(value, dict)
-        return "$rewindTo" in value or ("messages" not in value.get("$set", value) and bool(value.keys() & {"projectHash", "$set"}))
+        changed = value.get("$set", value)
+        sets_messages = not isinstance(changed, dict) or "messages" in changed
+        return "$rewindTo" in value or (not sets_messages and bool(value.keys() & {"projectHash", "$set"}))
 
     def carried_in(self, value: object) -> frozenset[str]:
         """Messages of a list that is set may have been written anew since."""
