@@ -128,7 +128,7 @@ def test_a_request_inside_a_string_does_not_hide_the_attributes_beside_it() -> N
 
 
 def test_a_call_gets_its_arguments_from_a_later_update() -> None:
-    assert read("acp_updates/ok_requests.jsonl")[1].parts == (Text("I look."), ToolCall("c1", "Read docs.txt", '{"path": "docks.txt"}'))
+    assert read("acp_updates/ok_requests.jsonl")[1].parts == (Text("I look."), ToolCall("c1", "Read docks.txt", '{"path": "docks.txt"}'))
 
 
 def test_pieces_count_where_the_log_ends_before_the_whole_answer() -> None:
