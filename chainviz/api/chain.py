@@ -42,6 +42,8 @@ from chainviz.core.operations.strategies import ESTIMATES, simulation_lines, str
 from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.check import check
+from chainviz.core.providers.errors.error_messages import ErrorMessage, read_error
+from chainviz.core.providers.errors.locate_error import LocatedError, locate_error
 from chainviz.core.providers.request import Request, request_of
 from chainviz.core.providers.verdict import Verdict, verdict_of
 from chainviz.core.recipes import Recipe, follow, read_recipe
@@ -167,6 +169,13 @@ class Chain:
     def verdict(self, provider: str) -> Verdict:
         """Returns whether a provider's API would take the chain: accepted, rejected or unchecked."""
         return verdict_of(self._said_by(provider))
+
+    def locate_error(self, error: str | ErrorMessage) -> LocatedError:
+        """Returns where the error lies that an API's message tells of, and what fixes it. The message may be pasted as it came: alone,
+        in the JSON of the response, as an SDK prints it, or in a line of a log.
+        """
+        read = read_error(error) if isinstance(error, str) else error
+        return locate_error(read, self.messages, self.format, self.request)
 
     def _said_by(self, name: str) -> Iterator[Problem]:
         provider = get_provider(name)

@@ -15,7 +15,7 @@ from chainviz.commands.check_reviews import check_reviews
 from chainviz.commands.io.check_reports import REPORTS, Checked, checked
 from chainviz.commands.io.files import Input, add_choice, add_files, add_format, chosen, each_file
 from chainviz.commands.io.output import tell
-from chainviz.commands.pasted_error import located, located_lines, located_object, read_text
+from chainviz.commands.pasted_error import located_lines, located_object, read_text
 from chainviz.core.chain.problems import SEVERITIES, Problem, Severity, strict_error
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import get_format
@@ -97,9 +97,10 @@ def _locate(arguments: argparse.Namespace) -> int:
     def locate(each: Input, file: ChainFile) -> int:
         nonlocal found
         for chain in chosen(file, arguments.chain):
-            place = located(chain, error)
+            place = chain.locate_error(error)
             found |= bool(place.problems or place.fixes)
-            tell([json.dumps(located_object(chain, place))] if arguments.json else located_lines(chain, place))
+            told = [json.dumps(located_object(chain, error, place))] if arguments.json else located_lines(chain, error, place)
+            tell(told)
         return 0
 
     return each_file(arguments, locate) or int(not found)

@@ -10,8 +10,8 @@ from chainviz.api.chain import Chain
 from chainviz.core.errors import DocumentError
 from chainviz.core.operations.repair import CHOICES
 from chainviz.core.providers.errors.error_messages import ErrorMessage
-from chainviz.core.providers.errors.locate_error import LocatedError, locate_error
-from chainviz.core.providers.request import request_of
+from chainviz.core.providers.errors.locate_error import LocatedError
+from chainviz.core.providers.errors.what_was_tried import what_was_tried
 from chainviz.core.providers.without_fix import reason_without_fix
 
 
@@ -25,11 +25,7 @@ def read_text(name: str) -> str:
         raise DocumentError(f"{name} cannot be read: {error.strerror or error}.") from None
 
 
-def located(chain: Chain, error: ErrorMessage) -> LocatedError:
-    return locate_error(error, chain.messages, chain.format, request_of(chain.surroundings))
-
-
-def located_object(chain: Chain, found: LocatedError) -> dict[str, object]:
+def located_object(chain: Chain, error: ErrorMessage, found: LocatedError) -> dict[str, object]:
     return {
         "format": chain.format,
         "source": chain.title,
@@ -40,16 +36,18 @@ def located_object(chain: Chain, found: LocatedError) -> dict[str, object]:
         "fixes": list(found.fixes),
         "without_fix": reason_without_fix(found.problems[0]) if found.problems else "",
         "others": [str(problem.path) for problem in found.problems[1:]],
+        "tried": [] if found.problems else list(what_was_tried(error, found)),
     }
 
 
-def located_lines(chain: Chain, found: LocatedError) -> Iterator[str]:
+def located_lines(chain: Chain, error: ErrorMessage, found: LocatedError) -> Iterator[str]:
     if not found.problems:
         known = "has no such problem" if found.provider else "has no known error with this message"
         if found.fixes:
             known = "does not show the cause"
         named = f"; the message names {found.path}" if found.path is not None else ""
         yield f"{chain.title}: the chain {known}{named}"
+        yield from (f"  {sentence}" for sentence in what_was_tried(error, found))
         yield from (_fix_line(chain, name, f" --set since={found.path}") for name in found.fixes)
         return
     best = found.problems[0]

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+import chainviz
+from chainviz.chains.explorer import pasted_error
 from chainviz.cli import main
 from tests.chains.making import make_chain_of
 from tests.core.error_classes import CASES, ErrorCase
@@ -36,3 +38,63 @@ def test_the_library_leads_to_the_same_page(client: Client) -> None:
     assert f"/c/{chain.pk}/v/1/problems?" in page and "No+tool+call+found" in page
     found = client.get(f"/c/{chain.pk}/v/1/find", {"q": case.pasted}).content.decode()
     assert f"/c/{chain.pk}/v/1/problems?error=No+tool+call+found" in found
+
+
+def call_without_result(id: str) -> bytes:
+    items = [{"role": "user", "content": "hi"}, {"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"}]
+    return json.dumps({"model": "gpt-5", "input": [*items, {"role": "user", "content": "and?"}]}).encode()
+
+
+def test_the_chain_that_has_the_id_is_the_only_answer(client: Client) -> None:
+    chains = [make_chain_of(call_without_result(id), f"{id}.json") for id in ("call_one", "call_two", "call_three")]
+    wanted = chains[1]
+    error = '{"error": {"message": "No tool output found for function call call_two."}}'
+    page = client.get("/", {"q": error}).content.decode()
+    suspects = page[page.index("error-suspects") : page.index("</section>", page.index("error-suspects"))]
+    assert [f"/c/{chain.pk}/v/1/problems?" in suspects for chain in chains] == [False, True, False]
+    assert ">s1.p1.m0.c0</a>" in suspects
+    opened = client.get("/", {"q": error}, headers={"HX-Request": "true"})
+    assert opened.status_code == 204 and opened["HX-Redirect"].startswith(f"/c/{wanted.pk}/v/1/problems?error=")
+
+
+def test_an_id_decides_where_the_sentence_is_not_known(client: Client) -> None:
+    make_chain_of(call_without_result("call_one"), "one.json")
+    chain = make_chain_of(call_without_result("toolu_01Ab"), "two.json")
+    opened = client.get("/", {"q": "Error 400: block toolu_01Ab is something new"}, headers={"HX-Request": "true"})
+    assert opened["HX-Redirect"].startswith(f"/c/{chain.pk}/")
+    page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "Error 400: block toolu_01Ab is something new"}).content.decode()
+    assert "Show s1.p1.m0</a>" in page and "known sentences of APIs fits" in page
+
+
+def test_the_library_says_that_no_chain_has_the_id(client: Client) -> None:
+    chain = make_chain_of(call_without_result("call_one"), "one.json")
+    page = client.get("/", {"q": "No tool output found for function call call_nine."}).content.decode()
+    assert "No chain here has" in page and "call_nine" in page and f"/c/{chain.pk}/v/1/problems?" in page
+
+
+def test_where_nothing_is_found_the_answer_says_what_was_tried(client: Client, tmp_path: Path, capsys: Any) -> None:
+    chain = make_chain_of(call_without_result("call_one"), "one.json")
+    (tmp_path / "one.json").write_bytes(call_without_result("call_one"))
+    (tmp_path / "error.txt").write_text("No tool call found for function call output with call_id call_nine. input[99]")
+    page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": (tmp_path / "error.txt").read_text()}).content.decode()
+    code = main(["check", str(tmp_path / "one.json"), "--error", str(tmp_path / "error.txt"), "--json"])
+    tried = json.loads(capsys.readouterr().out)["tried"]
+    assert code == 1 and len(tried) == 3
+    for words in ("result-without-call", "“call_nine”, which the chain does not have", "number 99 of the request"):
+        assert any(words in sentence for sentence in tried)
+        assert words in page
+
+
+def test_a_long_chain_gives_the_same_answer(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pasted_error, "READ_WHOLE", 0)
+    chain = make_chain_of(call_without_result("call_one"), "one.json")
+    page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "No tool output found for function call call_one."}).content.decode()
+    assert "Show s1.p1.m0.c0</a>" in page
+    page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "Error: item call_one is something new, input[1]"}).content.decode()
+    assert "Show s1.p1.m0</a>" in page
+
+
+def test_python_gives_the_same_answer() -> None:
+    (chain,) = chainviz.load(call_without_result("call_one"))
+    found = chain.locate_error("Error code: 400 - {'error': {'message': 'No tool output found for function call call_one.'}}")
+    assert (str(found.path), found.fixes[:1]) == ("s1.p1.m0.c0", ("answer-call",))

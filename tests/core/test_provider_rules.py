@@ -23,7 +23,7 @@ from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.check import check_all
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
-from chainviz.core.providers.errors.error_messages import CLASSES
+from chainviz.core.providers.errors.wordings import WORDINGS
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.without_fix import WITHOUT_FIX, reason_without_fix
 from tests.shared_folder import SAMPLES
@@ -108,8 +108,8 @@ def test_a_reason_stands_only_where_nothing_is_offered() -> None:
     assert reason_without_fix(Problem("part-type", "error", Path(1, 1, 0), 0, 0, "It is odd.", ("drop-message",))) == ""
 
 
-def test_every_class_of_error_names_rules_and_providers_that_exist() -> None:
+def test_every_wording_names_rules_and_providers_that_exist() -> None:
     known = {rule.id for rule in RULES.values()}
     names = {provider.name for provider in PROVIDERS}
-    assert {id for each in CLASSES for id in each.rules} <= known
-    assert {name for each in CLASSES for name in each.providers} <= names
+    assert {id for each in WORDINGS for id in each.rules} <= known
+    assert {name for each in WORDINGS for name in each.providers} <= names

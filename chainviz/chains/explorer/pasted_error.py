@@ -1,4 +1,4 @@
-"""An error message of an API, pasted on a chain's page: where the error lies, and what fixes it. Reads no bodies."""
+"""An error message of an API, pasted on a chain's page: where the error lies, and what fixes it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,32 @@ from chainviz.core.chain.problems import Problem
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.errors.error_messages import ErrorMessage, read_error
-from chainviz.core.providers.errors.locate_error import providers_of, ranked, rules_of, sent_together, unseen_fixes
+from chainviz.core.providers.errors.locate_error import (
+    FEW,
+    LocatedError,
+    Places,
+    locate_error,
+    places_of,
+    providers_of,
+    ranked,
+    sent_together,
+    unseen_fixes,
+)
+from chainviz.core.providers.errors.what_was_tried import what_was_tried
+from chainviz.core.providers.request import request_of
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import pieces_of, total_size
 from chainviz.store.content.spans import unpack_spans
-from chainviz.store.query.find import find
+from chainviz.store.query.named import messages_with_id
 from chainviz.store.query.problems import Wanted, problems
 
 LONGEST = 4_000
 """Characters of a pasted message."""
+READ_WHOLE = 4_000_000
+"""Bytes of a chain whose messages are read for the answer; of a longer one the outline gives it."""
 MOST = 2_000
-"""Problems of a provider among which the error is looked for."""
+"""Problems of a provider among which the error is looked for in an outline."""
+MOST_IDS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +62,12 @@ class PastedError:
     more: int
     """Other problems of the same class."""
     fixes: tuple[FixLink, ...]
+    tried: tuple[str, ...] = ()
+    """What the message was compared with, where no problem was found."""
 
 
 def looks_like_error(text: str) -> bool:
-    return len(text) > 20 and bool(read_error(text).classes)
+    return len(text) > 20 and read_error(text).is_sure
 
 
 def error_url(subject: Subject, text: str) -> str:
@@ -58,23 +76,26 @@ def error_url(subject: Subject, text: str) -> str:
 
 def pasted_error(subject: Subject, text: str) -> PastedError:
     error = read_error(text[:LONGEST])
-    places = set(_places(error, subject.stored))
-    asked = providers_of(error, subject.snapshot.format)
+    found = located(subject.stored, error)
+    best = found.problems[0] if found.problems else None
+    fixes = tuple(_fix_links(subject, found.fixes, "" if best else f"&since={found.path}"))
+    more, tried = max(0, len(found.problems) - 1), () if best else tuple(what_was_tried(error, found))
+    return PastedError(error.text, found.provider, best, found.path, _url(subject, found.path), more, fixes, tried)
+
+
+def located(chain: StoredChain, error: ErrorMessage) -> LocatedError:
+    """The answer for a chain in the store."""
+    if total_size(pieces_of(chain.snapshot)) <= READ_WHOLE:
+        return locate_error(error, chain.slice(0, len(chain)), chain.format, request_of(chain.surroundings))
+    places = _places(error, chain)
+    asked = providers_of(error, chain.format)
     for provider in asked:
-        wanted = Wanted(provider.name)
-        listed = problems(subject.stored, count=MOST, wanted=wanted).problems
-        found = ranked((each for each in islice(listed, MOST) if each.rule in rules_of(error)), error, places)
+        listed = problems(chain, count=MOST, wanted=Wanted(provider.name)).problems
+        found = ranked((each for each in islice(listed, MOST) if each.rule in error.rules), error, places)
         if found:
-            return _told(subject, error, provider, found)
-    path = subject.stored.outline.path_at(min(places)) if places else _path_of_id(error, subject.stored)
-    fixes = tuple(_fix_links(subject, unseen_fixes(error, places), f"&since={path}"))
-    return PastedError(error.text, asked[0] if asked else None, None, path, _url(subject, path), 0, fixes)
-
-
-def _told(subject: Subject, error: ErrorMessage, provider: Provider, found: tuple[Problem, ...]) -> PastedError:
-    best = found[0]
-    fixes = tuple(_fix_links(subject, best.fixes))
-    return PastedError(error.text, provider, best, best.path, _url(subject, best.path), len(found) - 1, fixes)
+            return LocatedError(provider, found, found[0].path, found[0].fixes, places)
+    path = chain.outline.path_at(min(places.best)) if places.best else None
+    return LocatedError(asked[0] if asked else None, (), path, unseen_fixes(error, places), places)
 
 
 def _fix_links(subject: Subject, names: Sequence[str], query: str = "") -> Iterator[FixLink]:
@@ -86,15 +107,13 @@ def _url(subject: Subject, path: Path | None) -> str:
     return f"{subject.base_url}at/{path}#{path.dom_id}" if path is not None else ""
 
 
-def _places(error: ErrorMessage, chain: StoredChain) -> list[int]:
-    """The messages of the chain at the place that the error names."""
-    if error.message is None or error.message >= len(chain):
-        return []
-    # a message of the request can be several of the chain, and one of the system comes before them
-    rows = chain.rows(0, 2 * error.message + 16)
-    return sent_together(error.message, (unpack_spans(row.source)[0].ordinal for row in rows))
-
-
-def _path_of_id(error: ErrorMessage, chain: StoredChain) -> Path | None:
-    hits = (hit for id in error.ids for hit in find(chain, id, case_sensitive=True).hits[:1])
-    return next((hit.path for hit in hits), None)
+def _places(error: ErrorMessage, chain: StoredChain) -> Places:
+    """The messages of the chain that the error names."""
+    ids = (*error.ids, *error.looks_like_ids)[:MOST_IDS]
+    found = {id: messages_with_id(chain, id, FEW + 1) for id in ids}
+    by_index: list[int] = []
+    if error.message is not None and error.message < len(chain):
+        # a message of the request can be several of the chain, and one of the system comes before them
+        rows = chain.rows(0, 2 * error.message + 16)
+        by_index = sent_together(error.message, (unpack_spans(row.source)[0].ordinal for row in rows))
+    return places_of(error, found, by_index)

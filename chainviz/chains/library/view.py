@@ -59,12 +59,16 @@ def columns(request: HttpRequest) -> HttpResponse:
 
 
 def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
-    """Also the answer to an upload that failed: the page with the reason on it."""
+    """Also the answer to an upload that failed: the page with the reason on it. An error of an API that is typed opens the chain
+    that has its id."""
     member = member_of(request)
     kept = Chain.objects.visible_to(member).in_library()
     counted = counts(member)  # first: a chain that is added meanwhile is new
     wanted, folders = read_filter(request.GET), chain_folders(member, kept)
     shown = listing(kept, wanted, View(member, request.GET.get("page", 1), folders, folded_of(request)))
+    found = suspects(kept, request.GET.get("q", "").strip())
+    if found.only and wants_fragment(request):
+        return HttpResponse(status=204, headers={"HX-Redirect": found.only.url})
     context = {
         **counted,
         "listing": shown,
@@ -78,7 +82,7 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         "notices": notices(wanted),
         "not_indexed": not_indexed(kept).count() if wanted.terms else 0,
         "filter_query": wanted.address().removeprefix("?"),
-        "suspects": suspects(kept, request.GET.get("q", "").strip()),
+        "suspects": found,
         **side(request, wanted, folders),
         **_addresses(shown),
         **({} if wants_fragment(request) else _around_the_table(kept, folders)),

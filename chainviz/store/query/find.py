@@ -69,8 +69,8 @@ def find(
     needle = Needle(text, case_sensitive)
     after = after or Place(-1)
     hits: list[Hit] = []
-    candidates = _candidates(chain, needle, after.message - (after.part < maxsize))
-    while group := list(islice(candidates, CONFIRMED)):
+    near = candidates(chain, needle, after.message - (after.part < maxsize))
+    while group := list(islice(near, CONFIRMED)):
         for index, parts in zip(group, _read(chain, needle, group, after), strict=True):
             for hit in _hits(chain, needle, index, parts):
                 hits.append(hit)
@@ -180,7 +180,7 @@ def _unescaped(arguments: str) -> Iterator[str]:
             values += value
 
 
-def _candidates(chain: StoredChain, needle: Needle, after: int) -> Iterator[int]:
+def candidates(chain: StoredChain, needle: Needle, after: int) -> Iterator[int]:
     """Messages behind `after` that may hold the text, in order, each once."""
     places = Places(pieces_of(chain.snapshot))
     runs = {piece.run for piece in places.pieces}

@@ -1,25 +1,30 @@
-"""A message with which an API refused a chain, as people paste it: what class of error it is, and what it names.
-
-The classes and their wordings are those seen in public issues (OpenAI, Anthropic, Gemini, Bedrock, Mistral, DeepSeek, vLLM).
-"""
+"""A message with which an API refused a chain, as people paste it: which rules say the same, and what it names."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+
+from chainviz.core.providers import PROVIDERS
+from chainviz.core.providers.errors.pasted_text import message_in, plain_text
+from chainviz.core.providers.errors.sentences import Match, Sentence, Words
+from chainviz.core.providers.errors.wordings import WORDINGS
+
+MOST = 20_000
+"""Characters of a pasted text that are looked at."""
+SURE = 4
+"""Words of a sentence that tell an error of an API from other text."""
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorClass:
-    pattern: str
-    """Found anywhere in the message, in any case."""
-    providers: tuple[str, ...]
-    """Whose wording it is, the likeliest first."""
-    rules: tuple[str, ...]
-    """Ids of the rules that say the same."""
+class KnownSentence:
+    """A sentence of one API, and the rule that says it."""
+
+    sentence: Sentence
+    provider: str
+    rule: str
     unseen: tuple[str, ...] = ()
     """Fixes of the message that the error names, for a cause that no rule can see in the chain."""
 
@@ -30,130 +35,125 @@ class ErrorMessage:
 
     text: str
     """The API's own words, without what was around them."""
-    classes: tuple[ErrorClass, ...]
-    """Those that it fits; empty for a message that is not known."""
+    known: tuple[KnownSentence, ...]
+    """The sentences that it holds, the longest first; empty for a message that is not known."""
     ids: tuple[str, ...]
     """Ids of calls and items that it names."""
     message: int | None
     """Index of the message in the request that it names, from 0."""
     part: int | None
     """Index of the part in that message."""
+    is_sure: bool = False
+    """Whether it is certainly a known error, and not a text with a few of its words."""
+    looks_like_error: bool = False
+    """Whether the text has words of an error, known or not."""
+    looks_like_ids: tuple[str, ...] = ()
+    """Other words that may be ids; one that is in a chain is."""
+
+    @property
+    def providers(self) -> tuple[str, ...]:
+        """Names of the providers with this wording, the likeliest first."""
+        return tuple(dict.fromkeys(each.provider for each in self.known))
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Ids of the rules that say the same, the likeliest first."""
+        return tuple(dict.fromkeys(each.rule for each in self.known))
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(fix for each in self.known for fix in each.unseen))
 
 
-_CLAUDE, _CHAT, _RESPONSES = "anthropic", "openai-chat", "openai-responses"
-_GEMINI = ("gemini-3", "gemini-2.5")
+@cache
+def known_sentences() -> tuple[KnownSentence, ...]:
+    """Every sentence that a rule of a provider quotes, and further wordings."""
+    rules = [(provider.name, rule) for provider in PROVIDERS for rule in provider.all_rules if rule.says]
+    own = dict.fromkeys(KnownSentence(Sentence(rule.says), name, rule.id) for name, rule in rules)
+    ids = {(name, rule.id) for name, rule in rules}
+    others = [
+        KnownSentence(Sentence(wording.says), provider, rule, wording.unseen)
+        for wording in WORDINGS
+        for rule in wording.rules
+        for provider in wording.providers
+        if (provider, rule) in ids
+    ]
+    return tuple(each for each in (*own, *others) if each.sentence.can_tell)
 
-CLASSES = (
-    ErrorClass(
-        r"`?tool_use`? ids were found without `?tool_result`? blocks",
-        (_CLAUDE,), ("result-missing", "result-missing-at-end", "result-after-text"),
-    ),
-    ErrorClass(r"unexpected `?tool_use_id`? found in `?tool_result`? blocks", (_CLAUDE,), ("result-without-call",)),
-    ErrorClass(r"found in `?\w+_tool_result`? blocks", (_CLAUDE,), ("server-result-without-call",)),
-    ErrorClass(r"found without a corresponding `?\w+_tool_result`?", (_CLAUDE,), ("server-call-without-result",)),
-    ErrorClass(r"`?tool_use`? ids must be unique", (_CLAUDE,), ("call-id-reused",)),
-    ErrorClass(r"each tool_use must have a single result", (_CLAUDE,), ("result-repeated",)),
-    ErrorClass(r"tooluse blocks .*duplicate ids", ("bedrock",), ("call-id-shared",)),
-    ErrorClass(r"roles must alternate", ("bedrock", "vllm", _CLAUDE), ("roles-alternate", "assistants-alternate")),
-    ErrorClass(r"expected `?thinking`? or `?redacted_thinking`?, but found", (_CLAUDE,), ("thinking-missing",)),
-    ErrorClass(r"`?thinking`? .*blocks? .*cannot be modified", (_CLAUDE,), ("thinking-emptied", "thinking-unsigned"), ("drop-signed",)),
-    ErrorClass(r"invalid `?signature`? in `?thinking`?", (_CLAUDE,), ("thinking-unsigned", "thinking-emptied"), ("drop-signed",)),
-    ErrorClass(r"final position cannot contain `?thinking`?", (_CLAUDE,), ("thinking-final",)),
-    ErrorClass(r"final block in an assistant message cannot be `?thinking`?", (_CLAUDE,), ("thinking-last-block",)),
-    ErrorClass(r"text content blocks must be non-empty", (_CLAUDE,), ("text-empty",)),
-    ErrorClass(r"must contain non-whitespace text", (_CLAUDE,), ("text-blank", "text-empty")),
-    ErrorClass(r"contentblock object .* is blank", ("bedrock",), ("text-blank",)),
-    ErrorClass(
-        r"must have non-empty content|contents\.parts must not be empty|message object .* is empty",
-        (_CLAUDE, *_GEMINI, "bedrock"), ("content-missing",),
-    ),
-    ErrorClass(r"maximum of \d+ blocks with `?cache_control`?", (_CLAUDE,), ("cache-marks",)),
-    ErrorClass(r"image (dimensions )?exceeds? ", (_CLAUDE,), ("image-too-large", "image-large")),
-    ErrorClass(r"cannot end with trailing whitespace", (_CLAUDE,), ("trailing-space",)),
-    ErrorClass(r"insufficient tool messages following", ("deepseek",), ("result-missing",)),
-    ErrorClass(r"must be followed by tool messages responding to each", (_CHAT, "deepseek"), ("result-missing",)),
-    ErrorClass(r"role '?tool'? must be a response to a prece+ding message", (_CHAT, "deepseek"), ("result-without-call",)),
-    ErrorClass(
-        r"no tool output found for (function|tool) call",
-        (_RESPONSES, "deepseek-responses"), ("result-missing", "text-between-calls"),
-    ),
-    ErrorClass(r"no tool call found for (function|tool) call output", (_RESPONSES,), ("result-without-call",)),
-    ErrorClass(r"type 'reasoning' was provided without its required following item", (_RESPONSES,), ("reasoning-without-item",)),
-    ErrorClass(r"was provided without its required 'reasoning' item", (_RESPONSES,), ("item-without-reasoning",)),
-    ErrorClass(r"expected an id that begins with", (_RESPONSES,), ("item-id",)),
-    ErrorClass(r"missing required (field|parameter)\W+\S*summary|missing required field summary", (_RESPONSES,), ("member-missing",)),
-    ErrorClass(r"invalid value: '?tool'?", (_RESPONSES,), ("role-unknown",)),
-    ErrorClass(r"arguments must be a valid json|unterminated string", (_CHAT, "vllm"), ("arguments-no-json", "arguments-no-object")),
-    ErrorClass(r"number of function response parts .* equal to the number of function call parts", _GEMINI, ("result-count",)),
-    ErrorClass(r"function call turn comes immediately after", _GEMINI, ("call-order", "call-after-model")),
-    ErrorClass(r"function response turn comes immediately after", _GEMINI, ("result-without-call", "result-count")),
-    ErrorClass(r"missing a `?thought_?signature`?", ("gemini-3",), ("thought-signature-missing",)),
-    ErrorClass(
-        r"reasoning_content.*(must be passed back|in the thinking mode)|missing reasoning_content",
-        ("deepseek-v3.2", "deepseek"), ("reasoning-missing",),
-    ),
-    ErrorClass(r"not the same number of function calls and responses", ("mistral",), ("result-count",)),
-    ErrorClass(r"tool call id .* length of 9", ("mistral",), ("call-id-form",)),
-    ErrorClass(r"unexpected role '?system'?", ("mistral", _CLAUDE), ("system-in-messages",)),
-    ErrorClass(r"expected last role user or tool", ("mistral",), ("last-role",)),
-    ErrorClass(r"conversation must start with a user message|first message must use the .?user", ("bedrock", _CLAUDE), ("first-role",)),
-    ErrorClass(r"expected toolresult blocks", ("bedrock",), ("result-missing", "results-split")),
-    ErrorClass(r"toolresult blocks .* exceeds", ("bedrock",), ("result-without-call",)),
-    ErrorClass(r"\.(tool_use|toolUse|server_tool_use)\.id: string should match pattern", (_CLAUDE,), ("call-id-pattern",)),
-    ErrorClass(r"string too long", (_CHAT, _RESPONSES), ("call-id-too-long", "call-id-long")),
-    ErrorClass(r"expected an array with minimum length 1", (_CHAT,), ("tool-calls-empty", "content-empty")),
-    ErrorClass(r"expected a string, but got an object", (_CHAT,), ("arguments-type",)),
-    ErrorClass(r"expected a string, got null", (_CHAT,), ("content-missing",)),
-)  # fmt: skip
-"""Special wordings come before general ones."""
 
 _PLACES = (
+    r"\bmessages\.?\[(\d+)\](?:\.content\[(\d+)\])?",
     r"\bmessages\.(\d+)(?:\.content\.(\d+))?",
-    r"\bmessages\[(\d+)\](?:\.content\[(\d+)\])?",
     r"\binput\[(\d+)\](?:\.content\[(\d+)\])?",
+    r"\binput\.(\d+)(?:\.content\.(\d+))?",
     r"\bcontents\[(\d+)\](?:\.parts\[(\d+)\])?",
-    r"\bmessage index (\d+)()",
-    r"\bposition (\d+)()",
+    r"\bcontents\.(\d+)(?:\.parts\.(\d+))?",
+    r"[\"']messages[\"'], ?(\d+)(?:, ?[\"']\w+[\"'])?(?:, ?[\"']content[\"'], ?(\d+))?",
+    r"\bmessage (?:at )?index (\d+)()",
 )
-_ID = re.compile(r"\b(?:srvtoolu|toolu|tooluse|call|fc|rs|msg|chatcmpl-tool)[_-][A-Za-z0-9_:.-]*[A-Za-z0-9]")
-_NAMED = re.compile(
-    r"(?:with id|with call_id|for function call|for tool call|tool_call_ids?(?: did not have response messages)?)\W+"
-    r"([^\s'\"`,]+[^\s'\"`,.])"
-)
-_TEXT_KEYS = ("message", "error", "detail", "msg")
-MOST = 20_000
-"""Characters of a pasted text that are looked at."""
+_PLACES_FROM_1 = (r"\bposition (\d+)\b", r"\b(\d+)\. content block")
+"""Gemini counts the turns of a request from 1."""
+_NAMED = re.compile(r"(?:with id|with call_id|for function call|for tool call)\W+([^\s'\"`,]+[^\s'\"`,.])")
+_ID = re.compile(r"[A-Za-z0-9_][\w:|./@-]*\w")
+_NO_ID = re.compile(r"\d{4}-\d\d-\d\d|0x|https?:|req_|\d+[a-z]{1,2}$|\w+\.\d+(?:\.|$)|a-z", re.IGNORECASE)
+"""Dates, addresses, ids of requests, paths and patterns."""
+_ERROR = re.compile(r"error|exception|invalid|refused|rejected|\b[45]\d\d\b", re.IGNORECASE)
+SHORTEST_ID = 5
+SHORTEST_HASH = 8
 
 
 def read_error(pasted: str) -> ErrorMessage:
-    """`pasted`: the message alone, the JSON of the response, or a line of a log that holds it."""
-    text = _message_in(pasted[:MOST]) or " ".join(pasted[:MOST].split())
-    classes = tuple(each for each in CLASSES if re.search(each.pattern, text, re.IGNORECASE))
-    message, part = next(_places_in(text), (None, None))
-    ids = dict.fromkeys([*_ID.findall(text), *_NAMED.findall(text)])
-    return ErrorMessage(text, classes, tuple(ids), message, part)
+    """`pasted`: the message alone, the JSON of the response, what an SDK prints, or a line of a log that holds it."""
+    plain = plain_text(pasted[:MOST])
+    text = message_in(pasted[:MOST])
+    found = _matches(text) or _matches(plain)
+    message, part = next((place for each in (text, plain) for place in _places_in(each)), (None, None))
+    named = dict.fromkeys([id for _, match in found for id in match.ids] or _NAMED.findall(plain))
+    score = found[0][1].score if found else 0
+    looks_like_error = message is not None or _ERROR.search(plain) is not None
+    is_sure = score >= SURE or (score > 0 and looks_like_error)
+    known = tuple(each for each, match in found if 2 * match.score > score)
+    return ErrorMessage(text, known, tuple(named), message, part, is_sure, looks_like_error, tuple(_like_ids(plain)))
+
+
+def _matches(plain: str) -> list[tuple[KnownSentence, Match]]:
+    """The sentences in a text, the longest first."""
+    words = Words(plain)
+    found = [(each, match) for each in known_sentences() if (match := each.sentence.match(words)) is not None]
+    return sorted(found, key=lambda pair: (-pair[1].score, _ranks().get((pair[0].provider, pair[0].rule), (0, 0))))
+
+
+@cache
+def _ranks() -> dict[tuple[str, str], tuple[int, int]]:
+    """How likely each provider and rule is among those that a wording may mean, from 0."""
+    return {
+        (provider, rule): (place, rank)
+        for wording in reversed(WORDINGS)
+        for place, provider in enumerate(wording.providers)
+        for rank, rule in enumerate(wording.rules)
+    }
 
 
 def _places_in(text: str) -> Iterator[tuple[int, int | None]]:
     for pattern in _PLACES:
         found = re.search(pattern, text, re.IGNORECASE)
         if found:
-            yield int(found[1]), int(found[2]) if found[2] else None
+            yield int(found[1][:9]), int(found[2][:9]) if found[2] else None
+    for pattern in _PLACES_FROM_1:
+        found = re.search(pattern, text)
+        if found and int(found[1][:9]):
+            yield int(found[1][:9]) - 1, None
 
 
-def _message_in(pasted: str) -> str:
-    """The message of the first JSON object in the text; "" where there is none."""
-    start = pasted.find("{")
-    if start < 0:
-        return ""
-    try:
-        value, _ = json.JSONDecoder(strict=False).raw_decode(pasted, start)
-    except (ValueError, RecursionError):
-        return ""
-    return _deepest_text(value)
+def _like_ids(text: str) -> Iterator[str]:
+    """Words with letters and digits that may be ids, each once: those with a sign that names of models and versions do not have, or with
+    a part as long as a hash."""
+    for word in dict.fromkeys(found[0].rstrip(".:/|-") for found in _ID.finditer(text)):
+        has_sign = any(sign in word for sign in "_:|")
+        is_mixed = _has_both(word) and (has_sign or any(len(part) >= SHORTEST_HASH and _has_both(part) for part in re.split("[-.]", word)))
+        if is_mixed and len(word) >= SHORTEST_ID and not _NO_ID.match(word):
+            yield word
 
 
-def _deepest_text(value: Any) -> str:
-    while isinstance(value, dict):
-        value = next((value[key] for key in _TEXT_KEYS if key in value), None)
-    return value if isinstance(value, str) else ""
+def _has_both(word: str) -> bool:
+    return any(map(str.isdigit, word)) and any(map(str.isalpha, word))

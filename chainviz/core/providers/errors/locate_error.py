@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from chainviz.core.chain.message_paths import message_paths
@@ -16,6 +16,28 @@ from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.errors.error_messages import ErrorMessage
 from chainviz.core.providers.request import NO_REQUEST, Request
 
+NEAR = 2
+"""Messages between the one that an id is in and a problem that the id is about."""
+FEW = 4
+"""A word in more messages is no id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The messages of a chain that an error names, by their indexes."""
+
+    by_id: frozenset[int] = frozenset()
+    by_index: frozenset[int] = frozenset()
+    missing: tuple[str, ...] = ()
+    """Ids that it names and the chain does not have."""
+    ids: tuple[str, ...] = ()
+    """Ids that it names and the chain has."""
+
+    @property
+    def best(self) -> frozenset[int]:
+        """An id decides; an index may count the messages of an earlier request."""
+        return self.by_id or self.by_index
+
 
 @dataclass(frozen=True, slots=True)
 class LocatedError:
@@ -28,64 +50,74 @@ class LocatedError:
 
     fixes: tuple[str, ...] = ()
     """Names of the fixes, the smallest first."""
+    places: Places = Places()
 
 
-def locate_error(
-    error: ErrorMessage, messages: Sequence[Message], format: str = "", request: Request = NO_REQUEST
-) -> LocatedError:
-    """Only the rules of this class of error are asked; the id that the message names decides, then the index. `request`:
-    as `check` takes it."""
+def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str = "", request: Request = NO_REQUEST) -> LocatedError:
+    """Only the rules that say the same are asked; the id that the message names decides, then the index. `request`: as `check_all`
+    takes it."""
     tree = parse(messages)
-    places = set(_named(error, messages))
+    places = _places(error, messages)
     asked = providers_of(error, format)
-    said = check_all(asked, tree, format, request)
-    found = [(provider, problem) for provider, problem in said if problem.rule in rules_of(error)]
+    said = [(provider, problem) for provider, problem in check_all(asked, tree, format, request) if problem.rule in error.rules]
     for provider in asked:
-        best = ranked((problem for each, problem in found if each is provider), error, places)
+        best = ranked((problem for each, problem in said if each is provider), error, places)
         if best:
-            return LocatedError(provider, best, best[0].path, best[0].fixes)
-    path = list(message_paths(tree))[min(places)] if places else None
-    return LocatedError(asked[0] if asked else None, (), path, unseen_fixes(error, places))
+            return LocatedError(provider, best, best[0].path, best[0].fixes, places)
+    path = list(message_paths(tree))[min(places.best)] if places.best else None
+    return LocatedError(asked[0] if asked else None, (), path, unseen_fixes(error, places), places)
 
 
 def providers_of(error: ErrorMessage, format: str) -> tuple[Provider, ...]:
     """Providers with this wording; those that chains of the format are made with come first."""
-    names = dict.fromkeys(name for each in error.classes for name in each.providers)
     known = {provider.name: provider for provider in PROVIDERS}
-    return tuple(sorted((known[name] for name in names), key=lambda provider: not provider.is_of(format)))
+    return tuple(sorted((known[name] for name in error.providers), key=lambda provider: not provider.is_of(format)))
 
 
-def rules_of(error: ErrorMessage) -> Sequence[str]:
-    """The likeliest first."""
-    return list(dict.fromkeys(rule for each in error.classes for rule in each.rules))
-
-
-def ranked(problems: Iterable[Problem], error: ErrorMessage, places: set[int]) -> tuple[Problem, ...]:
-    """Problems that name an id of the error come first, then those nearest to a message that it names (`places`), then those of
-    the likeliest rule."""
-    rules = rules_of(error)
+def ranked(problems: Iterable[Problem], error: ErrorMessage, places: Places) -> tuple[Problem, ...]:
+    """Problems that name an id of the error come first, then those nearest to a message that it names, then those of the
+    likeliest rule. None where the message with the id has no such problem."""
+    rules = error.rules
 
     def distance(problem: Problem) -> tuple[bool, int, int]:
-        nearest = min((abs(problem.message - place) for place in places), default=0)
-        return not any(f"“{id}”" in problem.text for id in error.ids), nearest, rules.index(problem.rule)
+        nearest = min((abs(problem.message - place) for place in places.best), default=0)
+        return not any(f"“{id}”" in problem.text for id in (*error.ids, *places.ids)), nearest, rules.index(problem.rule)
 
     found = sorted(problems, key=distance)
-    is_elsewhere = found and places and found[0].message not in places
-    return () if is_elsewhere and unseen_fixes(error, places) else tuple(found)
+    if not found or not places.best:
+        return tuple(found)
+    is_unnamed, far, _ = distance(found[0])
+    is_elsewhere = is_unnamed and far > (NEAR if places.by_id else 0)
+    return () if is_elsewhere and (places.by_id or error.unseen) else tuple(found)
 
 
-def unseen_fixes(error: ErrorMessage, places: Collection[int]) -> tuple[str, ...]:
+def unseen_fixes(error: ErrorMessage, places: Places) -> tuple[str, ...]:
     """Fixes of the places that the error names, where no rule can see what is wrong there."""
-    return tuple(dict.fromkeys(fix for each in error.classes for fix in each.unseen)) if places else ()
+    return error.unseen if places.best else ()
 
 
-def _named(error: ErrorMessage, messages: Sequence[Message]) -> Iterator[int]:
-    """Indexes in the chain of the messages that the error names, by id and by place."""
-    for index, message in enumerate(messages):
-        if {ref.id for ref in (*message.calls, *message.results)} & set(error.ids):
-            yield index
+def _places(error: ErrorMessage, messages: Sequence[Message]) -> Places:
+    found = {id: [index for index, message in enumerate(messages) if names(message, id)] for id in (*error.ids, *error.looks_like_ids)}
+    by_index: list[int] = []
     if error.message is not None:
-        yield from sent_together(error.message, (each.source[0].ordinal if each.source else None for each in messages))
+        by_index = sent_together(error.message, (each.source[0].ordinal if each.source else None for each in messages))
+    return places_of(error, found, by_index)
+
+
+def places_of(error: ErrorMessage, found: dict[str, list[int]], by_index: Collection[int]) -> Places:
+    """`found`: the messages with each id or what looks like one, `by_index`: those at the index that the error names."""
+    known = {id: where for id, where in found.items() if where and (id in error.ids or len(where) <= FEW)}
+    ids = {id for id in known if id in error.ids} or known.keys()
+    by_id = frozenset(index for id in ids for index in known[id])
+    missing = tuple(id for id in error.ids if id not in known)
+    return Places(by_id, frozenset(by_index), missing, tuple(id for id in known if id in ids))
+
+
+def names(message: Message, id: str) -> bool:
+    """Whether a call, a result or an item of a message has this id."""
+    if any(ref.id == id for ref in (*message.calls, *message.results)):
+        return True
+    return any(f'"{id}"' in fragment.text for fragment in message.source)
 
 
 def sent_together(place: int, ordinals: Iterable[int | None]) -> list[int]:
