@@ -24,7 +24,7 @@ from chainviz.jobs.models import Job
 from chainviz.purge.app_tables import masks_with
 from chainviz.purge.jobs import LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
 from chainviz.purge.prefilled import prefilled
-from chainviz.purge.requested_values import MOST_VALUES, SHORTEST, wanted
+from chainviz.purge.requested_values import MOST_VALUES, SHORTEST, wanted, with_other_cases
 from chainviz.purge.vacuum import LEFT
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
@@ -73,6 +73,8 @@ def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
         return see_other("chains:versions" if act == "keep" else "purge", chain.pk)
     person = person_of(request)
     typed = {name: request.POST.get(name, "") for name in ("values", "paths", "title")}
+    if act == "cases":
+        return _page(request, chain, {**typed, "values": with_other_cases(typed["values"])})
     also = {number for word in request.POST.getlist("also") if (number := small_number(word)) is not None}
     is_named = chain.is_called(typed["title"])
     try:

@@ -14,8 +14,8 @@ from chainviz.core.operations.redact.policies.by_hand import ByHand
 from chainviz.web.forms import options_form
 
 PLAIN = {
-    "seed": ("Old results", "Results that the agent has already used in an answer. The last turn is kept."),
-    "every": ("Every result", "Including those of the last turn."),
+    "seed": ("Old results", "Results that an answer of the agent follows. Results that no answer follows yet are kept."),
+    "every": ("Every result", "Including those that no answer follows yet."),
     ByHand.name: ("By hand", "Only what you choose, in the list or in the bytes chart."),
 }
 """By policy: label and hint. Other policies are advanced."""

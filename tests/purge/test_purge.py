@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +29,7 @@ from chainviz.review.threads.writing import NewThread, begin
 from chainviz.store.fsck import fsck
 from chainviz.store.purge.delete import is_buried
 from tests.chains.files import send
+from tests.chains.making import ai, human, make_chain
 from tests.drafts.pages import fields_of, send_form
 from tests.purge.canaries import CANARIES, COUNT, document, files, held, stored
 from tests.waiting import PATIENCE
@@ -178,6 +180,27 @@ def test_a_file_that_would_equal_another_one_is_refused_in_a_sentence(
     answer = purge(client, other, values=words[1])
     assert (answer.status_code, "Permanently delete one of the two chains" in answer.content.decode()) == (422, True)
     assert stored(jobs=False) == before
+
+
+def test_values_are_purged_as_typed_or_in_other_cases(client: Client) -> None:
+    made = make_chain([human("anna, Anna and ANNA MEIER wrote to Anna"), ai("Done.")])
+    page = f"/c/{made.pk}/purge/"
+    assert "Case counts" in client.get(page).content.decode()
+    typed = {"values": "anna meier\r\nAnna", "paths": "", "title": "x"}
+    answer = client.post(page, {**typed, "act": "cases"}).content.decode()
+    values = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", answer, re.DOTALL)
+    assert values and values[1].split("\n") == ["anna meier", "ANNA MEIER", "Anna meier", "Anna Meier", "Anna", "anna", "ANNA"]
+    assert 'value="x"' not in answer, "the title is typed after the count"
+    counts = [count_of(client, page, text) for text in ("Anna", "ANNA", "anna", values[1])]
+    assert counts[-1] == sum(counts[:-1]) and min(counts) > 0
+
+
+def count_of(client: Client, page: str, values: str) -> int:
+    """How many places the page says that the values have."""
+    answer = client.post(page, {"values": values, "paths": "", "act": "look"}).content.decode()
+    found = re.search(r'notice-title">(\d+) places? with', answer)
+    assert found
+    return int(found[1])
 
 
 def test_a_number_stays_a_number(client: Client, settings: Any, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -24,7 +25,6 @@ from chainviz.jobs.models import Job
 from chainviz.review.certificates import services
 from chainviz.review.fsck import CERTIFIED
 from chainviz.review.models import SignOff
-from chainviz.store.models import History
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.htmx import wants_fragment
 from chainviz.web.query_params import small_number
@@ -105,15 +105,15 @@ def certificate(request: HttpRequest, certificate: int) -> HttpResponse:
         headers = {"Content-Disposition": f'attachment; filename="certificate {row.number}.json"'}
         return HttpResponse(json.dumps(_fields(row), indent=1), content_type="application/json", headers=headers)
     chain = Chain.objects.visible_to(member).in_library().filter(pk=row.chain_key).first()
-    is_valid = chain is not None and History.objects.filter(pk=chain.history, edition=row.edition).exists()
+    export = _same_file(request, chain, row) if chain is not None else None
     facts = row.record
     context = {
         "row": row,
         "facts": facts,
         "chain": chain,
         "format": format_label(row.format),
-        "is_valid": is_valid,
-        "file_name": _file_name(request, chain, row) if chain is not None and is_valid else "",
+        "is_valid": export is not None,
+        "file_name": export.file_name(export.subject.title) if export is not None else "",
         "audit_row": _audit_row(row) if member.may("audit") else None,
         "removed": [(*row[:4], _change_text(row[4])) for row in facts["removed"]],
         "places": sum(each[3] for each in facts["removed"]),
@@ -122,10 +122,16 @@ def certificate(request: HttpRequest, certificate: int) -> HttpResponse:
     return render(request, "review/certificate.html", context)
 
 
-def _file_name(request: HttpRequest, chain: Chain, row: SignOff) -> str:
-    """As the download is called. It is not part of the record: a later purge may take it out of the library."""
+def _same_file(request: HttpRequest, chain: Chain, row: SignOff) -> Export | None:
+    """Return the export if it still writes the file of the certificate. After a purge in the chain, the digest decides."""
     subject = version_subject(request, chain.pk, row.version)
-    return Export.to(subject, row.format).file_name(subject.title)
+    export = Export.to(subject, row.format)
+    if subject.snapshot.history.edition == row.edition:
+        return export
+    digest = sha256()
+    for piece in export.chain():
+        digest.update(piece)
+    return export if digest.hexdigest() == row.sha256 else None
 
 
 def _audit_row(row: SignOff) -> AuditRow | None:

@@ -20,6 +20,7 @@ from chainviz.core.chain.messages import (
     byte_size,
 )
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.operations.redact.body_reader import read_bodies
 from chainviz.core.operations.redact.decision_matrix import History, read_history
 from chainviz.core.operations.redact.options import RedactOptions
@@ -31,6 +32,7 @@ SKIPS = {
     "missing_tool_call_id": "the result has no call id",
     "orphan_result": "no call in this chain has this id",
     "tool_not_selected": "the tool is not selected",
+    "summary": "it is a summary of earlier messages, and its tool is not named",
     "protected": "it is outside the selected messages",
     "too_small": "it is smaller than the minimum size",
     "already_redacted": "it is already redacted",
@@ -147,6 +149,8 @@ class Selection:
                 return "orphan_result"
         if candidate.is_tool_use and not selects(candidate.tools or (candidate.name,), options):
             return "tool_not_selected"
+        if SUMMARIZATION_TOOL in candidate.tools and SUMMARIZATION_TOOL not in options.tools and options.policy != "reference":
+            return "summary"
         return "" if self._first <= candidate.message < self._end else "protected"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Message, ToolResult
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import REDACT, RedactOptions, audit_record, decide
 from tests.core.pictures import ai, call, h, odd, result, s, tool
@@ -61,6 +62,14 @@ def test_the_old_role_function_is_a_tool_result() -> None:
     chain = (h(), *asked(), odd("function"))
     for policy in ("seed", "reference"):
         assert decisions(*chain, policy=policy) == ["keep"]
+
+
+def test_a_summary_is_kept_unless_its_tool_is_named() -> None:
+    chain = (h(), *asked("a", name=SUMMARIZATION_TOOL), *asked("b"), ai("done"))
+    assert decisions(*chain) == decisions(*chain, policy="every") == ["keep", "redact"]
+    assert decide(MemoryChain(chain), RedactOptions()).rows[0].skip == "summary"
+    assert decisions(*chain, tools=(SUMMARIZATION_TOOL,)) == ["redact", "keep"]
+    assert decisions(*chain, policy="reference") == ["redact", "redact"]
 
 
 def test_a_small_result_stays_rather_than_grow() -> None:
