@@ -12,7 +12,7 @@ from chainviz.core.chain.parse import parse
 from chainviz.core.dialects.patching import data_url
 from chainviz.core.operations.repair import CHOICES
 from chainviz.core.providers import PROVIDERS, verdicts
-from chainviz.core.providers.check import answered_in, calls_of, check, excerpts
+from chainviz.core.providers.check import answered_in, calls_of, check, excerpts, joined_in
 from tests.core.pictures import ai, call, h, odd, s, tool
 from tests.core.strategies import chains
 
@@ -149,7 +149,7 @@ def test_sections_alone_give_the_same_as_the_whole(messages: list[Message]) -> N
     tree = parse(messages)
     answered = answered_in(pair for _, pair in tree.pairs())
     for provider in PROVIDERS:
-        alone = (replace(excerpt, paired=answered) for excerpt in excerpts(tree))
+        alone = (replace(excerpt, paired=answered, joined=joined_in(tree)) for excerpt in excerpts(tree))
         apart = [problem for excerpt in alone for problem in provider.check_section(excerpt)]
         assert [*apart, *provider.check_ids(calls_of(tree))] == list(check(provider, tree))
 

@@ -79,9 +79,9 @@ def of_assistant(*blocks: Any) -> dict[str, Any]:
 TEXT = {"type": "text", "text": "hi"}
 THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
 ANTHROPIC: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
-    "all is well": ([USER, of_assistant(THOUGHT, USE), USED, of_assistant(TEXT)], []),
+    "all is well": ([USER, of_assistant(THOUGHT, USE), USED, of_assistant(TEXT), USER], []),
     "content is a number": ([{"role": "user", "content": 5}], ["content-type error s1.h.m0"]),
-    "content is missing": ([{"role": "user"}, of_assistant(TEXT)], ["content-missing error s1.h.m0"]),
+    "content is missing": ([{"role": "user"}, of_assistant(TEXT), USER], ["content-missing error s1.h.m0"]),
     "content is an empty text": ([{"role": "user", "content": ""}], ["text-empty error s1.h.m0.c0"]),
     "input is missing": (
         [USER, of_assistant({"type": "tool_use", "id": "t1", "name": "f"}), USED], ["member-missing error s1.p1.m0.c0"],

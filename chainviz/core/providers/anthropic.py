@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Text
+from chainviz.core.chain.messages import AI, HUMAN, SLOT, SYSTEM, Message, Thinking, is_blank
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.reasoning import thinks
 from chainviz.core.chain.tree import Section
 from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE
+from chainviz.core.providers.anthropic_turns import CHECKED, FORMAT, MAY_SYSTEM, check_end, check_neighbours
+from chainviz.core.providers.anthropic_turns import RULES as OF_TURNS
 from chainviz.core.providers.contract import Broken, Called, CallIds, Choice, Excerpt, Provider
 from chainviz.core.providers.rules.rule import Rule
-from chainviz.core.providers.rules.rule_choices import id_unlike
+from chainviz.core.providers.rules.rule_choices import id_unlike, unless_joined
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.rules.system_only import system_only
 from chainviz.core.providers.wire.anthropic import (
@@ -57,11 +59,6 @@ TWICE = claude_rule(
 REUSED = replace(TWICE, severity="warning")
 """A recorded request with one id in two turns was taken."""
 ROLE = claude_rule("role-unknown", "error", 'messages: Unexpected role. Allowed roles are "user" or "assistant"', REFERENCE)
-MID_SYSTEM = claude_rule(
-    "system-in-messages", "warning",
-    'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter',
-    "docs.litellm.ai (mid-conversation system messages)", ("note-system", "system-to-start"),
-)  # fmt: skip
 FIRST_ROLE = claude_rule(
     "first-role", "warning", 'messages: first message must use the "user" role', REFERENCE, ("insert-opening",)
 )
@@ -73,6 +70,8 @@ BLANK_TEXT = claude_rule(
     "text-blank", "error", "messages: text content blocks must contain non-whitespace text",
     "github.com/anthropics/claude-code/issues/23440", ("drop-empty",),
 )  # fmt: skip
+BLANK_BESIDE = replace(BLANK_TEXT, severity="warning", checked=CHECKED, note="accepted beside a tool call by some models")
+"""Claude Haiku 4.5 took a request with one (recorded by simonw/llm-anthropic)."""
 EMPTY = claude_rule(
     "content-missing", "error",
     "all messages must have non-empty content except for the optional final assistant message", REFERENCE, ("drop-empty",),
@@ -136,10 +135,6 @@ NO_THINKING = claude_rule(
     "message must start with a thinking block",
     "github.com/run-llama/llama_index/pull/18834", ("drop-thinking",),
 )  # fmt: skip
-TRAILING = claude_rule(
-    "trailing-space", "warning", "messages: final assistant content cannot end with trailing whitespace", REFERENCE,
-    ("trim-end",),
-)  # fmt: skip
 SERVER_RESULT = claude_rule(
     "server-result-without-call", "error",
     "unexpected tool_use_id found in server tool results: each must have a corresponding server_tool_use block before it",
@@ -196,6 +191,20 @@ def _empty_text(excerpt: Excerpt, problem: Problem) -> Rule | None:
     return None if is_string and _empty(excerpt, problem) is None else EMPTY_TEXT
 
 
+def _blank_text(excerpt: Excerpt, problem: Problem) -> Rule:
+    """Taken in an answer that says or calls something else."""
+    message = excerpt.message(problem)
+    is_beside = message.role == AI and not all(is_blank(part) or isinstance(part, Thinking) for part in message.parts)
+    return BLANK_BESIDE if is_beside else BLANK_TEXT
+
+
+def _mid_system(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    """In the API's own form the place of the message decides (anthropic_turns.py)."""
+    message = excerpt.message(problem)
+    is_listed = bool(message.source) and message.source[0].ordinal != SLOT
+    return None if excerpt.format in FORMATS and is_listed else MAY_SYSTEM
+
+
 def _server_call(excerpt: Excerpt, problem: Problem) -> Rule | None:
     """The turn may go on: in an assistant message, or behind the results of other tools."""
     return SERVER_CALL if excerpt.roles_around(problem.message)[1] == HUMAN else None
@@ -212,17 +221,17 @@ def _left_out(excerpt: Excerpt, problem: Problem) -> Rule | None:
 
 
 RULES: dict[str, Choice] = {
-    "pending-call": _missing,
+    "pending-call": unless_joined(_missing),
     "terminal-call": _missing,
-    "orphan-result": ORPHAN,
-    "unmatched-result": ORPHAN,
+    "orphan-result": unless_joined(ORPHAN),
+    "unmatched-result": unless_joined(ORPHAN),
     "duplicate-result": REPEATED_RESULT,
-    "mid-system": MID_SYSTEM,
+    "mid-system": _mid_system,
     "unknown-role": ROLE,
     "first-message": FIRST_ROLE,
     "no-parts": _empty,
     "empty-text": _empty_text,
-    "blank-text": BLANK_TEXT,
+    "blank-text": _blank_text,
     "call-by-other": USER_CALL,
     "no-json-arguments": ARGUMENTS,
     "free-form-arguments": ARGUMENTS,
@@ -233,7 +242,6 @@ RULES: dict[str, Choice] = {
     "emptied-thinking": EMPTIED,
     "huge-image": LARGE_PICTURE,
     "large-image": LARGISH_PICTURE,
-    "server-result-alone": SERVER_RESULT,
     "server-call-alone": _server_call,
     "answer-media": PICTURE_BY_ASSISTANT,
     "thinking-last": _last_block,
@@ -252,6 +260,11 @@ LAST_TURN = SectionRule(
     NO_THINKING, Mark.NOT_FIRST, "calls tools without the thinking of its turn", where_thinking=True, at_end=True
 )
 """The last tool turn lacks thinking although its section has some: it was probably cut out."""
+LATE_RESULT = SectionRule(
+    SERVER_RESULT, Mark.SERVER_LATE, "has a result of the API's own tool without its call before it", unless=Mark.SERVER_OPEN
+)
+"""Behind the results of programmatic calls, the result of the code that made them follows; its call begins the turn."""
+FORMATS = frozenset((FORMAT, "goaitools_state_anthropic"))
 
 
 def _opening(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
@@ -266,13 +279,8 @@ def _opens_with_ai(section: Section[Message]) -> bool:
 
 def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
     path, index, message = excerpt.messages[-1]
-    if message.role != AI or not message.parts:
-        return
-    if thinks(message):
+    if message.role == AI and thinks(message):
         yield path, index, (FINAL_THINKING, None, "ends the chain with its thinking")
-    end = message.parts[-1]
-    if isinstance(end, Text) and end.text.strip() and end.text[-1].isspace():
-        yield path, index, (TRAILING, len(message.parts) - 1, "ends the chain with white space")
 
 
 def _reused(call: Called, before: Called) -> Rule:
@@ -280,8 +288,8 @@ def _reused(call: Called, before: Called) -> Rule:
 
 
 CHOSEN = (
-    MISSING, OPEN_END, EMPTY, EMPTY_TEXT, SERVER_CALL, LAST_BLOCK, NO_INPUT, ID, FIRST_ROLE, FINAL_THINKING, TRAILING, TWICE, REUSED,
-    NO_MESSAGES,
+    MISSING, OPEN_END, EMPTY, EMPTY_TEXT, SERVER_CALL, LAST_BLOCK, NO_INPUT, ID, FIRST_ROLE, FINAL_THINKING, TWICE, REUSED, NO_MESSAGES,
+    BLANK_TEXT, BLANK_BESIDE, ORPHAN,
 )  # fmt: skip
 
 PROVIDER = Provider(
@@ -291,14 +299,15 @@ PROVIDER = Provider(
     RULES,
     _reused,
     call_ids=CallIds("toolu_{r:24:b}", "[a-zA-Z0-9_-]+", unique=True),
-    formats=frozenset(("anthropic", "goaitools_state_anthropic")),
-    clients=frozenset(("anthropic", "goaitools_state_anthropic", "claude_code")),
+    formats=FORMATS,
+    clients=FORMATS | {"claude_code"},
     kinds=BLOCKS,
     wire=check_wire,
     sessions={"claude_code": check_session},
     opening=(_opening, system_only(NO_MESSAGES)),
-    section_rules=(LAST_TURN,),
+    section_rules=(LAST_TURN, LATE_RESULT),
+    sent=(check_neighbours,),
     cache_rule=MARKS,
-    chosen_rules=(*CHOSEN, *WIRE_RULES),
-    ending=(_end,),
+    chosen_rules=(*CHOSEN, *OF_TURNS, *WIRE_RULES),
+    ending=(_end, check_end),
 )

@@ -7,17 +7,26 @@ from dataclasses import replace
 
 from chainviz.core.chain.messages import AI, HUMAN, TOOL
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike
+from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.rules.system_only import system_only
 from chainviz.core.providers.wire.bedrock import KINDS, bedrock_rule, check_wire, has_own_unit
 from chainviz.core.providers.wire.bedrock import RULES as WIRE_RULES
 
+CHECKED = "2026-11-27"
 REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"
 
 MISSING = bedrock_rule(
     "result-missing", "error", "Expected toolResult blocks at messages.content for the following Ids",
     "github.com/anthropics/claude-code/issues/5060",
+)  # fmt: skip
+OPEN_END = replace(MISSING, id="result-missing-at-end", severity="warning", note="as soon as a message follows")
+NO_TOOLS = bedrock_rule(
+    "tools-undefined", "error", "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+    "github.com/anomalyco/opencode/issues/34089", ("define-tools",), checked=CHECKED,
 )  # fmt: skip
 ORPHAN = bedrock_rule(
     "result-without-call", "error",
@@ -35,6 +44,9 @@ FIRST_ROLE = bedrock_rule(
     "A conversation must start with a user message. Try again with a conversation that starts with a user message.", REFERENCE,
     ("insert-opening",),
 )  # fmt: skip
+MAY_FIRST = replace(
+    FIRST_ROLE, severity="warning", checked=CHECKED, note="it depends on the model: Claude accepts an assistant message first"
+)
 ALTERNATE = bedrock_rule(
     "roles-alternate", "error", 'messages: roles must alternate between "user" and "assistant", but found multiple roles in a row',
     "github.com/aws-samples/bedrock-access-gateway/issues/25", ("merge-human",),
@@ -106,14 +118,30 @@ PREFILL = bedrock_rule(
     note="accepted as the beginning of the answer; some models want a user message at the end",
 )
 
+def _first_message(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    """Bedrock itself takes any role; the model decides."""
+    model = excerpt.request.model.lower()
+    return MAY_FIRST if not model else None if "claude" in model else FIRST_ROLE
+
+
+_OF_REQUEST = frozenset(("modelId", "inferenceConfig", "system", "additionalModelRequestFields", "guardrailConfig"))
+"""Members of which a request has one; a list of messages alone may be sent with any."""
+UNDEFINED = SectionRule(
+    NO_TOOLS,
+    Mark.CALLS,
+    "calls a tool, and the request has no toolConfig",
+    once=True,
+    in_own_form=True,
+    when=lambda request: bool(_OF_REQUEST & set(request.members)) and "toolConfig" not in request.members,
+)
 RULES: dict[str, Choice] = {
     "pending-call": MISSING,
-    "terminal-call": MISSING,
+    "terminal-call": OPEN_END,
     "orphan-result": ORPHAN,
     "unmatched-result": ORPHAN,
     "duplicate-result": REPEATED_RESULT,
     "shared-call-id": TWICE,
-    "first-message": FIRST_ROLE,
+    "first-message": _first_message,
     "human-after-human": ALTERNATE,
     "double-ai": TWO_ANSWERS,
     "mid-system": SYSTEM,
@@ -162,8 +190,9 @@ PROVIDER = Provider(
     clients=frozenset(("bedrock_converse",)),
     kinds=KINDS,
     wire=check_wire,
+    section_rules=(UNDEFINED,),
     sent=(_turns,),
-    chosen_rules=(ID, SPLIT, TEXT_APART, PREFILL, NO_MESSAGES, *WIRE_RULES),
+    chosen_rules=(FIRST_ROLE, MAY_FIRST, ID, SPLIT, TEXT_APART, PREFILL, NO_MESSAGES, *WIRE_RULES),
     opening=(system_only(NO_MESSAGES),),
     ending=(_end,),
 )

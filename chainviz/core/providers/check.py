@@ -9,7 +9,7 @@ from operator import or_
 from typing import TypeVar
 
 from chainviz.core.chain.message_paths import message_paths, section_paths
-from chainviz.core.chain.messages import CallRef, Message, Role, Shape
+from chainviz.core.chain.messages import AI, TOOL, CallRef, Message, Role, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
@@ -35,9 +35,10 @@ def check_all(
     providers: Sequence[Provider], tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST
 ) -> Iterator[tuple[Provider, Problem]]:
     """Check a chain against several providers in one pass over its sections. Yields each problem with its provider."""
-    paired = answered_in(pair for _, pair in tree.pairs())
+    pairs = [pair for _, pair in tree.pairs()]
+    paired, joined = answered_in(pairs), joined_in(tree)
     for excerpt in excerpts(tree, format):
-        whole = replace(excerpt, paired=paired, request=request)
+        whole = replace(excerpt, paired=paired, joined=joined, request=request)
         for provider in providers:
             for problem in provider.check_section(whole):
                 yield provider, problem
@@ -101,6 +102,37 @@ def answered_in(pairs: Iterable[BodyPair[Message]]) -> frozenset[str]:
         called.update(call.id for call in (pair.ai.calls if pair.ai is not None else ()))
         answered.update(result.id for message in pair.rest for result in message.results if result.id in called)
     return frozenset(answered)
+
+
+def joined_in(tree: ChainAST[M]) -> frozenset[str]:
+    """Ids of calls whose result is behind the last of several AI messages in a row: APIs that join consecutive messages of
+    the assistant see call and result as neighbours."""
+    found = JoinedResults()
+    for section in tree.sections:
+        for message in section.messages:
+            found.add(message)
+    return frozenset(found.ids)
+
+
+class JoinedResults:
+    """Takes the messages of a chain in order and collects the ids that `joined_in` describes."""
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+        self._run: set[str] = set()
+        """Ids of the calls in the current run of AI messages, without those of its last one."""
+        self._last: frozenset[str] = frozenset()
+        self._before: Role = ""
+
+    def add(self, message: Shape) -> None:
+        if message.role == AI:
+            self._run = self._run | self._last if self._before == AI else set()
+            self._last = frozenset(call.id for call in message.calls)
+        elif message.role == TOOL:
+            self.ids |= {result.id for result in message.results} & self._run
+        else:
+            self._run, self._last = set(), frozenset()
+        self._before = message.role
 
 
 def calls_of(tree: ChainAST[M]) -> Iterator[Called]:

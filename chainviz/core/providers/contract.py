@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import islice
+from operator import or_
 
 from chainviz.core.chain.message_paths import section_paths
 from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall
@@ -87,6 +88,8 @@ class Excerpt:
     """The format in which the chain is written; "" for one that no document holds."""
     paired: Container[str] = ()
     """Ids of calls that have a result somewhere behind them in the chain, be it in another pair."""
+    joined: Container[str] = ()
+    """Ids of calls that have their result behind later AI messages of the same unbroken run (late_results.py in the store)."""
 
     request: Request = NO_REQUEST
     """What the document records beside its messages."""
@@ -201,14 +204,15 @@ class Provider:
         """All rules that one section and its neighbouring messages decide."""
         return [*self.check_rows(excerpt), *self._check_marks(excerpt)]
 
-    def rules_of_sections(self, format: str) -> tuple[SectionRule, ...]:
-        """Those of `section_rules` that count in a chain written in this format."""
-        return tuple(rule for rule in self.section_rules if not rule.in_own_form or format in self.formats or format in self.sessions)
+    def rules_of_sections(self, format: str, request: Request = NO_REQUEST) -> tuple[SectionRule, ...]:
+        """Those of `section_rules` that count in a chain written in this format whose document records this request."""
+        is_own = format in self.formats or format in self.sessions
+        return tuple(rule for rule in self.section_rules if (is_own or not rule.in_own_form) and rule.when(request))
 
     def _check_marks(self, excerpt: Excerpt) -> Iterator[Problem]:
-        thinking = any(mark & Mark.THINKS for mark in excerpt.marks) if self.section_rules else False
-        for rule in self.rules_of_sections(excerpt.format):
-            if rule.applies(thinking=thinking, is_last=excerpt.is_last):
+        marks = reduce(or_, excerpt.marks, NO_MARK) if self.section_rules else NO_MARK
+        for rule in self.rules_of_sections(excerpt.format, excerpt.request):
+            if rule.applies(marks, is_last=excerpt.is_last):
                 ends = excerpt.last_pair if rule.at_end else 0
                 marked = (
                     each
@@ -232,7 +236,8 @@ class Provider:
         if not (excerpt.problems or faults or sent or excerpt.is_last) and excerpt.first_message:
             return ()
         found = [said for problem in excerpt.problems for said in self._said_of(excerpt, problem, form is not None)]
-        checks = (*sent, *(self.opening if excerpt.first_message == 0 else ()), *(ending if excerpt.is_last else ()))
+        opens = excerpt.first_message == 0 and not excerpt.request.is_answer
+        checks = (*sent, *(self.opening if opens else ()), *(ending if excerpt.is_last else ()))
         found += [self.problem(*broken) for check in checks for broken in check(excerpt)]
         known = {(problem.rule, problem.path) for problem in found}
         refused = {problem.path for problem in found if problem.severity == "error" and problem.part is not None}
@@ -275,6 +280,8 @@ class Provider:
         return self._problem(rule, at, message, f"{place_in_words(path, message)} {what}.", rule.fixes)
 
     def _said_of(self, excerpt: Excerpt, problem: Problem, is_judged: bool) -> Iterator[Problem]:
+        if problem.rule == "first-message" and excerpt.request.is_answer:
+            return
         choice = self.rules.get(problem.rule, OF_ALL.get(problem.rule))
         if problem.rule in ("pending-call", "terminal-call") and excerpt.request.ends_with_answer and problem.message == excerpt.end:
             return  # nobody has sent this call back yet

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from chainviz.core.chain.messages import AI
 from chainviz.core.chain.paths import Path
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
-from chainviz.core.providers.rules.rule_choices import name_unlike, where_calls
+from chainviz.core.providers.rules.rule_choices import name_unlike, unless_joined, where_calls
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.rules.system_only import system_only
 from chainviz.core.providers.wire.gemini import KINDS, REFERENCE, check_wire, gemini_rule
@@ -21,6 +22,7 @@ COUNTS = gemini_rule(
     "call turn.",
     "github.com/google-gemini/gemini-cli/issues/16415",
 )  # fmt: skip
+OPEN_END = replace(COUNTS, id="result-missing-at-end", severity="warning", note="as soon as a message follows")
 RESPONSE_ORDER = gemini_rule(
     "result-without-call", "error",
     "Please ensure that function response turn comes immediately after a function call turn.",
@@ -74,11 +76,11 @@ ENDS_WITH_MODEL = gemini_rule(
 )
 
 RULES: dict[str, Choice] = {
-    "pending-call": COUNTS,
-    "terminal-call": COUNTS,
-    "unmatched-result": COUNTS,
+    "pending-call": unless_joined(COUNTS),
+    "terminal-call": OPEN_END,
+    "unmatched-result": unless_joined(COUNTS),
     "duplicate-result": COUNTS,
-    "orphan-result": RESPONSE_ORDER,
+    "orphan-result": unless_joined(RESPONSE_ORDER),
     "first-message": where_calls(CALL_ORDER),
     "double-ai": where_calls(CALL_AFTER_AI),
     "mid-system": ROLE,
@@ -102,7 +104,7 @@ def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
 
 
 NO_CONTENTS = gemini_rule("messages-missing", "error", "GenerateContentRequest.contents: contents is not specified", REFERENCE)
-CHOSEN = (CALL_ORDER, CALL_AFTER_AI, NAME, ENDS_WITH_MODEL, NO_CONTENTS, *WIRE_RULES)
+CHOSEN = (COUNTS, RESPONSE_ORDER, CALL_ORDER, CALL_AFTER_AI, NAME, ENDS_WITH_MODEL, NO_CONTENTS, *WIRE_RULES)
 CURRENT_TURN = SectionRule(
     UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_call=True, in_own_form=True
 )

@@ -16,6 +16,7 @@ from chainviz.store.content.pieces import Cursor, Piece, join
 from chainviz.store.outline.hashes import concatenate
 from chainviz.store.outline.measures import NOTHING, Measure, add_up
 from chainviz.store.outline.rows import Row, SectionRow, pack_row, unpack_row
+from chainviz.store.outline.rules.late_results import NO_LATE, LateIds
 
 T = TypeVar("T")
 BLOCK = 256
@@ -127,7 +128,7 @@ class Listing:
 
     rows: tuple[Entry, ...] = ()
     sections: tuple[Entry, ...] = ()
-    late: tuple[str, ...] = ()
+    late: LateIds = NO_LATE
     """Ids of calls that have a result outside their row, in order (late_results.py)."""
     request: Request = NO_REQUEST
     """What the document records beside its messages."""
@@ -177,7 +178,7 @@ def pack_listing(listing: Listing) -> bytes:
 
 def unpack_listing(content: bytes | memoryview) -> Listing:
     rows, sections, late, request = unpack(content)
-    return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)), tuple(late), from_list(request))
+    return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)), LateIds(*map(tuple, late)), from_list(request))
 
 
 def _pack_entry(entry: Entry) -> list[Any]:

@@ -25,7 +25,7 @@ from chainviz.store.outline.hashes import sequence_hash
 from chainviz.store.outline.measures import NONE, Charts, Counts, add_counts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import RowMessages, SectionRow
-from chainviz.store.outline.rules.late_results import LateResults, late_results
+from chainviz.store.outline.rules.late_results import NO_LATE, LateIds, LateResults, late_results
 from chainviz.store.outline.rules.problem_rules import OPENING_RULE, Neighbours, check_rows
 from chainviz.store.outline.rules.section_rules import SectionRules
 from chainviz.store.outline.sections import SectionCutter
@@ -45,7 +45,7 @@ class OutlineBuilder:
         self,
         write: Callable[[PackedBlock], None],
         format: str = "",
-        late: tuple[str, ...] = (),
+        late: LateIds = NO_LATE,
         request: Request = NO_REQUEST,
     ) -> None:
         """`format`: in which the chain is written. `late`: ids of its late results, as far as they are known. `request`: what

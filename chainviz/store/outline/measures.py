@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import Message, Shape, ToolCall, ToolResult
 from chainviz.core.chain.problems import SEVERITIES
-from chainviz.core.providers.rules.section_rules import Mark
+from chainviz.core.providers.rules.section_rules import NO_MARK, Mark
 from chainviz.core.usage.recorded_times import Times
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.message_shapes import StoredShape
@@ -44,12 +45,20 @@ class Measure(NamedTuple):
     unsigned: int = 0
     odd_ids: int = 0
     signed: int = 0
+    calling: int = 0
+    server_open: int = 0
+    server_late: int = 0
     cached: int = 0
     """Blocks with cache_control."""
 
     def marked(self, mark: Mark) -> int:
-        numbers = (self.thinking, self.unthinking, self.not_first, self.unsigned, self.odd_ids, self.signed)
-        return numbers[mark.bit_length() - 1]
+        thoughts = self.thinking, self.unthinking, self.not_first, self.unsigned, self.odd_ids, self.signed
+        return (*thoughts, self.calling, self.server_open, self.server_late)[mark.bit_length() - 1]
+
+    @property
+    def marks(self) -> Mark:
+        """The marks that any of its messages has."""
+        return reduce(or_, (mark for mark in Mark if self.marked(mark)), NO_MARK)
 
     @property
     def times(self) -> Times:
@@ -77,6 +86,9 @@ class Measure(NamedTuple):
             self.unsigned + other.unsigned,
             self.odd_ids + other.odd_ids,
             self.signed + other.signed,
+            self.calling + other.calling,
+            self.server_open + other.server_open,
+            self.server_late + other.server_late,
             self.cached + other.cached,
         )
 

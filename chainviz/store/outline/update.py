@@ -32,7 +32,7 @@ from chainviz.store.outline.hashes import sequence_hash
 from chainviz.store.outline.measures import Charts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import Kind, RowMessages, SectionRow, cut_rows
-from chainviz.store.outline.rules.late_results import late_after, messages_with
+from chainviz.store.outline.rules.late_results import LateIds, late_after, messages_with
 from chainviz.store.outline.rules.problem_rules import (
     FirstUses,
     IdUse,
@@ -67,7 +67,7 @@ class OutlineEditor:
             touched = self._touched(changes)
         late = self._late(touched, changes)
         if late != self.old.listing.late:
-            changes = [*changes, *self._unchanged(messages_with(self._pieces, {*late} ^ {*self.old.listing.late}), changes)]
+            changes = [*changes, *self._unchanged(messages_with(self._pieces, late.changed(self.old.listing.late)), changes)]
             changes.sort(key=lambda change: change.start)
             touched = self._touched(changes)
         replacements = [
@@ -84,7 +84,7 @@ class OutlineEditor:
     def _pieces(self) -> list[Piece]:
         return self.old.pieces(0, self._messages)
 
-    def _late(self, touched: Sequence[_TouchedRows], changes: Sequence[PlacedSplice]) -> tuple[str, ...]:
+    def _late(self, touched: Sequence[_TouchedRows], changes: Sequence[PlacedSplice]) -> LateIds:
         """The late results after the edit. A chain has none where all its rows are valid."""
         late = self.old.listing.late
         invalid = self.old.listing.total.invalid or any(rows.has_invalid for rows in touched)
@@ -206,15 +206,16 @@ class _TouchedRows:
         return any(not row.is_header and not row.pair.is_valid for row in cut_rows(map(_shape, self._new)))
 
     def _pairs(self, messages: Iterable[Shape]) -> list[list[tuple[bool, str]]]:
-        """The calls and results of each row that has any: whether it is a result, and its id."""
+        """The calls and results of each row that has any: whether it is a result, and its id. A header, which ends a run of AI
+        messages, has nothing."""
         rows = (
-            [(kind, ref.id) for one in row.messages for kind, refs in ((False, one.calls), (True, one.results)) for ref in refs]
+            (row.is_header, [(kind, ref.id) for one in row.messages for kind, refs in _refs(one) for ref in refs])
             for row in cut_rows(messages)
         )
-        return [row for row in rows if row]
+        return [refs for is_header, refs in rows if refs or is_header]
 
     def new(
-        self, charts: Charts, first_uses: FirstUses | None, around: tuple[str, Sequence[str], Request]
+        self, charts: Charts, first_uses: FirstUses | None, around: tuple[str, LateIds, Request]
     ) -> list[HashedRow]:
         """`around`: the format of the chain, its late results, and what its document records beside the messages."""
         for old in cut_rows(row.shape for row in self._old):
@@ -271,6 +272,10 @@ class _TouchedRows:
         if self.stop >= self._outline.listing.total.rows:
             return None
         return next(read_rows(self._outline.row(self.stop).pieces(1))).shape
+
+
+def _refs(message: Shape) -> tuple[tuple[bool, Sequence[CallRef]], ...]:
+    return (False, message.calls), (True, message.results)
 
 
 def _shape(one: StoredMessage | PlacedMessage) -> Shape:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from chainviz.core.chain.messages import Message, Opaque
-from chainviz.core.dialects.members import string_of
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json import edit as json_edit
 
 _CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
@@ -35,6 +36,21 @@ def lone_calls(message: Message) -> Iterator[tuple[int, Opaque]]:
         elif isinstance(part, Opaque) and part.kind in _CALLS and _word(part, "id") not in answered:
             found.append((i, part))
     return reversed(found)
+
+
+def is_programmatic(message: Message) -> bool:
+    """Whether it calls tools from code that the API runs: the block of such a call names its caller."""
+    return bool(message.calls) and any(
+        '"caller"' in fragment.text and any(map(_is_called_by_code, _blocks_of(fragment.text))) for fragment in message.source
+    )
+
+
+def _blocks_of(text: str) -> list[dict[str, Any]]:
+    return objects_of(json_edit.parse(text), "content")
+
+
+def _is_called_by_code(block: dict[str, Any]) -> bool:
+    return block.get("type") == "tool_use" and string_of(block.get("caller"), "type", "direct") != "direct"
 
 
 def _word(part: Opaque, key: str) -> str:

@@ -267,6 +267,19 @@ def value_end(text: str, position: int) -> int:
     return _lenient.raw_decode(text, position)[1]
 
 
+def open_brackets(text: str) -> dict[int, str]:
+    """Returns the offset and the mark of each bracket that the beginning of a document opens and does not close, in order."""
+    found: dict[int, str] = {}
+    position = FLAT.match(text).end()  # type: ignore[union-attr]
+    while position < len(text) and text[position] in "[]{}":
+        if text[position] in "[{":
+            found[position] = text[position]
+        elif found:
+            found.popitem()
+        position = FLAT.match(text, position + 1).end()  # type: ignore[union-attr]
+    return found
+
+
 def string_at(text: str, position: int) -> tuple[str, int]:
     """The string whose opening quote is at `position`, and its end."""
     return _lenient.raw_decode(text, position)

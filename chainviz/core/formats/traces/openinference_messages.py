@@ -22,8 +22,10 @@ class OpenInferenceMessages(ReadOnlyUnits):
     sequences = tuple(((asked,), (answered,)) for asked, answered in zip(_ASKED, _ANSWERED, strict=True))
 
     def is_message(self, value: object) -> bool:
-        is_nested = isinstance(value, dict) and value.keys() == {"message"}
-        return bool(string_of(value, "message.role")) or (is_nested and bool(string_of(inner(value, "message"), "role")))
+        """A nested message has a text as `content` and its blocks in `contents`; an answer of Bedrock has blocks as `content`."""
+        message = inner(value, "message") if isinstance(value, dict) and value.keys() == {"message"} else {}
+        is_nested = bool(string_of(message, "role")) and not isinstance(message.get("content"), list)
+        return is_nested or bool(string_of(value, "message.role"))
 
     def confidence(self, sample: Sample) -> float:
         """Members may be objects inside of objects, in lists of this name alone."""

@@ -11,7 +11,7 @@ from chainviz.core.formats.anthropic_blocks_format import AnthropicBlocksFormat
 
 _PROOFS = frozenset(
     ("tool_use", "tool_result", "redacted_thinking", "server_tool_use", "web_search_tool_result", "search_result",
-     "document", "container_upload", "mcp_tool_use", "mcp_tool_result")
+     "document", "container_upload", "mcp_tool_use", "mcp_tool_result", "compaction")
 )  # fmt: skip
 _OTHERS = (None, "input_text", "output_text", "tool-call", "tool-result", "image_url", "input_image")
 """Block types of other formats; Bedrock's blocks have none."""
@@ -69,7 +69,10 @@ def _rate_envelope(beside: dict[str, Any]) -> float:
     tools = beside.get("tools")
     if isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools):
         return 0.95
-    if "anthropic_version" in beside:
+    if "anthropic_version" in beside or isinstance(beside.get("mcp_servers"), list):
+        return 0.95
+    management = beside.get("context_management")
+    if isinstance(management, dict) and isinstance(management.get("edits"), list):
         return 0.95
     system = beside.get("system")
     if isinstance(system, str) and system:

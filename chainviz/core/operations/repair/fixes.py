@@ -112,6 +112,28 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Drop the oldest cache_control marks",
         "Only the last four marked blocks of the request keep their marks, because the cache needs those; nothing else changes.",
     ),
+    "append-human": (
+        "Add a human message at the end",
+        "A human message “Continue.” follows the assistant's words, so that the request ends with a message of the user.",
+    ),
+    "drop-last": ("Drop the last message", "The assistant's words at the end are dropped; the request ends with what came before."),
+    "system-to-slot": (
+        "Move it to the system parameter",
+        "The text of the first system message becomes the system parameter of the request; nothing is lost.",
+    ),
+    "text-to-turn-start": (
+        "Move the text to the start of the turn",
+        "The text is appended to the human message that began the turn; nothing is lost.",
+    ),
+    "reference-to-text": (
+        "Turn the reference into text",
+        "Each reference to a tool that the request does not define becomes a text that names the tool.",
+    ),
+    "compaction-first": ("Put the compaction block first", "The block moves to the start of its message; nothing is lost."),
+    "define-tools": (
+        "Define the tools",
+        "The request gets a toolConfig with the name of each tool that is called, which takes any object.",
+    ),
     "trim-end": ("Trim the end", "The white space at the very end of the chain is dropped."),
     "respell-id": (
         "Spell the id so that every API accepts it",
@@ -142,7 +164,10 @@ CHOICES: dict[str, tuple[str, str]] = {
 """Label and explanation of every choice."""
 
 DROP_SIGNED = "drop-signed"
-ON_DEMAND = frozenset({DROP_SIGNED, "sign-calls", "empty-reasoning", "respell-item", "drop-item-id", "drop-cache-marks"})
+ON_DEMAND = frozenset({
+    DROP_SIGNED, "sign-calls", "empty-reasoning", "respell-item", "drop-item-id", "drop-cache-marks", "append-human", "drop-last",
+    "system-to-slot", "text-to-turn-start", "reference-to-text", "define-tools",
+})  # fmt: skip
 """Fixes that fit one provider only: they are offered where they are asked for by name."""
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
-from chainviz.core.chain.chain import MemoryChain, apply_splices
-from chainviz.core.chain.messages import HUMAN, Message, Text
+from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
+from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.operations.repair.fixes import Fix
@@ -41,6 +43,8 @@ class Reached:
     """All that were made. Paths are those of the round that made them."""
     left: tuple[Problem, ...]
     """Errors that no fix ends."""
+    around: Rewrite | None = None
+    """Rewrites the JSON beside the messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,37 +77,54 @@ class Goal:
 def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:
     """Repairs the chain round by round until the provider has no errors or a round changes nothing."""
     known = {id(message) for message in chain.messages}
-    messages, fixes = chain.messages, list[Fix]()
+    now, fixes, around = chain, list[Fix](), list[Rewrite]()
     left = goal.errors(chain)
     for round in range(MOST_ROUNDS if left else 0):
-        now = MemoryChain(messages, chain.format, chain.surroundings)
         options = _options(work(now, NONE).fixes, left, round)
         worked = work(now, options) if options else None
         changes = worked.splices() if worked else ()
-        if worked is None or not changes:
+        if worked is None or not (changes or worked.around):
             break
         fixes += [fix for fix in worked.fixes if fix.accepted]
-        messages = tuple(apply_splices(messages, changes))
-        left = goal.errors(MemoryChain(_judged(messages, known, chain.format), chain.format, chain.surroundings))
+        around += [worked.around] if worked.around is not None else []
+        now = _after(now, changes, worked.around)
+        left = goal.errors(_judged(now, known))
         if not left:
             break
     if left:
-        rewritten = _rewritten(messages, left, chain.format)
-        known |= {id(message) for message in rewritten} - {id(message) for message in messages}
-        still = goal.errors(MemoryChain(_judged(rewritten, known, chain.format), chain.format, chain.surroundings))
+        rewritten = replace(now, messages=_rewritten(now.messages, left, chain.format))
+        known |= {id(message) for message in rewritten.messages} - {id(message) for message in now.messages}
+        still = goal.errors(_judged(rewritten, known))
         if len(still) < len(left):
-            fixes += _rewrites(messages, rewritten, left)
-            messages, left = rewritten, still
-    return Reached(messages, tuple(fixes), left)
+            fixes += _rewrites(now.messages, rewritten.messages, left)
+            now, left = rewritten, still
+    return Reached(now.messages, tuple(fixes), left, _composed(around))
 
 
-def _judged(messages: Sequence[Message], known: Container[int], name: str) -> tuple[Message, ...]:
+def _after(chain: MemoryChain, changes: Sequence[Splice], around: Rewrite | None) -> MemoryChain:
+    surroundings = chain.surroundings.rewritten(around) if around is not None else None
+    return MemoryChain(apply_splices(chain.messages, changes), chain.format, surroundings or chain.surroundings)
+
+
+def _composed(rewrites: Sequence[Rewrite]) -> Rewrite | None:
+    return (lambda text: reduce(lambda given, rewrite: rewrite(given), rewrites, text)) if rewrites else None
+
+
+def _judged(chain: MemoryChain, known: Container[int]) -> MemoryChain:
     """A changed message has no text of its own yet: what it would be written as is checked, not what it was."""
-    format = get_format(name)
-    return tuple(
-        message if id(message) in known or not format.writes else format.message(message.role, format.write(message, Style()))
-        for message in messages
+    format = get_format(chain.format)
+    has_slot = bool(format.slot_key) and next(chain.surroundings.holders(), None) is not None
+    written = (
+        message if id(message) in known or not format.writes else _as_written(format, message, slot=has_slot and not place)
+        for place, message in enumerate(chain.messages)
     )
+    return replace(chain, messages=tuple(written))
+
+
+def _as_written(format: Format, message: Message, *, slot: bool) -> Message:
+    """`slot`: a system message goes to the member beside the list."""
+    style = Style(slot=slot and message.role == SYSTEM and not message.source)
+    return format.message(message.role, format.write(message, style))
 
 
 def _rewritten(messages: Sequence[Message], errors: Sequence[Problem], name: str) -> tuple[Message, ...]:

@@ -48,6 +48,17 @@ from chainviz.core.operations.repair.passes.message_content import (
     has_surrogates,
     says_nothing,
 )
+from chainviz.core.operations.repair.passes.requests import (
+    calls_from_code,
+    fix_answer_at_end,
+    fix_compactions,
+    fix_leading_system,
+    fix_references,
+    fix_texts_beside_results,
+    fix_undefined_tools,
+    has_late_compaction,
+    refers_to_tools,
+)
 from chainviz.core.operations.repair.passes.results import fix_results
 from chainviz.core.operations.repair.passes.roles import fix_mid_systems, fix_trailing_roles, fix_unknown_roles
 from chainviz.core.operations.repair.passes.sections import fix_double_humans, fix_opening
@@ -73,12 +84,13 @@ PASSES = (
     fix_result_media, fix_thinking, fix_signed, fix_missing_reasoning,
     fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
     fix_names, fix_result_names, fix_arguments, fix_surrogates, fix_end, fix_turns, fix_cache_marks,
+    fix_leading_system, fix_texts_beside_results, fix_references, fix_compactions, fix_undefined_tools, fix_answer_at_end,
 )  # fmt: skip
 """No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (
     fix_items, fix_user_calls, fix_server_results, fix_empty, fix_pictures, fix_texts_in_results, fix_answer_media, fix_media_types,
     fix_result_media, fix_thinking, fix_signed, fix_missing_reasoning, fix_unsigned_calls, fix_arguments, fix_surrogates, fix_end,
-    fix_cache_marks,
+    fix_cache_marks, fix_texts_beside_results, fix_references, fix_compactions,
 )  # fmt: skip
 """Those that read messages whose shape tells nothing."""
 
@@ -86,7 +98,7 @@ OF_CONTENT = (
 LOOKS = (
     calls_by_user, has_lone_results, says_nothing, has_texts_in_results, has_pictures, has_result_media, reasons,
     acts_unthinking, acts_unsigned, has_odd_arguments, thinks_signed, has_items, has_surrogates,
-    has_marks, has_answer_media,
+    has_marks, has_answer_media, calls_from_code, refers_to_tools, has_late_compaction,
 )  # fmt: skip
 """What these look for."""
 READING = 0.7
@@ -145,7 +157,8 @@ class Repair:
         else:
             work = _worked(chain, options, context.progress)
             report = tuple(_row(fix) for fix in work.fixes)
-            outcome = Outcome(work.splices(), report, (*work.warnings, *_unknown_names(options, work.fixes)))
+            warnings = (*work.warnings, *_unknown_names(options, work.fixes))
+            outcome = Outcome(work.splices(), report, warnings, around=work.around)
         _refuse_unread(chain, outcome.changes)
         return outcome
 
@@ -166,7 +179,7 @@ def _for_provider(chain: Chain, goal: Goal) -> Outcome:
     if any("sign-calls" in problem.fixes for problem in reached.left):
         warnings = (*warnings, UNSIGNABLE)
     sections = len(parse(before[:start]).sections) if start else 0
-    return Outcome(changes, tuple(_row(fix, sections) for fix in reached.fixes), warnings)
+    return Outcome(changes, tuple(_row(fix, sections) for fix in reached.fixes), warnings, around=reached.around)
 
 
 def _with_unsent(before: Sequence[Message], after: Sequence[Message], unsent: Iterable[int]) -> tuple[Message, ...]:

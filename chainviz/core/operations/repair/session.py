@@ -15,6 +15,7 @@ from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.messages import Message, Part, Shape
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import parse_path
+from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.chain.tree import ChainAST
 from chainviz.core.operations.repair.fixes import Fix, Proposal
 from chainviz.core.operations.repair.options import RepairOptions
@@ -69,6 +70,8 @@ class Worklist:
         self.options = options
         self.fixes: list[Fix] = []
         self.warnings: list[str] = []
+        self.around: Rewrite | None = None
+        """Rewrites the JSON beside the messages."""
         self.shapes: list[Shape] = list(chain.shapes())
         self.kept = list(range(len(self.shapes)))
         """The original place of each message that is still as and where it was, else MOVED."""

@@ -32,7 +32,7 @@ from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.reasoning import is_emptied, is_unsigned
 from chainviz.core.chain.surrogates import has_escaped_surrogate, has_lone_surrogate
 from chainviz.core.chain.tree import Section
-from chainviz.core.dialects.blocks.server_tools import lone_calls, lone_results
+from chainviz.core.dialects.blocks.server_tools import lone_calls
 from chainviz.core.pictures import (
     LONGEST_OF_MANY,
     Picture,
@@ -100,9 +100,6 @@ def _found_in_answer(message: Message, before: Role) -> Iterator[Found]:
         yield "server-call-alone", part, f"has a {call.kind} without its result"
     if before == AI:
         yield "double-ai", None, "is an AI message directly after another AI message"
-        return
-    for part, result in lone_results(message):
-        yield "server-result-alone", part, f"has a {result.kind} without its call before it"
 
 
 def _found_in_part(part: Part, role: Role) -> Iterator[tuple[str, str]]:

@@ -70,5 +70,18 @@ def unless_elsewhere(rule: Rule) -> Callable[[Excerpt, Problem], Rule | None]:
     return chosen
 
 
+def unless_joined(rule: Choice) -> Choice:
+    """The rule, unless the result and its call are neighbours once consecutive messages of the assistant are joined."""
+
+    def chosen(excerpt: Excerpt, problem: Problem) -> Rule | None:
+        part = _part(excerpt, problem)
+        id = part.id if isinstance(part, ToolCall) else part.call_id if isinstance(part, ToolResult) else ""
+        if id and id in excerpt.joined:
+            return None
+        return rule if isinstance(rule, Rule) else rule(excerpt, problem)
+
+    return chosen
+
+
 def _part(excerpt: Excerpt, problem: Problem) -> object:
     return None if problem.part is None else excerpt.message(problem).parts[problem.part]

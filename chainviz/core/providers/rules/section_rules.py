@@ -4,11 +4,14 @@ ids of a form that is judged once a chain. A message is marked once; a provider'
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntFlag
 
-from chainviz.core.chain.messages import AI, Message
+from chainviz.core.chain.messages import AI, Message, Opaque
 from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks, thinks_signed
+from chainviz.core.dialects.blocks.server_tools import lone_calls, lone_results
+from chainviz.core.providers.request import Request
 from chainviz.core.providers.rules.rule import Rule
 
 _NINE = re.compile(r"[a-zA-Z0-9]{9}")
@@ -28,6 +31,12 @@ class Mark(IntFlag):
     """Calls a tool with an id that is not nine letters and digits."""
     SIGNED = 32
     """Holds reasoning that its provider signed."""
+    CALLS = 64
+    """Calls tools."""
+    SERVER_OPEN = 128
+    """Calls a tool of the API itself whose result is not in the message."""
+    SERVER_LATE = 256
+    """Holds a result of a tool of the API itself whose call is not in the message."""
 
 
 NO_MARK = Mark(0)
@@ -38,7 +47,11 @@ def marks_of(message: Message) -> Mark:
         return NO_MARK
     found = Mark.THINKS if thinks(message) else NO_MARK
     found |= Mark.SIGNED if found and thinks_signed(message) else NO_MARK
+    if any(isinstance(part, Opaque) for part in message.parts):
+        found |= Mark.SERVER_OPEN if next(lone_calls(message), None) else NO_MARK
+        found |= Mark.SERVER_LATE if next(lone_results(message), None) else NO_MARK
     if message.calls:
+        found |= Mark.CALLS
         found |= NO_MARK if found & Mark.THINKS else Mark.UNTHINKING
         found |= Mark.NOT_FIRST if acts_unthinking(message) else NO_MARK
         found |= Mark.UNSIGNED if acts_unsigned(message) else NO_MARK
@@ -62,12 +75,18 @@ class SectionRule:
     """It is about the first call of the message."""
     once: bool = False
     """Only the first marked message of the chain."""
+    unless: Mark = NO_MARK
+    """Only in sections where no message has one of these marks."""
     in_own_form: bool = False
     """Only in the API's own JSON: programs that write it from another form add what is wanted."""
+    when: Callable[[Request], bool] = lambda request: True
+    """Only in chains whose document records such a request."""
 
-    def applies(self, *, thinking: bool, is_last: bool) -> bool:
-        """Whether messages of such a section can break it."""
-        return (thinking or not self.where_thinking) and (is_last or not (self.in_last or self.at_end))
+    def applies(self, marks: Mark, *, is_last: bool) -> bool:
+        """Whether messages of a section can break it. `marks`: those of all its messages."""
+        if self.where_thinking and not marks & Mark.THINKS:
+            return False
+        return not marks & self.unless and (is_last or not (self.in_last or self.at_end))
 
     def most(self, seen: Mark) -> int | None:
         """How many messages of a section behind messages with these marks can break it; None: any number."""

@@ -7,16 +7,35 @@ chain again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Shape
+from chainviz.core.providers.check import JoinedResults
 from chainviz.store.content.message_reader import read_shapes
 from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, spliced
+
+
+class LateIds(NamedTuple):
+    """Ids of calls, each in alphabetical order."""
+
+    late: tuple[str, ...] = ()
+    """Calls with a result somewhere behind them, where some row has the call or a result without the other."""
+    joined: tuple[str, ...] = ()
+    """Calls with a result behind later AI messages of the same run (core's JoinedResults)."""
+
+    def changed(self, other: LateIds) -> set[str]:
+        """Ids that only one of both has."""
+        return ({*self.late} ^ {*other.late}) | ({*self.joined} ^ {*other.joined})
+
+
+NO_LATE = LateIds()
 
 
 class LateResults:
     """Takes the messages of a chain in order."""
 
     def __init__(self) -> None:
+        self._joined = JoinedResults()
         self._called: set[str] = set()
         self._answered: set[str] = set()
         """Ids of calls that have a result somewhere behind them."""
@@ -27,6 +46,7 @@ class LateResults:
         self._waiting: set[str] = set()
 
     def add(self, message: Shape) -> None:
+        self._joined.add(message)
         if message.role in (SYSTEM, HUMAN, AI):
             self._open |= self._waiting
             self._row = frozenset(call.id for call in message.calls)
@@ -40,20 +60,20 @@ class LateResults:
                 self._answered.add(result.id)
 
     @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(sorted((self._open | self._waiting) & self._answered))
+    def ids(self) -> LateIds:
+        return LateIds(tuple(sorted((self._open | self._waiting) & self._answered)), tuple(sorted(self._joined.ids)))
 
 
-def late_results(messages: Iterable[Shape]) -> tuple[str, ...]:
-    """The ids in order."""
+def late_results(messages: Iterable[Shape]) -> LateIds:
+    """The ids of a whole chain."""
     late = LateResults()
     for message in messages:
         late.add(message)
     return late.ids
 
 
-def late_after(pieces: Sequence[Piece], changes: Sequence[PlacedSplice]) -> tuple[str, ...]:
-    """The same of a chain that is changed."""
+def late_after(pieces: Sequence[Piece], changes: Sequence[PlacedSplice]) -> LateIds:
+    """The ids of a chain after changes."""
     return late_results(_shapes_after(pieces, changes))
 
 

@@ -31,6 +31,7 @@ from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, Pl
 from chainviz.store.outline.folding import LISTED, fold
 from chainviz.store.outline.measures import OPENING
 from chainviz.store.outline.rows import Row, RowMessages, pack_problem
+from chainviz.store.outline.rules.late_results import NO_LATE, LateIds
 
 OPENING_RULE = "missing-human"
 Repeated = Callable[[int, CallRef], bool]
@@ -47,7 +48,7 @@ class Neighbours:
     """The message behind the rows, if there is one."""
     format: str = ""
     """The format in which the chain is written."""
-    late: Sequence[str] = ()
+    late: LateIds = NO_LATE
     """Ids of calls that have a result outside their row."""
     request: Request = NO_REQUEST
     """What the document records beside its messages."""
@@ -129,7 +130,8 @@ class _Check:
         excerpt = replace(excerpt, request=self.neighbours.request)
         if excerpt.problems:
             few = fold(excerpt.problems) if len(excerpt.problems) > LISTED else excerpt.problems
-            excerpt = replace(excerpt, problems=few, paired=answered_in(excerpt.section.body).union(self.neighbours.late))
+            late, joined = self.neighbours.late
+            excerpt = replace(excerpt, problems=few, paired=answered_in(excerpt.section.body).union(late), joined=joined)
         for provider in PROVIDERS:
             yield from provider.check_rows(excerpt)
 

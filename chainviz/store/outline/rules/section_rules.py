@@ -25,7 +25,7 @@ class SectionRules:
 
     def __init__(self, outline: OutlineReader, format: str) -> None:
         self._outline = outline
-        every = [(each, rule) for each in PROVIDERS for rule in each.rules_of_sections(format)]
+        every = [(each, rule) for each in PROVIDERS for rule in each.rules_of_sections(format, outline.listing.request)]
         self._rules = [each for each in every if not each[1].once]
         self._once = [each for each in every if each[1].once]
         self._limiting = [each for each in PROVIDERS if each.limits_marks(format)]
@@ -50,10 +50,10 @@ class SectionRules:
         return add_counts(_counts((*self._broken_in(section), *once)), of_chain)
 
     def _broken(self) -> Iterator[_Broken]:
-        first = 1 if self._thinking else self._sections
+        marked, anywhere = self._outline.listing.total.marked, self.marks_from(None)[0]
+        first = 1 if any(marked(mark) for mark in anywhere) else self._sections
         for section in self._outline.sections(max(1, first), self._sections + 1):
             yield from self._broken_in(section)
-        marked = self._outline.listing.total.marked
         yield from ((each, rule, 1) for each, rule in self._once if marked(rule.mark))
 
     def _broken_in(self, section: SectionPlace) -> Iterator[_Broken]:
@@ -117,7 +117,7 @@ class SectionRules:
         for each, rule in self._rules:
             if provider not in (None, each.name) or (rule.where_thinking and not self._thinking):
                 continue
-            if rule.applies(thinking=True, is_last=False):
+            if rule.applies(Mark.THINKS, is_last=False):
                 anywhere |= rule.mark
             else:
                 last |= rule.mark
@@ -133,8 +133,8 @@ class SectionRules:
         return bool(self._outline.listing.total.marked(Mark.THINKS))
 
     def _applying(self, section: SectionPlace) -> Iterator[tuple[Provider, SectionRule]]:
-        thinking, is_last = bool(section.measure.marked(Mark.THINKS)), section.number == self._sections
-        return ((each, rule) for each, rule in self._rules if rule.applies(thinking=thinking, is_last=is_last))
+        marks, is_last = section.measure.marks, section.number == self._sections
+        return ((each, rule) for each, rule in self._rules if rule.applies(marks, is_last=is_last))
 
     @property
     def _last_row(self) -> Row:

@@ -15,9 +15,8 @@ def has_lone_results(message: Message) -> bool:
 def fix_server_results(work: Worklist) -> None:
     """Only on demand: other APIs do not know these parts."""
     for place, message in work.read(has_lone_results):
-        if not place or work.shapes[place - 1].role != AI:
-            for i, part in lone_results(message):
-                _offer(work, place, (i, part), ("server-result-without-call", "call", "server-result-to-text"))
+        for i, part in lone_results(message):
+            _offer(work, place, (i, part), ("server-result-without-call", "call", "server-result-to-text"))
         if place + 1 < len(work.shapes) and work.shapes[place + 1].role == HUMAN:
             for i, part in lone_calls(message):
                 _offer(work, place, (i, part), ("server-call-without-result", "result", "call-to-text"))

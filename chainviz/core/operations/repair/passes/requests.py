@@ -1,0 +1,190 @@
+"""What an API refuses of a whole request: how it ends, where its system text is, what stands beside results, what it defines.
+
+All on demand: each of them fits one provider, and a finished conversation needs none of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from chainviz.core.chain.messages import AI, HUMAN, SLOT, SYSTEM, TOOL, Message, Opaque, Part, Text
+from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.dialects.blocks.server_tools import is_programmatic
+from chainviz.core.documents.json.edit import parse, replace_at
+from chainviz.core.documents.json.scan import open_brackets
+from chainviz.core.documents.units import Pointer
+from chainviz.core.formats import get_format
+from chainviz.core.operations.repair.fixes import Proposal
+from chainviz.core.operations.repair.parts_as_text import detached
+from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.providers.request import request_of
+
+GO_ON = "Continue."
+APPEND, DROP_LAST, TO_SLOT, TO_START = "append-human", "drop-last", "system-to-slot", "text-to-turn-start"
+REFERENCE, FIRST, DEFINE = "reference-to-text", "compaction-first", "define-tools"
+
+
+def fix_answer_at_end(work: Worklist) -> None:
+    """A request that ends with the assistant's words, which newer models do not continue."""
+    place = len(work.shapes) - 1
+    if place < 0 or work.shapes[place].role != AI or work.shapes[place].calls or work.chain.surroundings.ends_single:
+        return
+    if not (work.options.asks_for(APPEND) or work.options.asks_for(DROP_LAST)):
+        return
+    about, message = work.about[place], work.message(place)
+    human = Message(HUMAN, (Text(GO_ON),))
+    problem = f"{work.where(about)} ends the request with the assistant's words."
+    outcomes: dict[str, tuple[Part, ...]] = {APPEND: (*message.parts, *human.parts), DROP_LAST: ()}
+    choice = work.offer(Proposal("last-role", about, None, "", problem, message.parts, outcomes, default=False))
+    if choice == APPEND:
+        work.edit(place).after.append((human, about))
+    elif choice == DROP_LAST:
+        work.edit(place).removed = True
+    work.settle()
+
+
+def fix_leading_system(work: Worklist) -> None:
+    """A system message that begins the list, where the API has a member for it beside the list."""
+    if not work.shapes or work.shapes[0].role != SYSTEM or not work.options.asks_for(TO_SLOT):
+        return
+    message = work.message(0)
+    has_slot = get_format(work.chain.format).slot_key and next(work.chain.surroundings.holders(), None) is not None
+    if not has_slot or not message.source or message.source[0].ordinal == SLOT:
+        return
+    about = work.about[0]
+    problem = f"{work.where(about)} is a system message in the list of messages."
+    outcomes = {TO_SLOT: message.parts}
+    if work.offer(Proposal("system-first", about, None, "", problem, message.parts, outcomes, default=False)):
+        work.edit(0).whole = Message(SYSTEM, detached(message.parts))
+    work.settle()
+
+
+def calls_from_code(message: Message) -> bool:
+    return message.role == AI and is_programmatic(message)
+
+
+def fix_texts_beside_results(work: Worklist) -> None:
+    """Words of the user in the turn that answers programmatic calls: the API takes nothing but results there."""
+    if not work.options.asks_for(TO_START):
+        return
+    for place in list(work.places(calls_from_code)):
+        last = place
+        while last + 1 < len(work.shapes) and work.shapes[last + 1].role == TOOL:
+            last += 1
+            _move_texts(work, place, last)
+        after = last + 1
+        if last > place and after < len(work.shapes) and work.shapes[after].role == HUMAN:
+            message = work.message(after)
+            if _offer_start(work, last, None, message.parts):
+                work.edit(after).removed = True
+                _add_to_start(work, place, message.parts)
+    work.settle()
+
+
+def _move_texts(work: Worklist, ai: int, place: int) -> None:
+    for i, part in enumerate(work.message(place).parts):
+        if isinstance(part, Text) and _offer_start(work, place, i, (part,)):
+            work.edit(place).parts[i] = ()
+            _add_to_start(work, ai, (part,))
+
+
+def _offer_start(work: Worklist, place: int, part: int | None, parts: tuple[Part, ...]) -> bool:
+    about = work.about[place]
+    problem = f"{work.where(about)} has text beside the results of programmatic calls."
+    return bool(work.offer(Proposal("text-beside-result", about, part, "", problem, parts, {TO_START: parts}, default=False)))
+
+
+def _add_to_start(work: Worklist, ai: int, parts: tuple[Part, ...]) -> None:
+    """To the human message that began the turn, or to a new one before the turn."""
+    start = next((place for place in range(ai - 1, -1, -1) if work.shapes[place].role == HUMAN), None)
+    if start is not None:
+        work.edit(start).added += detached(parts)
+    else:
+        work.edit(ai).before.append((Message(HUMAN, detached(parts)), work.about[ai]))
+
+
+def refers_to_tools(message: Message) -> bool:
+    return message.role == TOOL and any('"tool_reference"' in fragment.text for fragment in message.source)
+
+
+def fix_references(work: Worklist) -> None:
+    """References to tools that the request does not define become texts that name them."""
+    known = request_of(work.chain.surroundings).tools if work.options.asks_for(REFERENCE) else None
+    if known is None:
+        return
+    for place, message in work.read(refers_to_tools):
+        source = list(message.source)
+        for i, fragment in enumerate(source):
+            for at, name in _unknown(parse(fragment.text), known):
+                note = json.dumps({"type": "text", "text": f"[Reference to the tool {name}, which is not available]"})
+                fragment = replace(fragment, text=replace_at(fragment.text, at, note), start=-1)
+            source[i] = fragment
+        if tuple(source) == message.source:
+            continue
+        about = work.about[place]
+        told = get_format(work.chain.format).message(message.role, tuple(source))
+        problem = f"{work.where(about)} refers to tools that the request does not define."
+        if work.offer(
+            Proposal("tool-reference-unknown", about, None, "", problem, message.parts, {REFERENCE: told.parts}, default=False)
+        ):
+            work.edit(place).whole = told
+    work.settle()
+
+
+def _unknown(value: Any, known: tuple[str, ...]) -> Iterator[tuple[Pointer, str]]:
+    content = value.get("content") if isinstance(value, dict) else None
+    for b, block in enumerate(content if isinstance(content, list) else ()):
+        inside = block.get("content") if isinstance(block, dict) else None
+        for e, each in enumerate(inside if isinstance(inside, list) else ()):
+            name = each.get("tool_name") if isinstance(each, dict) and each.get("type") == "tool_reference" else None
+            if isinstance(name, str) and name not in known:
+                yield ("content", b, "content", e), name
+
+
+def has_late_compaction(message: Message) -> bool:
+    return message.role == AI and any(map(_is_compaction, message.parts[1:]))
+
+
+def _is_compaction(part: Part) -> bool:
+    return isinstance(part, Opaque) and part.kind == "compaction"
+
+
+def fix_compactions(work: Worklist) -> None:
+    """A compaction block behind other content of its message comes first."""
+    for place, message in work.read(has_late_compaction):
+        about = work.about[place]
+        ordered = tuple(sorted(message.parts, key=lambda part: not _is_compaction(part)))
+        problem = f"{work.where(about)} has a compaction block behind other content."
+        if work.offer(
+            Proposal("compaction-not-first", about, None, "", problem, message.parts, {FIRST: ordered}, default=False)
+        ):
+            work.edit(place).whole = replace(message, parts=ordered)
+    work.settle()
+
+
+def fix_undefined_tools(work: Worklist) -> None:
+    """A request to Bedrock that calls tools and defines none: `toolConfig` gets each name that is called."""
+    if work.chain.format != "bedrock_converse" or not work.options.asks_for(DEFINE):
+        return
+    called = next((place for place, shape in enumerate(work.shapes) if shape.calls), None)
+    texts = work.chain.surroundings.document_texts()
+    braces = [at for at, mark in open_brackets(texts[0]).items() if mark == "{"] if texts else []
+    if called is None or "toolConfig" in request_of(work.chain.surroundings).members or not braces:
+        return
+    about, parts = work.about[called], work.message(called).parts
+    problem = f"{work.where(about)} calls a tool, and the request has no toolConfig."
+    if work.offer(Proposal("tools-undefined", about, None, "", problem, parts, {DEFINE: parts}, default=False)):
+        work.around = _with_tools(texts[0], braces[-1], _called(work))
+
+
+def _called(work: Worklist) -> list[str]:
+    return list(dict.fromkeys(call.name for shape in work.shapes for call in shape.calls))
+
+
+def _with_tools(head: str, brace: int, names: list[str]) -> Rewrite:
+    tools = [{"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}} for name in names]
+    member = f'"toolConfig": {json.dumps({"tools": tools})}, '
+    new = f"{head[: brace + 1]}{member}{head[brace + 1 :].lstrip(' ')}"
+    return lambda text: new if text == head else text
