@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 from collections.abc import Callable
 from hashlib import sha256
@@ -60,6 +61,7 @@ def test_writes_exports_and_refused_access_are_recorded_with_the_person(team_mod
         ("chains:upload", "done", "Ivo", {}),
         ("drafts:repair", "done", "Ivo", {}),
         ("drafts:save", "done", "Ivo", {"draft_id": draft, "version": 2}),
+        ("chains:export", "begun", "Sam", {"number": 2}),
         ("chains:export", "done", "Sam", {"number": 2, "sha256": sha256(sent).hexdigest(), "bytes": len(sent)}),
         ("chains:rename", "refused", "Sam", {}),
         ("accounts:member", "done", "Lin", {"member_id": sam.pk, "member": "Sam", "role": "commenter"}),
@@ -135,6 +137,31 @@ def test_a_number_that_no_chain_can_have_is_not_found(team_mode: Team) -> None:
     viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
     assert viewer.get(f"/c/{10**30}/versions/").status_code == 404
     assert AuditRow.objects.get().chain_key is None
+
+
+def test_download_that_cannot_be_recorded_sends_nothing(team_mode: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
+    viewer.raise_request_exception = False
+    chain = make_chain(STORY)
+    monkeypatch.setattr("chainviz.accounts.audit.record.record", raise_full)
+    answer = viewer.get(f"/c/{chain.pk}/v/1/export?scope=chain")
+    assert answer.status_code == 507
+    assert STORY[0]["content"] not in answer.content.decode()
+    assert "Content-Disposition" not in answer.headers
+
+
+def raise_full(*row: object, **facts: object) -> None:
+    raise OSError(errno.ENOSPC, "full")
+
+
+def test_download_whose_end_cannot_be_recorded_has_the_row_of_its_beginning(team_mode: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
+    chain = make_chain(STORY)
+    answer = viewer.get(f"/c/{chain.pk}/v/1/export?scope=chain")
+    monkeypatch.setattr("chainviz.accounts.audit.record.record", raise_full)
+    with pytest.raises(OSError, match="full"):
+        answer.getvalue()
+    assert rows() == [("chains:export", "begun", "Sam", {"number": 1})]
 
 
 def test_an_incomplete_download_is_recorded(team_mode: Team) -> None:
@@ -295,7 +322,7 @@ def test_an_owner_reads_filters_and_exports_the_log(log: Team) -> None:
     exported = client.get("/team/audit/audit.csv?act=purge").getvalue().decode()
     assert [line["number"] for line in csv.DictReader(exported.splitlines())] == ["1", "2", "3", "4"]
     lines = client.get("/team/audit/audit.jsonl").getvalue().decode().splitlines()
-    assert [json.loads(line)["number"] for line in lines] == [*range(1, 7)], "the first export is in the log"
+    assert [json.loads(line)["number"] for line in lines] == [*range(1, 9)], "the first export is in the log, and that this one began"
     assert rows()[-1][3]["sha256"] == sha256("\n".join([*lines, ""]).encode()).hexdigest()
 
 

@@ -79,7 +79,8 @@ def fsck(folder: Path) -> str:
 
 
 def assert_reads(person: Person, chain: str) -> None:
-    for path in ("/", chain, f"{chain}v/1/problems", f"{chain}v/1/export", f"{chain}versions/", f"{chain}edit/s1", "/readyz"):
+    exports = [f"{chain}v/1/export", *(f"{chain}v/1/export?scope={scope}" for scope in ("chain", "file", "original"))]
+    for path in ("/", chain, f"{chain}v/1/problems", *exports, f"{chain}versions/", f"{chain}edit/s1", "/readyz"):
         status, page = person.look(path)
         assert status == 200, f"{path}: {page[:400]}"
 

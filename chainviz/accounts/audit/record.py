@@ -1,8 +1,9 @@
 """Writes the audit log: one row for each request of a member that changed something, took a file away or was refused.
 
 The middleware records what an address does, so a new one is recorded without a line of its own; a view adds facts with
-`note`, and one whose work is all in the database is `recorded_together` with it. The row of a download is written at its
-end, with the digest of what was sent. Local mode has one person and records nothing.
+`note`, and one whose work is all in the database is `recorded_together` with it. A download that is streamed has two rows:
+one before its first byte, without which nothing is sent, and one at its end with the digest of what was sent. Local mode
+has one person and records nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from chainviz.accounts.audit.chain import digest_of
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.models import Membership, Team, User
 
-OUTCOMES = DONE, REFUSED, NOT_FOUND = "done", "refused", "not found"
+OUTCOMES = DONE, BEGUN, REFUSED, NOT_FOUND = "done", "begun", "refused", "not found"
 FORMER_NOTED_EVERY = timedelta(minutes=1)
 LARGEST_KEY = 2**63 - 1
 """An address may name a greater number; no chain has it."""
@@ -83,6 +84,7 @@ def _record_response(request: HttpRequest, response: HttpResponseBase) -> None:
     if not _takes_away(response) or request.method == "HEAD":
         _record_request(request, member, outcome)
     elif isinstance(response, StreamingHttpResponse):
+        _record_request(request, member, BEGUN)
         content = cast(Iterator[bytes], response.streaming_content)
         response.streaming_content = _recorded(content, request, member)
     elif isinstance(response, HttpResponse):
