@@ -16,6 +16,7 @@ from chainviz.core.chain.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment,
 from chainviz.core.dialects.blocks.anthropic_read import WORDS, read_blocks, role_runs
 from chainviz.core.dialects.blocks.anthropic_write import losses, new_content, patched_content
 from chainviz.core.dialects.blocks.block_units import Blocks, Content, patched_fragments, read_fragments, with_member
+from chainviz.core.dialects.frameworks.partial_messages import is_piece, message_of, with_partial_messages
 from chainviz.core.dialects.frameworks.session_threads import lists_of, threads_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json import edit as json_edit
@@ -58,10 +59,7 @@ class ClaudeCode(Format):
 
     def is_message(self, value: object) -> bool:
         """A turn, or a piece of one that a stream with partial messages holds before it."""
-        if not isinstance(value, dict):
-            return False
-        kind, held = value.get("type"), value.get("message")
-        return (kind in _TURNS and isinstance(held, dict)) or (kind == "stream_event" and isinstance(value.get("event"), dict))
+        return is_piece(value) or _is_turn(value)
 
     def confidence(self, sample: Sample) -> float:
         for value in sample.values:
@@ -80,7 +78,11 @@ class ClaudeCode(Format):
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         turn = _Turn()
         aside: bool | None = None
-        for unit in units:
+        for unit in with_partial_messages(units):
+            if isinstance(unit, Message):
+                yield from turn.close()
+                yield unit
+                continue
             value = unit.value
             if not _is_turn(value) or aside not in (None, _is_aside(value)):
                 yield unit
@@ -102,6 +104,8 @@ class ClaudeCode(Format):
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
         value = parse(source[0].text)
+        if is_piece(value):
+            return message_of(source)
         inner = value["message"]
         if source[0].blocks is None and inner.get("content") != []:
             role = AI if value["type"] == "assistant" else role_runs("user", inner.get("content"))[0][0]
@@ -116,6 +120,8 @@ class ClaudeCode(Format):
         old = self.message(message.role, source)
         if old == message:
             return source
+        if is_piece(parse(source[0].text)):
+            return (_new_line(message, style),)
         word = WORDS.get(message.role, message.role) if message.role != SYSTEM else "user"
         fragments = patched_fragments(message, _BLOCKS, style.ascii, old.role)
         if word != WORDS.get(old.role, old.role):

@@ -9,6 +9,7 @@ import pytest
 
 from chainviz.core.chain.messages import Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.formats import get_format
+from chainviz.core.formats.contract import Style
 from chainviz.core.load import load_file
 from tests.core.formats.chains import exported
 from tests.shared_folder import SAMPLES
@@ -112,6 +113,26 @@ def test_older_histories_of_specstory_have_no_times() -> None:
 def test_pieces_of_an_answer_are_no_chains() -> None:
     (chain,) = load_file(SAMPLES / "claude_code/ok_partial_messages.jsonl")
     assert [each.parts for each in chain.messages] == [(Text("Four docks."),)]
+
+
+def partial(count: int, *, before: str = "") -> bytes:
+    """The first lines of a stream with partial messages, after some of another answer."""
+    head, *lines = (SAMPLES / "claude_code/ok_partial_messages.jsonl").read_text().splitlines()
+    return "".join(f"{line}\n" for line in (head, *filter(None, [before]), *lines[:count])).encode()
+
+
+def test_an_answer_that_broke_off_is_shown_as_far_as_it_came() -> None:
+    call = {"type": "assistant", "message": {"id": "msg_0", "role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "ls",
+            "input": {}}]}, "session_id": "s", "parent_tool_use_id": None, "uuid": "v"}  # fmt: skip
+    for before, roles in (("", ["ai"]), (json.dumps(call), ["ai", "ai"])):
+        content = partial(4, before=before)
+        (chain,) = load_file(content)
+        assert [each.role for each in chain.messages] == roles
+        assert chain.messages[-1].parts == (Text("Four docks."),)
+        assert exported(content, chain) == content
+        changed = Message("ai", (Text("Four."),), source=chain.messages[-1].source)
+        (line,) = get_format("claude_code").write(changed, Style())
+        assert json.loads(line.text)["message"]["content"] == [{"type": "text", "text": "Four."}]
 
 
 def test_a_request_inside_a_string_does_not_hide_the_attributes_beside_it() -> None:
