@@ -119,5 +119,5 @@ def _whole(pieces: Iterable[Part]) -> Iterator[Part]:
 
 
 def call_arguments(value: Any) -> str:
-    """The arguments of a call as JSON text: a string as it is, anything else encoded."""
-    return value if isinstance(value, str) else dump(value if value is not None else {})
+    """The arguments of a call as JSON text: a string as it is, "" where a record has none, anything else encoded."""
+    return value if isinstance(value, str) else "" if value is None else dump(value)

@@ -86,6 +86,12 @@ def unknown(item: Any) -> Opaque:
     return Opaque(string_of(item, "type") or "part", dump(item))
 
 
+def text_part(item: Any) -> Part:
+    """The text of a block, or a block of texts that has none."""
+    text = item.get("text") if isinstance(item, dict) else None
+    return Text(text) if isinstance(text, str) else unknown(item)
+
+
 def with_results(word: str, parts: Sequence[Part], results: Sequence[ToolResult]) -> list[Said]:
     """A message, and what its tools returned."""
     return [(word, parts), *([("tool", results)] if results else [])]

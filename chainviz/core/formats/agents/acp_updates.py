@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import Fragment, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import Fragment, Image, Message, Part, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
-from chainviz.core.formats.read_only_units import Said, as_text, inner, unknown
+from chainviz.core.formats.read_only_units import Said, as_text, inner, text_part, unknown
 
 _USER, _ANSWER, _THOUGHT = "user_message_chunk", "agent_message_chunk", "agent_thought_chunk"
 _CALL, _CHANGE = "tool_call", "tool_call_update"
@@ -44,7 +44,7 @@ class ACPUpdates(EventLog):
         update = _update(value)
         kind = string_of(update, "sessionUpdate")
         is_state = kind == _CHANGE and not update.get("content") and not update.get("rawOutput")
-        return is_state or kind in _STATES or (isinstance(value, dict) and "jsonrpc" in value and not kind and not _prompt(value))
+        return is_state or kind in _STATES or _is_other_call(value)
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         update = _update(value)
@@ -78,6 +78,14 @@ def _prompt(value: object) -> list[dict[str, Any]]:
     return objects_of(inner(value, "params"), "prompt") if is_request else []
 
 
+def _is_other_call(value: object) -> bool:
+    """Whether it is a request or a response that says nothing of the conversation."""
+    if not isinstance(value, dict) or "jsonrpc" not in value:
+        return False
+    method = value.get("method")
+    return "result" in value or "error" in value if method is None else method not in ("session/update", "session/prompt")
+
+
 def _update(value: object) -> dict[str, Any]:
     """The update of a notification, of its parameters, or the value itself."""
     for key in ("params", "update"):
@@ -93,7 +101,7 @@ def _is_result(update: dict[str, Any]) -> bool:
 def _content(block: dict[str, Any]) -> Part:
     kind = string_of(block, "type")
     if kind == "text":
-        return Text(string_of(block, "text"))
+        return text_part(block)
     if kind == "image" and string_of(block, "data"):
         return Image(f"data:{string_of(block, 'mimeType')};base64,{block['data']}")
     return unknown(block)
@@ -101,7 +109,7 @@ def _content(block: dict[str, Any]) -> Part:
 
 def _call(update: dict[str, Any]) -> ToolCall:
     name = string_of(inner(update, "_meta"), "toolName") or string_of(update, "title") or string_of(update, "kind")
-    return ToolCall(string_of(update, "toolCallId"), name, call_arguments(update.get("rawInput")))
+    return ToolCall(string_of(update, "toolCallId"), name, call_arguments(update.get("rawInput") or {}))
 
 
 def _result(update: dict[str, Any]) -> ToolResult:

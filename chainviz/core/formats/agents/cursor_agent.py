@@ -12,7 +12,7 @@ from typing import Any
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.formats.event_log import call_arguments
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, text_part, unknown
 
 _ROLES = ("user", "assistant")
 _OTHERS = ("type", "uuid", "sessionId")
@@ -43,7 +43,7 @@ class CursorAgent(ReadOnlyUnits):
 def _part(item: dict[str, Any]) -> Part:
     kind = string_of(item, "type")
     if kind == "text":
-        return Text(string_of(item, "text"))
+        return text_part(item)
     if kind == "thinking":
         return Thinking(string_of(item, "thinking") or string_of(item, "text"))
     if kind == "tool_use":

@@ -10,10 +10,9 @@ from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.documents.json.edit import dump
 from chainviz.core.documents.units import Sample
-from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog
-from chainviz.core.formats.read_only_units import Said, as_text, inner, unknown
+from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
+from chainviz.core.formats.read_only_units import Said, as_text, inner, text_part, unknown
 
 _STATES = ("started", "completed")
 
@@ -50,7 +49,7 @@ class CursorStream(EventLog):
             return [(kind, list(_content(value["message"].get("content"))))]
         own, (name, call) = string_of(value, "call_id"), next(iter(_call(value).items()))
         if value["subtype"] == "started":
-            return [(MODEL, [ToolCall(own, name, dump(call.get("args", {})))])]
+            return [(MODEL, [ToolCall(own, name, call_arguments(call.get("args")))])]
         result = call.get("result")
         is_error = isinstance(result, dict) and "success" not in result
         return [(TOOLS, [ToolResult(own, name, _output(result), is_error)])]
@@ -69,7 +68,7 @@ def _content(content: Any) -> Iterator[Part]:
     if isinstance(content, str):
         yield Text(content)
     for item in objects_of({"content": content}, "content"):
-        yield Text(string_of(item, "text")) if string_of(item, "type") == "text" else unknown(item)
+        yield text_part(item) if string_of(item, "type") == "text" else unknown(item)
 
 
 def _output(result: Any) -> str:

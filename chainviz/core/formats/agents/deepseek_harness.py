@@ -11,7 +11,7 @@ from typing import Any
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
-from chainviz.core.formats.read_only_units import Said, as_text, inner, unknown
+from chainviz.core.formats.read_only_units import Said, as_text, inner, text_part, unknown
 
 _WORDS = {"system/message": "system", "user/message": "user", "assistant/message": MODEL}
 _PIECES = ("assistant/chunk", "text-chunks", "reasoning-chunks")
@@ -24,9 +24,8 @@ class DeepSeekHarness(EventLog):
     hints = ("data",)
     certainty = 0.98
     carried_types = frozenset(
-        ("session", "session/title", "permission/preset", "turn/start", "turn/end", "step/start",
-         "step/end")
-    )  # fmt: skip
+        (*_PIECES, "session", "session/title", "permission/preset", "turn/start", "turn/end", "step/start", "step/end")
+    )
 
     def is_piece(self, value: Any) -> bool:
         return string_of(value, "type") in _PIECES
@@ -75,8 +74,7 @@ def _content(content: Any) -> Iterator[Part]:
         kind = string_of(item, "type")
         if kind == "tool-call":
             continue
-        text = string_of(item, "text")
-        yield Thinking(text) if kind == "reasoning" else Text(text) if kind == "text" else unknown(item)
+        yield Thinking(string_of(item, "text")) if kind == "reasoning" else text_part(item) if kind == "text" else unknown(item)
 
 
 def _results(message: dict[str, Any]) -> Iterator[ToolResult]:

@@ -11,7 +11,7 @@ from typing import Any
 from chainviz.core.chain.messages import Image, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
-from chainviz.core.formats.read_only_units import Said, as_text, unknown
+from chainviz.core.formats.read_only_units import Said, as_text, text_part, unknown
 
 _SPOKEN = ("system", "user", "assistant")
 _OTHERS = ("role", "message", "timestamp", "uuid", "sessionId", "session_id")
@@ -61,7 +61,7 @@ def _content(content: Any) -> Iterator[Part]:
     for item in objects_of({"content": content}, "content"):
         url = string_of(item, "url") or string_of(item.get("image_url"), "url")
         if string_of(item, "type") == "text":
-            yield Text(string_of(item, "text"))
+            yield text_part(item)
         else:
             yield Image(url) if url else unknown(item)
 

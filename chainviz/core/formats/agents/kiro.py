@@ -53,7 +53,7 @@ class KiroConversation(ReadOnlyUnits):
         texts = [Text(text) for kind in _PROMPTS if (text := string_of(content.get(kind), "prompt"))]
         asked: list[Said] = [*([(TOOLS, results)] if results else []), *([("user", texts)] if texts or not results else [])]
         kind = next((kind for kind in ("Response", "ToolUse") if isinstance(answer.get(kind), dict)), "")
-        return [*asked, *([(MODEL, _answer(answer[kind]))] if kind else [])]
+        return [*asked, *([(MODEL, _answer(answer[kind], has_calls=kind == "ToolUse"))] if kind else [])]
 
 
 class KiroChat(ReadOnlyUnits):
@@ -75,13 +75,11 @@ class KiroChat(ReadOnlyUnits):
         return [(word, [ToolResult("", "", value["content"]) if word == TOOLS else Text(value["content"])])]
 
 
-def _answer(message: dict[str, Any]) -> list[Part]:
-    said = [Text(string_of(message, "content"))] if string_of(message, "content") else []
-    calls = [
-        ToolCall(string_of(item, "id"), string_of(item, "name"), call_arguments(item.get("args")))
-        for item in objects_of(message, "tool_uses")
-    ]
-    return [*said, *calls]
+def _answer(message: dict[str, Any], *, has_calls: bool) -> list[Part]:
+    parts: list[Part] = [Text(string_of(message, "content"))] if string_of(message, "content") else []
+    for item in objects_of(message, "tool_uses"):
+        parts.append(ToolCall(string_of(item, "id"), string_of(item, "name"), call_arguments(item.get("args"))))
+    return [*parts, unknown(message)] if has_calls and not objects_of(message, "tool_uses") else parts
 
 
 def _result(item: dict[str, Any]) -> ToolResult:

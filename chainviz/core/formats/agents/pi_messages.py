@@ -10,7 +10,7 @@ from chainviz.core.chain.messages import Image, Message, Part, Text, Thinking, T
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.event_log import call_arguments
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
+from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, text_part, unknown
 
 _STARTED = ("message_start", "message_update")
 _EVENTS = (*_STARTED, "message_end", "turn_end")
@@ -91,7 +91,7 @@ def _is_own(value: dict[str, Any]) -> bool:
 def _part(item: dict[str, Any]) -> Part:
     kind = string_of(item, "type")
     if kind == "text":
-        return Text(string_of(item, "text"))
+        return text_part(item)
     if kind == "thinking":
         return Thinking(string_of(item, "thinking"), string_of(item, "thinkingSignature"), item.get("redacted") is True)
     if kind == "toolCall":

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chainviz.core.chain.messages import Fragment, Message, Opaque, Role
-from chainviz.core.dialects.members import string_of
-from chainviz.core.documents.json.edit import parse
+from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.read_only import said
 from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said
 
 WHOLE, SET, PUSH, REMOVE = range(4)
 _REQUESTS = "requests"
+_MEMBERS = frozenset(("kind", "k", "v", "i"))
 _STATE = frozenset(
     ("k", "inputState", "customTitle", "requesterUsername", "responderUsername", "initialLocation", "response", "pendingRequests")
 )
@@ -50,11 +50,11 @@ class VSCodeChatLog(ReadOnlyUnits):
 
     def is_message(self, value: object) -> bool:
         """Whether it is a change of a session."""
-        if not isinstance(value, dict) or value.get("kind") not in (WHOLE, SET, PUSH, REMOVE):
+        if not isinstance(value, dict) or value.get("kind") not in (WHOLE, SET, PUSH, REMOVE) or not value.keys() <= _MEMBERS:
             return False
         if value["kind"] == WHOLE:
             return isinstance(value.get("v"), dict) and "sessionId" in value["v"]
-        return isinstance(value.get("k"), list) and string_of(value, "type") == ""
+        return isinstance(value.get("k"), list)
 
     def is_carried(self, value: object) -> bool:
         """A change of the editor's own state, or of a request that a later change took back."""
@@ -96,7 +96,9 @@ class VSCodeChatLog(ReadOnlyUnits):
         """What a request and its answer say; a change of a request that the log does not hold is shown as it is."""
         if request is None:
             return [("assistant", [Opaque("change of a missing request", text)])]
-        return self.dialect.messages_in(request) if self.dialect.is_message(request) else ()
+        if not self.dialect.is_message(request):
+            return [("user", [Opaque("unclear request", dump(request))])]
+        return self.dialect.messages_in(request)
 
 
 def _is_lost(change: dict[str, Any], count: int) -> bool:

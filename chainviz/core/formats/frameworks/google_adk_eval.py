@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from chainviz.core.chain.messages import AI, HUMAN, TOOL, Text, ToolCall, ToolResult
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Opaque, Text, ToolCall, ToolResult
 from chainviz.core.dialects.blocks.block_units import Content
 from chainviz.core.dialects.blocks.gemini_read import read_parts, role_runs
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.documents.json.edit import dump
+from chainviz.core.formats.event_log import call_arguments
 from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner
 
 _WORDS = {HUMAN: "user", AI: "assistant", TOOL: "tool"}
@@ -23,6 +24,8 @@ _KEYS = {
     "invocation_events": "invocationEvents",
 }  # fmt: skip
 """Members as Python writes them, and in camel case."""
+_OLD = frozenset(("query", "expected_tool_use", "expected_intermediate_agent_responses", "reference"))
+_INTERMEDIATE = ("tool_uses", "tool_responses", "intermediate_responses", "invocation_events")
 
 
 class GoogleADKEval(ReadOnlyUnits):
@@ -35,7 +38,7 @@ class GoogleADKEval(ReadOnlyUnits):
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict):
             return False
-        is_old = isinstance(value.get("query"), str) and ("expected_tool_use" in value or "reference" in value)
+        is_old = isinstance(value.get("query"), str) and value.keys() <= _OLD and len(value) > 1
         return is_old or isinstance(_member(value, "user_content").get("parts"), list)
 
     def messages_in(self, value: Any) -> Sequence[Said]:
@@ -56,7 +59,7 @@ def _objects(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
 def _expected(value: dict[str, Any]) -> list[Said]:
     """The messages of an old set's item."""
     calls = [
-        ToolCall("", string_of(item, "tool_name"), dump(item.get("tool_input") or {}))
+        ToolCall("", string_of(item, "tool_name"), call_arguments(item.get("tool_input")))
         for item in objects_of(value, "expected_tool_use")
     ]
     results = [
@@ -72,11 +75,15 @@ def _expected(value: dict[str, Any]) -> list[Said]:
 
 def _between(data: dict[str, Any]) -> Iterator[Said]:
     """What the agent did before its answer."""
+    known = {spelled for key in _INTERMEDIATE for spelled in (key, _KEYS[key])}
+    others = {key: value for key, value in data.items() if value and key not in known}
+    if others:
+        yield "assistant", [Opaque("intermediate data", dump(others))]
     for event in _objects(data, "invocation_events"):
         yield from _contents(inner(event, "content"))
     calls = _objects(data, "tool_uses")
     if calls:
-        yield "assistant", [ToolCall(string_of(item, "id"), string_of(item, "name"), dump(item.get("args") or {})) for item in calls]
+        yield "assistant", [ToolCall(string_of(item, "id"), string_of(item, "name"), call_arguments(item.get("args"))) for item in calls]
     results = _objects(data, "tool_responses")
     if results:
         shown = [(item, item.get("response")) for item in results]

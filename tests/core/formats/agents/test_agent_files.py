@@ -12,7 +12,7 @@ import pytest
 from chainviz.core.chain.messages import Message, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.load import LoadedChain, load_file
 from tests.core.formats.chains import exported
-from tests.shared_folder import shared
+from tests.shared_folder import SAMPLES, shared
 
 READ: dict[str, tuple[str, int, int, int]] = {
     "antigravity/Dicklesworthstone__transcript.jsonl": ("antigravity", 8, 2, 2),
@@ -53,6 +53,7 @@ def test_a_session_is_one_chain_with_its_calls_and_results(name: str) -> None:
     assert found == READ[name]
     assert {message.role for message in chain.messages} <= {"system", "human", "ai", "tool"}
     assert all(message.parts for message in chain.messages)
+    assert not chain.envelope.unread
 
 
 @pytest.mark.parametrize("name", READ)
@@ -68,6 +69,12 @@ def test_a_session_is_exported_byte_for_byte(name: str) -> None:
     path = _path(name)
     (chain,) = load_file(path)
     assert exported(path.read_bytes(), chain) == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", sorted({format for format, *_ in READ.values()} | {"kiro_chat", "kiro_session", "pi_events", "hf_traces"}))
+def test_samples_are_fully_read(name: str) -> None:
+    for path in sorted((SAMPLES / name).iterdir()):
+        assert not any(chain.envelope.unread for chain in load_file(path))
 
 
 def test_each_span_of_the_vercel_sdk_ends_with_its_answer() -> None:

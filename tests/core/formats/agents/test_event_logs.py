@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from chainviz.core.chain.messages import Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Style
 from chainviz.core.load import load_file
@@ -189,3 +190,39 @@ def test_the_outer_span_of_the_vercel_sdk_counts_alone(prompt: dict[str, Any]) -
     (chain,) = load_file(json.dumps([{"name": "ai.generateText", "attributes": attributes}]).encode())
     assert [each.parts for each in chain.messages][-2:] == [(Text("How many?"),), (Text("Four."),)]
     assert len(chain.messages) == len(prompt) + 1
+
+
+def renamed(value: Any, key: str) -> Any:
+    """The value with another name for a member, wherever it has one of that name."""
+    if isinstance(value, dict):
+        return {f"{name}Of" if name == key else name: renamed(each, key) for name, each in value.items()}
+    return [renamed(each, key) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("cursor_agent/ok_transcript.jsonl", "text"),
+        ("droid_session/ok_session.jsonl", "input"),
+        ("droid_stream/ok_exec.jsonl", "parameters"),
+        ("grok_build/ok_chat_history.jsonl", "arguments"),
+        ("acp_updates/ok_updates.jsonl", "text"),
+        ("hf_traces/ok_trace.jsonl", "toolCalls"),
+        ("deepseek_harness/ok_session.jsonl", "text"),
+        ("windsurf/ok_transcript.jsonl", "response"),
+        ("kiro_session/ok_session.jsonl", "input"),
+        ("kiro_conversation/ok_conversation.json", "tool_uses"),
+        ("google_adk_eval/ok_set.evalset.json", "tool_uses"),
+        ("vscode_chat_log/ok_log.jsonl", "requestId"),
+        ("vscode_chat_log/ok_log.jsonl", "value"),
+        ("pi_events/ok_events.jsonl", "arguments"),
+    ],
+)
+def test_a_log_in_another_spelling_is_not_fully_read(name: str, key: str) -> None:
+    text = (SAMPLES / name).read_text()
+    lines = [json.loads(line) for line in text.splitlines()] if name.endswith("l") else [json.loads(text)]
+    try:
+        chains = load_file("\n".join(json.dumps(renamed(line, key)) for line in lines).encode(), name.partition("/")[0])
+    except DocumentError:
+        return
+    assert any(chain.envelope.unread for chain in chains)
