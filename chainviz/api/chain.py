@@ -36,12 +36,14 @@ from chainviz.core.observations.contract import ObservedMessage
 from chainviz.core.observations.reader import Recognition, called_tools, observe
 from chainviz.core.operations.compact.simulation import Simulation, simulate
 from chainviz.core.operations.contract import Context, Decision, Options, Outcome
+from chainviz.core.operations.convert.verdict import judge_written, verdict_lines
 from chainviz.core.operations.execute import changed_messages, execute
 from chainviz.core.operations.redaction_switch import read_redaction_switch
 from chainviz.core.operations.strategies import ESTIMATES, simulation_lines, strategy_of
 from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.check import check
+from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.errors.error_messages import ErrorMessage, read_error
 from chainviz.core.providers.errors.locate_error import LocatedError, locate_error
 from chainviz.core.providers.request import Request, request_of
@@ -198,7 +200,8 @@ class Chain:
     def run(self, operation: str, options: Options | Mapping[str, Any], writer: str | SummaryWriters = "") -> Result:
         """As `apply`, with the options as one value."""
         outcome = execute(operation, options, self.core, _context(operation, writer))
-        return Result(self._after(outcome), Report(outcome.report), outcome.warnings)
+        provider = outcome.target.provider if outcome.target else ""
+        return Result(self._after(outcome), Report(outcome.report), outcome.warnings, provider)
 
     def apply_recipe(self, recipe: str | Path | Mapping[str, Any] | Recipe) -> Result:
         """Runs the steps of a recipe: the path of its file (JSON or TOML), the object that the file holds, or what
@@ -285,8 +288,8 @@ class Chain:
         envelope = here.envelope if isinstance(here, DocumentContext) else self.loaded.envelope
         messages = changed_messages(self.core, outcome, envelope)
         if outcome.target is not None:
-            format = get_format(outcome.target[0])
-            document = in_memory(*blank(format, len(messages)))
+            format = get_format(outcome.target.name)
+            document = in_memory(*blank(format, len(messages), outcome.target.document))
             return replace(self, messages=messages, format=format.name, surroundings=document)
         around = outcome.surroundings or self.surroundings
         return replace(self, messages=messages, surroundings=self._followed(around, outcome, messages))
@@ -332,12 +335,20 @@ class Result:
     """The changed chain; the same one where nothing changed."""
     report: Report
     warnings: tuple[str, ...] = ()
+    provider: str = ""
+    """The name of the provider that the operation was to switch to."""
+
+    @cached_property
+    def verdicts(self) -> dict[Provider, Verdict]:
+        """What APIs say of the chain as it is written: the provider it was switched to, else those whose format it has."""
+        return judge_written(self.chain.to_bytes(), self.chain.format, self.provider) if self.chain.is_moved else {}
 
     def save(self, path: str | Path) -> None:
         self.chain.save(path)
 
     def __str__(self) -> str:
-        return visible_lines((*map(report_line, self.report), *(f"warning: {warning}" for warning in self.warnings)))
+        said = [*(f"warning: {warning}" for warning in self.warnings), *verdict_lines(self.verdicts)]
+        return visible_lines((*map(report_line, self.report), *said))
 
 
 def load(

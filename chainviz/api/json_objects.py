@@ -13,6 +13,8 @@ from chainviz.core.chain.problems import Problem, strict_error
 from chainviz.core.chain.tree import BodyPair, Section
 from chainviz.core.diff import ChainDiff, FirstDifference, Group, Measure, Side
 from chainviz.core.diff.runs.run_facts import RunFacts
+from chainviz.core.providers.contract import Provider
+from chainviz.core.providers.verdict import Verdict
 from chainviz.core.providers.without_fix import reason_without_fix
 
 SAID_BY_ALL = ("path", "action", "reason")
@@ -21,7 +23,13 @@ SAID_BY_ALL = ("path", "action", "reason")
 def result_object(before: Chain, made: Result) -> dict[str, Any]:
     """The object that `--json` prints for what an operation made of a chain."""
     report, warnings = [row_object(asdict(row)) for row in made.report], list(made.warnings)
-    return {"before": describe(before), "after": describe(made.chain), "report": report, "warnings": warnings}
+    found = {"before": describe(before), "after": describe(made.chain), "report": report, "warnings": warnings}
+    return {**found, "verdicts": verdict_objects(made.verdicts)} if made.chain.is_moved else found
+
+
+def verdict_objects(verdicts: Mapping[Provider, Verdict]) -> dict[str, Any]:
+    """Verdicts by the name of their provider."""
+    return {provider.name: {"verdict": verdict.state, **asdict(verdict)} for provider, verdict in verdicts.items()}
 
 
 def row_object(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.convert import SAME
+from chainviz.core.operations.convert.verdict import verdict_lines
 from chainviz.core.operations.execute import get_operation, read_options
 from chainviz.core.operations.summarize import SUMMARIZE, SummarizeOptions
 
@@ -150,6 +151,7 @@ def _report(before: Chain, made: Result) -> Iterator[str]:
     yield f"{before.title}: {messages}, {sizes}"
     yield from (f"  {report_line(row)}" for row in made.report)
     yield from (f"  warning: {warning}" for warning in made.warnings)
+    yield from (f"  {line}" for line in verdict_lines(made.verdicts))
 
 
 def _write(done: Sequence[Chain], in_file: Sequence[Chain], to: str | None, target: str) -> None:
@@ -163,13 +165,17 @@ def _write(done: Sequence[Chain], in_file: Sequence[Chain], to: str | None, targ
         write_out(target, document_of(in_file))
         return
     converted = [_converted(chain, format) for chain in done]
-    for warning in (warning for result in converted for warning in result.warnings):
-        warn(warning)
+    for result in converted:
+        for warning in result.warnings:
+            warn(warning)
+        for line in verdict_lines(result.verdicts):
+            remark(result.chain.title, line)
     write_out(target, together(get_format(format), [result.chain.to_bytes() for result in converted]))
 
 
 def _converted(chain: Chain, format: str) -> Result:
-    return Result(chain, Report()) if chain.is_moved and chain.format == format else chain.convert(format)
+    is_done = chain.is_moved and chain.format == format
+    return Result(chain, Report()) if is_done else chain.convert(format)
 
 
 def _copies_left(chains: Sequence[Chain], rewrite: Rewrite) -> Iterator[str]:

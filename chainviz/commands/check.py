@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from chainviz.api.chain import Chain
 from chainviz.api.file import ChainFile
-from chainviz.api.json_objects import problem_object
+from chainviz.api.json_objects import problem_object, verdict_objects
 from chainviz.api.tree_text import problem_line
 from chainviz.commands.check_reviews import check_reviews
 from chainviz.commands.io.check_reports import REPORTS, Checked, checked
@@ -136,7 +135,7 @@ def _object(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> st
         "format": chain.format,
         "source": chain.title,
         "problems": [{**problem_object(problem), "provider": problem.provider or None} for problem in problems],
-        "verdicts": {provider.name: {"verdict": verdict.state, **asdict(verdict)} for provider, verdict in verdicts},
+        "verdicts": verdict_objects(dict(verdicts)),
         "strict_error": strict_error(chain.tree),
     }
     return json.dumps(found)

@@ -21,9 +21,10 @@ from chainviz.commands.io.files import (
     chosen,
     each_file,
 )
-from chainviz.commands.io.output import tell, warn
+from chainviz.commands.io.output import remark, tell, warn
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.operations.convert import SAME
+from chainviz.core.operations.convert.verdict import verdict_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--provider", default="", metavar="NAME",
         help="switch to a provider: call ids follow its template, other providers' reasoning is dropped",
     )  # fmt: skip
+    parser.add_argument("--model", default="", metavar="NAME", help="the model that the new request names")
+    parser.add_argument(
+        "--fine-tuning", action="store_true", help="with --to openai_chat: write one line of a file for fine-tuning for each chain"
+    )
     parser.add_argument("--out", required=True, metavar="FILE", help="where to write, a folder for several files; - is standard output")
     add_json(parser)
 
@@ -48,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def convert(each: Input, file: ChainFile) -> int:
         target = outputs.path(each)
-        if arguments.to == SAME and not arguments.provider:
+        if arguments.to == SAME and not (arguments.provider or arguments.fine_tuning):
             write_out(target, whole_document(file, apart(file.chains)))
             return 0
         chains = chosen(file, arguments.chain)
@@ -61,7 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
 
     def convert_chain(chain: Chain) -> tuple[Chain, Result]:
-        result = chain.convert(arguments.to, provider=arguments.provider)
+        options = {"provider": arguments.provider, "model": arguments.model, "fine_tuning": arguments.fine_tuning}
+        result = chain.convert(arguments.to, **options)
         return result.chain, result
 
     return each_file(arguments, convert)
@@ -74,3 +80,5 @@ def _tell(chains: Sequence[Chain], results: Sequence[Result], *, as_json: bool) 
             continue
         for warning in result.warnings:
             warn(warning)
+        for line in verdict_lines(result.verdicts):
+            remark(before.title, line)

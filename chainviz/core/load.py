@@ -9,6 +9,8 @@ from pathlib import Path
 from chainviz.core.chain.chain import MemoryChain, Splice
 from chainviz.core.chain.messages import Fragment, Message
 from chainviz.core.documents.assemble import assemble
+from chainviz.core.documents.json.edit import span_of
+from chainviz.core.documents.json.scan import byte_length, to_bytes
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, FoundList, Pointer, Read, Span
 from chainviz.core.documents.written_file import written
@@ -71,28 +73,39 @@ def restyle(
     return next(stylist.written([Splice(index, 1, (message,))])).messages[0]
 
 
-def blank(format: Format, stored: int = 0) -> tuple[Envelope, bytes]:
-    """A document without messages, for a chain of `stored` messages that moves into this format."""
+def blank(format: Format, stored: int = 0, document: str = "") -> tuple[Envelope, bytes]:
+    """A document without messages, for a chain of `stored` messages that moves into this format. `document`: its text with an
+    empty list, where that holds tools and settings; one without line breaks stays one line."""
     if format.lines:
         return replace(EMPTY_ENVELOPE, region=Span(0, 1), lines=True, lead="\n", first_lead=""), b"\n"
-    if not format.template:
+    if not (document or format.template):
         return EMPTY_ENVELOPE, b""
-    text = format.new_document(stored).encode()
-    at = text.index(b"[") + 1
+    form = format.request or format.training
+    key = form.list_key if document and form else format.list_key
+    text = document or format.new_document(stored)
+    place = span_of(text, (key,))
+    assert place is not None
+    at = byte_length(text[: place[0] + 1])
+    is_line = bool(document) and "\n" not in document.strip()
     envelope = replace(
         EMPTY_ENVELOPE,
-        region=Span(0, len(text)),
+        region=Span(0, byte_length(text)),
         content=Span(at, at),
-        pointer=(format.list_key,),
-        inside=(format.list_key,),
+        pointer=(key,),
+        inside=(key,),
         slot_key=format.slot_key,
+        lead=", " if is_line else EMPTY_ENVELOPE.lead,
+        first_lead="" if is_line else EMPTY_ENVELOPE.first_lead,
     )
-    return envelope, text
+    return envelope, to_bytes(text)
 
 
-def document_in(format: Format, messages: Iterable[Message], source: Format | None = None) -> Iterator[bytes]:
-    """Yield a new document of the format while the messages are read; `source` is the format that they come from."""
-    envelope, text = blank(format)
+def document_in(
+    format: Format, messages: Iterable[Message], source: Format | None = None, document: str = ""
+) -> Iterator[bytes]:
+    """Yield a new document of the format while the messages are read; `source` is the format that they come from, `document` as
+    `blank` takes it."""
+    envelope, text = blank(format, 0, document)
     stored = 0
 
     def fragments() -> Iterator[tuple[Fragment, ...]]:
@@ -103,6 +116,6 @@ def document_in(format: Format, messages: Iterable[Message], source: Format | No
 
     def read(start: int, end: int) -> bytes:
         """What is behind the list is read after the messages."""
-        return blank(format, stored)[1][start:] if end == len(text) else text[start:end]
+        return blank(format, stored, document)[1][start:] if end == len(text) else text[start:end]
 
     return assemble(envelope, fragments(), read, unit_form(format))

@@ -270,7 +270,7 @@ def test_convert_there_and_back_keeps_the_content(
 def test_convert_switches_to_a_provider(broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
     assert main(["convert", str(broken), "--to", "openai_chat", "--provider", "bedrock", "--out", str(out)]) == 0
-    calls = [call["id"] for message in json.loads(out.read_text()) for call in message.get("tool_calls") or ()]
+    calls = [call["id"] for message in json.loads(out.read_text())["messages"] for call in message.get("tool_calls") or ()]
     assert calls and all(id.startswith("tooluse_") for id in calls)
     assert "call id" in capsys.readouterr().err
 

@@ -22,7 +22,7 @@ from chainviz.core.formats.conversion import Losses
 from chainviz.core.formats.crossing import Route
 from chainviz.core.load import document_in
 from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, words_for
-from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
+from chainviz.core.operations.convert.left_out import FieldsLeftOut
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import messages_of
 from chainviz.store.content.uploads import UploadReader
@@ -125,9 +125,8 @@ class Export:
         chain = StoredChain(snapshot)
         ids = accepted_ids(chain.tree, ids_of(self.format))
         taken = Beginning(exports.messages_in(chain, ids))
-        size = sum(map(len, document_in(self.format, _judged(taken, losses, fields), own)))
-        is_short = chain.surroundings.size <= LOOKED_AT
-        around = document_left_out(chain) if is_short else ("Fields beside the messages are left out; they are too long to list.",)
+        document, around = exports.request_in(chain, self.format)
+        size = sum(map(len, document_in(self.format, _judged(taken, losses, fields), own, document)))
         rest = snapshot.messages - taken.count
         left_out = f"{count_text(rest, 'more message')} will be written without a check." if rest else ""
         new_ids = words_for(sum(len(chain.shapes()[index].calls and parts) for index, parts in ids.items()))

@@ -14,6 +14,7 @@ from chainviz.core.documents.links import Links
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, TextMember, Tree, Unit
 from chainviz.core.formats.accepts import Accepts
+from chainviz.core.formats.requests.form import RequestForm
 
 COMPACT_SUMMARY = "compact summary"
 """The label of the message that stands for all before it."""
@@ -72,6 +73,12 @@ class Format(Protocol):
         """The key of the list in a new document; "" for a bare list."""
         members = json.loads(self.template).items() if self.template else ()
         return next((key for key, value in members if value == []), "")
+
+    request: RequestForm | None = None
+    """How requests spell tools and settings; None where a document of this format has no place for them."""
+
+    training: RequestForm | None = None
+    """The same for a line of a file for fine-tuning."""
 
     blocks_at: Pointer
     """Where in a unit the content blocks lie that Fragment.blocks counts; () where a unit is plain text, no JSON."""

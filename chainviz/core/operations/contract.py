@@ -54,12 +54,24 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class NewFormat:
+    """The document into which a chain moves."""
+
+    name: str
+    """The format's."""
+    document: str = ""
+    """The document with an empty list of messages; "" for the format's own template."""
+    provider: str = ""
+    """The name of the provider that is to take it; "" for those whose format it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     changes: tuple[Splice, ...]
     report: tuple[Decision, ...] = ()
     warnings: tuple[str, ...] = ()
-    target: tuple[str, Any] | None = None
-    """(format, template); set by convert only."""
+    target: NewFormat | None = None
+    """Set by convert only."""
     around: Rewrite | None = None
     """Rewrites a piece of JSON beside the messages, so that it holds nothing of what was taken out of them."""
     surroundings: Surroundings | None = None

@@ -67,8 +67,9 @@ def changed_messages(chain: Chain, outcome: Outcome, envelope: Envelope) -> tupl
     """The messages after an outcome, those that are new as the document of `envelope` writes them; of a chain that moves to
     another format, as that format writes them."""
     moves = outcome.target is not None
-    format = get_format(outcome.target[0] if outcome.target is not None else chain.format)
-    stylist = Stylist(chain, format, blank(format)[0] if moves else envelope, is_new=moves)
+    format = get_format(outcome.target.name if outcome.target is not None else chain.format)
+    document = blank(format, 0, outcome.target.document)[0] if outcome.target is not None else envelope
+    stylist = Stylist(chain, format, document, is_new=moves)
     return apply_splices(chain.slice(0, len(chain)), stylist.written(outcome.changes))
 
 

@@ -46,9 +46,8 @@ def step_of(operation: Operation[Any], options: Options, outcome: Outcome) -> Ne
     if outcome.target is None:
         assert outcome.surroundings is None or isinstance(outcome.surroundings, DocumentContext)
         return replace(step, surroundings=outcome.surroundings)
-    name, _ = outcome.target
-    stored = sum(len(change.messages) for change in outcome.changes)
-    return replace(step, format=name, surroundings=in_memory(*blank(get_format(name), stored)))
+    new, stored = outcome.target, sum(len(change.messages) for change in outcome.changes)
+    return replace(step, format=new.name, surroundings=in_memory(*blank(get_format(new.name), stored, new.document)))
 
 
 def _short(value: Any) -> Any:
@@ -59,7 +58,7 @@ def _short(value: Any) -> Any:
 
 def _leaving(target: Target, outcome: Outcome) -> tuple[str, ...]:
     """Warns where a chain of a larger file takes a format that cannot be part of that file."""
-    format = get_format(outcome.target[0]) if outcome.target else None
+    format = get_format(outcome.target.name) if outcome.target else None
     place = place_of(target.stored.snapshot) if format and format.lines else None
     if format is None or place is None or not place.is_part:
         return ()

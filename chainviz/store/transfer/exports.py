@@ -20,6 +20,7 @@ from chainviz.core.formats.conversion import sources_in
 from chainviz.core.formats.crossing import Route
 from chainviz.core.load import document_in
 from chainviz.core.operations.convert.call_ids import NewIds, accepted_ids, ids_of, renamed
+from chainviz.core.operations.convert.request import new_request
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader, messages_of, pieces_of, read_batches
 from chainviz.store.content.pieces import Piece
@@ -27,6 +28,9 @@ from chainviz.store.content.uploads import UploadReader
 from chainviz.store.models import Snapshot, Upload
 from chainviz.store.transfer.document_context import DocumentPlace, context_of, envelope_of
 from chainviz.store.transfer.untouched_ranges import UntouchedRanges
+
+MOST_AROUND = 8_000_000
+"""Bytes around the messages from which tools and settings are read."""
 
 
 def export(snapshot: Snapshot) -> Iterator[bytes]:
@@ -50,8 +54,16 @@ def export_utf8(snapshot: Snapshot, around: DocumentContext | None = None) -> It
 def export_in(snapshot: Snapshot, format: Format) -> Iterator[bytes]:
     """Yields the chain as a new document of a format, as the operation Convert writes it."""
     chain = StoredChain(snapshot)
+    document, _ = request_in(chain, format)
     messages = messages_in(chain, accepted_ids(chain.tree, ids_of(format)))
-    return document_in(format, messages, formats.get_format(snapshot.format))
+    return document_in(format, messages, formats.get_format(snapshot.format), document)
+
+
+def request_in(chain: StoredChain, format: Format) -> tuple[str, tuple[str, ...]]:
+    """Returns the document into which the messages are written, with tools and settings, and what is not in it, in sentences."""
+    if chain.surroundings.size > MOST_AROUND:
+        return "", ("Fields beside the messages are left out; they are too long to list.",)
+    return new_request(chain, format)
 
 
 def messages_in(chain: StoredChain, ids: NewIds) -> Iterator[Message]:

@@ -9,9 +9,27 @@ from typing import Any
 
 from chainviz.core.documents.units import Sample
 from chainviz.core.formats.chat_format import ChatFormat
+from chainviz.core.formats.requests.form import NewRequest, RequestForm
+from chainviz.core.formats.requests.openai_like import OpenAILikeForm
+from chainviz.core.formats.requests.settings import Reasoning, ResponseFormat, ToolChoice
 
 _ROLES = ("ipython", "observation")
 _IMAGES = ("url", "path", "base64")
+
+
+class HFChatForm(OpenAILikeForm):
+    """What a chat template is given: messages and tools."""
+
+    model_at = ()
+
+    def write_tool_choice(self, new: NewRequest, choice: ToolChoice | None, parallel: bool | None) -> None:
+        RequestForm.write_tool_choice(self, new, choice, parallel)
+
+    def write_response_format(self, new: NewRequest, format: ResponseFormat) -> None:
+        new.leave_out("response_format")
+
+    def write_reasoning(self, new: NewRequest, reasoning: Reasoning) -> None:
+        new.leave_out("reasoning")
 
 
 class HFChat(ChatFormat):
@@ -20,6 +38,7 @@ class HFChat(ChatFormat):
     tested_with = "templates of transformers"
     template = '{"messages": [\n]}\n'
     known_roles = frozenset(("ipython",))
+    request = HFChatForm()
 
     def confidence(self, sample: Sample) -> float:
         return max([_rate(value) for value in sample.values if self.is_message(value)], default=0.0)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.dialects.blocks.anthropic_read import OWN_KINDS, ROLES
 from chainviz.core.documents.units import Sample
 from chainviz.core.formats.accepts import PDF, Accepts
 from chainviz.core.formats.anthropic_blocks_format import AnthropicBlocksFormat
+from chainviz.core.formats.requests.changes import Change
+from chainviz.core.formats.requests.form import NewRequest, RequestForm
+from chainviz.core.formats.requests.members import Members
+from chainviz.core.formats.requests.settings import Reasoning, ResponseFormat, Tool, ToolChoice
+from chainviz.core.formats.requests.tools import function_members, own_tool, read_function
 
 _PROOFS = frozenset(
     ("tool_use", "tool_result", "redacted_thinking", "server_tool_use", "web_search_tool_result", "search_result",
@@ -19,6 +25,118 @@ _THEIR_ROLES = frozenset(("tool", "function", "developer", "model", "human", "ai
 _AGAINST = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "parts")
 
 
+MAX_TOKENS = 4_096
+"""What every model of Anthropic's takes as max_tokens."""
+LEAST_BUDGET = 1_024
+"""The least number of tokens to think with."""
+_MODES = {"auto": "auto", "none": "none", "required": "any"}
+_CHOICES = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "any": ToolChoice("required")}
+
+
+class AnthropicForm(RequestForm):
+    """anthropic-sdk-python, types/message_create_params.py."""
+
+    family = "anthropic"
+    numbers = {
+        "max_tokens": (("max_tokens",),), "temperature": (("temperature",),), "top_p": (("top_p",),), "top_k": (("top_k",),),
+    }  # fmt: skip
+    limits = {"temperature": (0, 1), "top_p": (0, 1)}
+    requires = {"max_tokens": MAX_TOKENS}
+    stop_at = (("stop_sequences",),)
+    efforts = ("low", "medium", "high", "xhigh", "max")
+
+    def read_tools(self, members: Members) -> Iterator[Tool | Change]:
+        name = members.name(("tools",))
+        for index, value in enumerate(members.take(("tools",), list, "tools") or ()):
+            place = f"{name}[{index}]"
+            is_own = isinstance(value, dict) and value.get("type", "custom") not in ("custom", None)
+            yield from (own_tool(value, place),) if is_own else read_function(value, place, "input_schema")
+
+    def read_tool_choice(self, members: Members) -> tuple[ToolChoice | None, bool | None]:
+        is_single = members.take(("tool_choice", "disable_parallel_tool_use"), bool, "parallel_calls")
+        choice = members.read(("tool_choice",), dict, "tool_choice", _choice)
+        return choice, None if is_single is None else not is_single
+
+    def read_response_format(self, members: Members) -> ResponseFormat | None:
+        places = (("output_config", "format"), ("output_format",))
+        found = [members.read(place, dict, "response_format", _response_format) for place in places]
+        return found[0] or found[1]
+
+    def read_reasoning(self, members: Members) -> Reasoning | None:
+        effort = members.take(("output_config", "effort"), str, "reasoning") or ""
+        found = members.read(("thinking",), dict, "reasoning", _reasoning)
+        if found is None or (effort and not found.effort):
+            return Reasoning(effort, found.budget if found else None) if effort else None
+        return found
+
+    def write_tools(self, new: NewRequest, tools: Sequence[Tool]) -> None:
+        new.put(("tools",), [function_members(tool, "input_schema", tool.strict) for tool in tools])
+
+    def write_tool_choice(self, new: NewRequest, choice: ToolChoice | None, parallel: bool | None) -> None:
+        if choice and choice.names and (len(choice.names) > 1 or choice.mode != "required"):
+            new.leave_out("tool_choice")
+        elif choice and choice.names:
+            new.put(("tool_choice",), {"type": "tool", "name": choice.names[0]})
+        elif choice:
+            new.put(("tool_choice",), {"type": _MODES[choice.mode]})
+        if parallel is False and choice and choice.mode == "none":
+            new.leave_out("parallel_calls")
+        elif parallel is False:
+            new.members.setdefault("tool_choice", {"type": "auto"})["disable_parallel_tool_use"] = True
+
+    def write_response_format(self, new: NewRequest, format: ResponseFormat) -> None:
+        if format.schema is None:
+            new.leave_out("response_format")
+        else:
+            new.put(("output_config", "format"), {"type": "json_schema", "schema": format.schema})
+
+    def write_reasoning(self, new: NewRequest, reasoning: Reasoning) -> None:
+        """A model that must call a tool cannot think. A budget is below max_tokens; a model that thinks has a fixed temperature
+        and no top_k."""
+        choice = new.settings.tool_choice
+        if choice and choice.mode == "required" and new.settings.tools:
+            new.leave_out("reasoning")
+            return
+        if reasoning.effort == "none" or reasoning.budget == 0:
+            new.put(("thinking",), {"type": "disabled"})
+            return
+        if reasoning.budget is not None:
+            budget = max(reasoning.budget, LEAST_BUDGET)
+            if budget > reasoning.budget:
+                new.change("reasoning", f"a budget of {reasoning.budget:,} tokens", f"one of {budget:,}")
+            new.put(("thinking",), {"type": "enabled", "budget_tokens": budget})
+            if new.members["max_tokens"] <= budget:
+                new.change("max_tokens", f"{new.members['max_tokens']:,}", f"{budget + MAX_TOKENS:,}")
+                new.put(("max_tokens",), budget + MAX_TOKENS)
+        else:
+            new.put(("thinking",), {"type": "adaptive"})
+        if reasoning.effort:
+            new.put(("output_config", "effort"), self.effort_of(new, Reasoning(reasoning.effort)))
+        for setting in ("temperature", "top_k"):
+            if setting in new.members and (setting, new.members[setting]) != ("temperature", 1):
+                del new.members[setting]
+                new.leave_out(setting)
+
+
+def _choice(value: dict[str, Any]) -> ToolChoice | None:
+    name = value.get("name")
+    if value.get("type") == "tool":
+        return ToolChoice("required", (name,)) if isinstance(name, str) else None
+    return _CHOICES.get(str(value.get("type")))
+
+
+def _response_format(value: dict[str, Any]) -> ResponseFormat | None:
+    schema = value.get("schema")
+    return ResponseFormat(schema, strict=True) if isinstance(schema, dict) else None
+
+
+def _reasoning(value: dict[str, Any]) -> Reasoning | None:
+    kind, budget = value.get("type"), value.get("budget_tokens")
+    if kind == "enabled" and isinstance(budget, int):
+        return Reasoning(budget=budget)
+    return Reasoning("none" if kind == "disabled" else "") if kind in ("disabled", "adaptive") else None
+
+
 class Anthropic(AnthropicBlocksFormat):
     name = "anthropic"
     label = "Anthropic Messages"
@@ -26,6 +144,7 @@ class Anthropic(AnthropicBlocksFormat):
     accepts = Accepts(kinds=OWN_KINDS, files=frozenset((PDF,)))
     tested_with = "anthropic 2.12, Cline and Roo Code 3"
     slot_key = "system"
+    request = AnthropicForm()
     answers = ((), ("response",), ("response", "body"), ("response_body",), ("output",), ("outputBodyJson",))
     sequences = (
         (("request", "messages"), ("response",)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, SYSTEM, Fragment, Message, Role
@@ -23,10 +24,101 @@ from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.accepts import Accepts
 from chainviz.core.formats.block_format import BlockFormat
 from chainviz.core.formats.contract import Style
+from chainviz.core.formats.requests.changes import Change
+from chainviz.core.formats.requests.form import NewRequest, RequestForm
+from chainviz.core.formats.requests.members import Members
+from chainviz.core.formats.requests.openai_like import json_schema_members, read_json_schema
+from chainviz.core.formats.requests.settings import Reasoning, ResponseFormat, Tool, ToolChoice
+from chainviz.core.formats.requests.tools import function_members, own_tool, read_function
 
 _BLOCKS = Blocks(("content",), read_blocks, patched_content)
 _ENVELOPE = ("modelId", "toolConfig", "inferenceConfig", "additionalModelRequestFields", "guardrailConfig")
 _PROOFS = OWN_KINDS - {"image", "document"}
+
+
+class BedrockConverseForm(RequestForm):
+    """botocore, bedrock-runtime, ConverseRequest."""
+
+    family = "bedrock"
+    model_at = ("modelId",)
+    numbers = {
+        "max_tokens": (("inferenceConfig", "maxTokens"),), "temperature": (("inferenceConfig", "temperature"),),
+        "top_p": (("inferenceConfig", "topP"),),
+    }  # fmt: skip
+    limits = {"temperature": (0, 1), "top_p": (0, 1)}
+    stop_at = (("inferenceConfig", "stopSequences"),)
+    efforts = ("low", "medium", "high", "xhigh", "max")
+    needs_called_tools = True
+
+    def read_tools(self, members: Members) -> Iterator[Tool | Change]:
+        name = members.name(("toolConfig", "tools"))
+        for index, value in enumerate(members.take(("toolConfig", "tools"), list, "tools") or ()):
+            spec = value.get("toolSpec") if isinstance(value, dict) else None
+            if isinstance(spec, dict):
+                schema = spec["inputSchema"].get("json") if isinstance(spec.get("inputSchema"), dict) else None
+                yield from read_function({**spec, "inputSchema": schema}, f"{name}[{index}].toolSpec", "inputSchema")
+            else:
+                yield _own_tool(value, f"{name}[{index}]")
+
+    def read_tool_choice(self, members: Members) -> tuple[ToolChoice | None, bool | None]:
+        return members.read(("toolConfig", "toolChoice"), dict, "tool_choice", _choice), None
+
+    def read_response_format(self, members: Members) -> ResponseFormat | None:
+        return members.read(("outputConfig", "textFormat"), dict, "response_format", _response_format)
+
+    def read_reasoning(self, members: Members) -> Reasoning | None:
+        effort = members.take(("outputConfig", "effort"), str, "reasoning")
+        return Reasoning(effort) if effort else None
+
+    def write_tools(self, new: NewRequest, tools: Sequence[Tool]) -> None:
+        specs = [function_members(tool, "inputSchema", tool.strict) for tool in tools]
+        new.put(("toolConfig", "tools"), [{"toolSpec": {**spec, "inputSchema": {"json": spec["inputSchema"]}}} for spec in specs])
+
+    def write_tool_choice(self, new: NewRequest, choice: ToolChoice | None, parallel: bool | None) -> None:
+        if choice and len(choice.names) == 1 and choice.mode == "required":
+            new.put(("toolConfig", "toolChoice"), {"tool": {"name": choice.names[0]}})
+        elif choice and (choice.names or choice.mode == "none"):
+            new.leave_out("tool_choice")
+        elif choice:
+            new.put(("toolConfig", "toolChoice"), {"any" if choice.mode == "required" else "auto": {}})
+        if parallel is False:
+            new.leave_out("parallel_calls")
+
+    def write_response_format(self, new: NewRequest, format: ResponseFormat) -> None:
+        if format.schema is None:
+            new.leave_out("response_format")
+            return
+        members = json_schema_members(ResponseFormat(format.schema, format.name, format.description))
+        structure = {"jsonSchema": {**members, "schema": json.dumps(members["schema"])}}
+        new.put(("outputConfig", "textFormat"), {"type": "json_schema", "structure": structure})
+
+    def write_reasoning(self, new: NewRequest, reasoning: Reasoning) -> None:
+        """A budget depends on the model: it is a member of additionalModelRequestFields, in the words of its maker."""
+        if reasoning.effort and reasoning.effort != "none":
+            new.put(("outputConfig", "effort"), self.effort_of(new, Reasoning(reasoning.effort)))
+        if reasoning.budget is not None or not reasoning.effort or reasoning.effort == "none":
+            new.leave_out("reasoning")
+
+
+def _own_tool(value: Any, place: str) -> Change:
+    system = value.get("systemTool") if isinstance(value, dict) else None
+    return own_tool(system, place) if isinstance(system, dict) else Change("left-out", place)
+
+
+def _choice(value: dict[str, Any]) -> ToolChoice | None:
+    tool = value.get("tool")
+    if isinstance(tool, dict):
+        return ToolChoice("required", (tool["name"],)) if isinstance(tool.get("name"), str) else None
+    return ToolChoice("required" if "any" in value else "auto") if "any" in value or "auto" in value else None
+
+
+def _response_format(value: dict[str, Any]) -> ResponseFormat | None:
+    structure = value.get("structure")
+    inner = structure.get("jsonSchema") if isinstance(structure, dict) else None
+    try:
+        return read_json_schema(json.loads(inner["schema"]), inner) if isinstance(inner, dict) else None
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 class BedrockConverse(BlockFormat):
@@ -36,6 +128,7 @@ class BedrockConverse(BlockFormat):
     accepts = Accepts(kinds=OWN_KINDS, files=frozenset(DOCUMENTS.values()), addresses=frozenset(("s3",)))
     tested_with = "botocore 1.44, logs of model invocations"
     slot_key = "system"
+    request = BedrockConverseForm()
     template = '{"messages": [\n]}\n'
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
     hints = ("role",)

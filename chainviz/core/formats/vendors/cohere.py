@@ -2,12 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chainviz.core.dialects.chat.openai_write import Accent
 from chainviz.core.documents.units import Sample
 from chainviz.core.formats.accepts import Accepts
 from chainviz.core.formats.chat_format import ChatFormat
+from chainviz.core.formats.requests.changes import Change
+from chainviz.core.formats.requests.form import NewRequest
+from chainviz.core.formats.requests.members import Members
+from chainviz.core.formats.requests.openai_like import OpenAILikeForm
+from chainviz.core.formats.requests.settings import Reasoning, ResponseFormat, Tool, ToolChoice
+from chainviz.core.formats.requests.tools import function_members
+
+
+class CohereForm(OpenAILikeForm):
+    """cohere-python, V2Client.chat."""
+
+    family = "cohere"
+    numbers = {
+        "max_tokens": (("max_tokens",),), "temperature": (("temperature",),), "top_p": (("p",),), "top_k": (("k",),),
+        "seed": (("seed",),), "presence_penalty": (("presence_penalty",),), "frequency_penalty": (("frequency_penalty",),),
+    }  # fmt: skip
+    limits = {
+        "temperature": (0, 1), "top_p": (0.01, 0.99), "top_k": (0, 500), "presence_penalty": (0, 1), "frequency_penalty": (0, 1),
+    }  # fmt: skip
+    stop_at = (("stop_sequences",),)
+    most_stops = 5
+
+    def read_tools(self, members: Members) -> Iterator[Tool | Change]:
+        strict = members.take(("strict_tools",), bool)
+        for each in super().read_tools(members):
+            yield replace(each, strict=strict) if isinstance(each, Tool) and strict is not None else each
+
+    def read_reasoning(self, members: Members) -> Reasoning | None:
+        return members.read(("thinking",), dict, "reasoning", _reasoning)
+
+    def write_tools(self, new: NewRequest, tools: Sequence[Tool]) -> None:
+        """All tools of a request are strict, or none is."""
+        super().write_tools(new, tools)
+        strict = [tool for tool in tools if tool.strict]
+        if len(strict) == len(tools):
+            new.put(("strict_tools",), True)
+        else:
+            new.changes += [Change("left-out", f"{tool.place}.strict") for tool in strict]
+
+    def function(self, new: NewRequest, tool: Tool) -> dict[str, Any]:
+        return function_members(tool, "parameters")
+
+    def write_tool_choice(self, new: NewRequest, choice: ToolChoice | None, parallel: bool | None) -> None:
+        if choice and choice.mode != "auto":
+            new.put(("tool_choice",), choice.mode.upper())
+        if choice and choice.names:
+            new.leave_out("tool_choice")
+        if parallel is False:
+            new.leave_out("parallel_calls")
+
+    def write_response_format(self, new: NewRequest, format: ResponseFormat) -> None:
+        """A request with tools answers in no JSON."""
+        if new.settings.tools:
+            new.leave_out("response_format")
+            return
+        schema = {} if format.schema is None else {"json_schema": format.schema}
+        new.put(("response_format",), {"type": "json_object", **schema})
+
+    def write_reasoning(self, new: NewRequest, reasoning: Reasoning) -> None:
+        is_off = reasoning.effort == "none" or reasoning.budget == 0
+        budget = {"token_budget": reasoning.budget} if reasoning.budget else {}
+        new.put(("thinking",), {"type": "disabled" if is_off else "enabled", **budget})
+        if reasoning.effort not in ("", "none"):
+            new.change("reasoning", f"the effort {reasoning.effort}", "thinking of any length")
+
+
+def _reasoning(value: dict[str, Any]) -> Reasoning | None:
+    budget = value.get("token_budget")
+    if value.get("type") == "disabled":
+        return Reasoning("none")
+    return Reasoning(budget=budget if isinstance(budget, int) else None) if value.get("type") == "enabled" else None
 
 
 class Cohere(ChatFormat):
@@ -18,6 +91,7 @@ class Cohere(ChatFormat):
     tested_with = "Cohere API v2"
     template = '{"messages": [\n]}\n'
     accent = Accent(reasoning="tool_plan")
+    request = CohereForm()
     answers = (("message",),)
 
     def confidence(self, sample: Sample) -> float:

@@ -8,9 +8,24 @@ from chainviz.core.dialects.chat.openai_write import Accent
 from chainviz.core.documents.units import Sample
 from chainviz.core.formats.accepts import Accepts
 from chainviz.core.formats.chat_format import ChatFormat
+from chainviz.core.formats.requests.openai_like import OpenAILikeForm
+from chainviz.core.formats.requests.settings import EFFORTS
 
 _MODELS = ("mistral", "magistral", "codestral", "ministral", "devstral", "pixtral", "voxtral", "open-mi")
 _CHUNKS = ("document_url", "reference")
+
+
+class MistralForm(OpenAILikeForm):
+    """mistralai, models/chatcompletionrequest.py."""
+
+    family = "mistral"
+    numbers = {
+        "max_tokens": (("max_tokens",),), "temperature": (("temperature",),), "top_p": (("top_p",),), "top_k": (("top_k",),),
+        "seed": (("random_seed",),), "presence_penalty": (("presence_penalty",),), "frequency_penalty": (("frequency_penalty",),),
+    }  # fmt: skip
+    limits = {"temperature": (0, 1.5), "top_p": (0, 1)}
+    stop_at = (("stop",),)
+    efforts = EFFORTS
 
 
 class Mistral(ChatFormat):
@@ -21,6 +36,7 @@ class Mistral(ChatFormat):
     tested_with = "mistralai 3.7"
     template = '{"messages": [\n]}\n'
     accent = Accent(reasoning="")
+    request = MistralForm()
 
     def confidence(self, sample: Sample) -> float:
         is_request = sample.key in ("messages", "")

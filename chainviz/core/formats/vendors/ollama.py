@@ -25,6 +25,57 @@ from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.accepts import Accepts
 from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.requests.changes import Change
+from chainviz.core.formats.requests.form import NewRequest, RequestForm
+from chainviz.core.formats.requests.members import Members
+from chainviz.core.formats.requests.openai_like import OpenAILikeForm
+from chainviz.core.formats.requests.settings import Reasoning, ResponseFormat, Tool, ToolChoice
+from chainviz.core.formats.requests.tools import function_members
+
+
+class OllamaForm(OpenAILikeForm):
+    """ollama-python, ChatRequest and Options."""
+
+    family = "ollama"
+    numbers = {
+        "max_tokens": (("options", "num_predict"),), "temperature": (("options", "temperature"),), "top_p": (("options", "top_p"),),
+        "top_k": (("options", "top_k"),), "seed": (("options", "seed"),),
+        "presence_penalty": (("options", "presence_penalty"),), "frequency_penalty": (("options", "frequency_penalty"),),
+    }  # fmt: skip
+    stop_at = (("options", "stop"),)
+    efforts = ("low", "medium", "high")
+
+    def read_tool_choice(self, members: Members) -> tuple[ToolChoice | None, bool | None]:
+        return None, None
+
+    def read_response_format(self, members: Members) -> ResponseFormat | None:
+        return members.read(("format",), (str, dict), "response_format", _response_format)
+
+    def read_reasoning(self, members: Members) -> Reasoning | None:
+        thinks = members.take(("think",), (bool, str), "reasoning")
+        return None if thinks is None else Reasoning(thinks if isinstance(thinks, str) else "" if thinks else "none")
+
+    def function(self, new: NewRequest, tool: Tool) -> dict[str, Any]:
+        if tool.strict:
+            new.changes.append(Change("left-out", f"{tool.place}.strict"))
+        return function_members(tool, "parameters")
+
+    def write_tool_choice(self, new: NewRequest, choice: ToolChoice | None, parallel: bool | None) -> None:
+        RequestForm.write_tool_choice(self, new, choice, parallel)
+
+    def write_response_format(self, new: NewRequest, format: ResponseFormat) -> None:
+        new.put(("format",), "json" if format.schema is None else format.schema)
+
+    def write_reasoning(self, new: NewRequest, reasoning: Reasoning) -> None:
+        is_off = reasoning.effort == "none" or reasoning.budget == 0
+        has_effort = reasoning.effort or reasoning.budget
+        new.put(("think",), False if is_off else self.effort_of(new, reasoning) if has_effort else True)
+
+
+def _response_format(value: str | dict[str, Any]) -> ResponseFormat | None:
+    if isinstance(value, dict):
+        return ResponseFormat(value)
+    return ResponseFormat(is_text=value == "") if value in ("json", "") else None
 
 
 class Ollama(Format):
@@ -37,6 +88,7 @@ class Ollama(Format):
     blocks_at = ("content",)
     names_results = True
     hints = ("role",)
+    request = OllamaForm()
     answers = (("message",),)
 
     def is_message(self, value: object) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import AI, HUMAN, NEW, SLOT, SYSTEM, Fragment, Message, Opaque, Role, Text
@@ -18,6 +19,13 @@ from chainviz.core.documents.units import Sample, TextMember, Unit
 from chainviz.core.errors import Refused
 from chainviz.core.formats.accepts import DOCUMENTS, Accepts
 from chainviz.core.formats.contract import Format, Style
+from chainviz.core.formats.requests.changes import Change
+from chainviz.core.formats.requests.form import NewRequest, RequestForm
+from chainviz.core.formats.requests.json_schema import fits_strict, object_schema
+from chainviz.core.formats.requests.members import Members
+from chainviz.core.formats.requests.openai_like import json_schema_members, read_choice, read_json_schema
+from chainviz.core.formats.requests.settings import EFFORTS, Reasoning, ResponseFormat, Tool, ToolChoice
+from chainviz.core.formats.requests.tools import own_tool, read_function
 
 _ITEMS = ItemUnits(RESPONSES)
 _RECORDS = frozenset(("id", "type", "output", "messages"))
@@ -29,6 +37,87 @@ _OTHER_MODELS = re.compile(r"embed|moderation|tts|bge-|e5-", re.IGNORECASE)
 _BLOCKS = ("input_text", "output_text", "input_image", "input_file")
 
 
+class OpenAIResponsesForm(RequestForm):
+    """openai-python, types/responses/response_create_params.py."""
+
+    list_key = "input"
+    lists = ("input", "output")
+    family = "openai"
+    numbers = {"max_tokens": (("max_output_tokens",),), "temperature": (("temperature",),), "top_p": (("top_p",),)}
+    limits = {"max_tokens": (16, float("inf")), "temperature": (0, 2), "top_p": (0, 1)}
+    efforts = EFFORTS
+
+    def read_tools(self, members: Members) -> Iterator[Tool | Change]:
+        name = members.name(("tools",))
+        for index, value in enumerate(members.take(("tools",), list, "tools") or ()):
+            kind = value.get("type") if isinstance(value, dict) else None
+            place = f"{name}[{index}]"
+            if kind == "custom":
+                for each in read_function({**value, "format": None}, place, "parameters"):
+                    yield replace(each, grammar=value.get("format") or {}) if isinstance(each, Tool) else each
+            elif kind == "function":
+                yield from read_function(value, place, "parameters")
+            else:
+                yield own_tool(value, place)
+
+    def read_tool_choice(self, members: Members) -> tuple[ToolChoice | None, bool | None]:
+        choice = members.read(("tool_choice",), (str, dict), "tool_choice", read_choice)
+        return choice, members.take(("parallel_tool_calls",), bool, "parallel_calls")
+
+    def read_response_format(self, members: Members) -> ResponseFormat | None:
+        return members.read(("text", "format"), dict, "response_format", _response_format)
+
+    def read_reasoning(self, members: Members) -> Reasoning | None:
+        effort = members.take(("reasoning", "effort"), str, "reasoning")
+        return Reasoning(effort) if effort else None
+
+    def fitting(self, new: NewRequest) -> tuple[Tool, ...]:
+        return new.settings.tools
+
+    def write_tools(self, new: NewRequest, tools: Sequence[Tool]) -> None:
+        new.put(("tools",), [_tool(new, tool) for tool in tools])
+
+    def write_tool_choice(self, new: NewRequest, choice: ToolChoice | None, parallel: bool | None) -> None:
+        if choice and len(choice.names) == 1 and choice.mode == "required":
+            new.put(("tool_choice",), {"type": "function", "name": choice.names[0]})
+        elif choice and choice.names:
+            tools = [{"type": "function", "name": name} for name in choice.names]
+            new.put(("tool_choice",), {"type": "allowed_tools", "mode": choice.mode, "tools": tools})
+        elif choice:
+            new.put(("tool_choice",), choice.mode)
+        if parallel is not None:
+            new.put(("parallel_tool_calls",), parallel)
+
+    def write_response_format(self, new: NewRequest, format: ResponseFormat) -> None:
+        if format.schema is None:
+            new.put(("text", "format"), {"type": "json_object"})
+        else:
+            new.put(("text", "format"), {"type": "json_schema", **json_schema_members(format)})
+
+    def write_reasoning(self, new: NewRequest, reasoning: Reasoning) -> None:
+        effort = self.effort_of(new, reasoning)
+        if effort:
+            new.put(("reasoning", "effort"), effort)
+
+
+def _response_format(value: dict[str, Any]) -> ResponseFormat | None:
+    kind = value.get("type")
+    if kind == "json_schema":
+        return read_json_schema(value.get("schema"), value)
+    return ResponseFormat(is_text=kind == "text") if kind in ("json_object", "text") else None
+
+
+def _tool(new: NewRequest, tool: Tool) -> dict[str, Any]:
+    """A function is strict where nothing else is said, so that is always said."""
+    described = {"name": tool.name, **({"description": tool.description} if tool.description else {})}
+    if tool.grammar is not None:
+        return {"type": "custom", **described, **({"format": tool.grammar} if tool.grammar else {})}
+    strict = bool(tool.strict) and fits_strict(tool.schema)
+    if tool.strict and not strict:
+        new.changes.append(Change("left-out", f"{tool.place}.strict"))
+    return {"type": "function", **described, "parameters": object_schema(tool.schema), "strict": strict}
+
+
 class OpenAIResponses(Format):
     name = "openai_responses"
     label = "OpenAI Responses"
@@ -36,6 +125,7 @@ class OpenAIResponses(Format):
     accepts = Accepts(kinds=ITEM_TYPES | BLOCKS, files=DOCUMENTS, free_form_calls=True)
     tested_with = "openai 3.54"
     slot_key = "instructions"
+    request = OpenAIResponsesForm()
     template = '{"input": [\n]}\n'
     blocks_at = ("content",)
     packs = False

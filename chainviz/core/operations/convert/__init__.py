@@ -23,9 +23,10 @@ from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses, moving
 from chainviz.core.formats.crossing import Crossed, Route, crossed
-from chainviz.core.operations.contract import Badge, Context, Decision, Options, Outcome
+from chainviz.core.operations.contract import Badge, Context, Decision, NewFormat, Options, Outcome
 from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, ids_of_template, renamed, words_for
-from chainviz.core.operations.convert.left_out import FieldsLeftOut, document_left_out
+from chainviz.core.operations.convert.left_out import FieldsLeftOut
+from chainviz.core.operations.convert.request import new_request
 from chainviz.core.operations.convert.signatures import wants_signatures, with_signed_calls
 from chainviz.core.progress import counted
 from chainviz.core.providers import PROVIDERS, get_provider
@@ -57,6 +58,18 @@ class ConvertOptions(Options):
         description="A template such as call_{r:24:x}; calls whose ids do not match it get new ones. "
         "Empty keeps every id that the format accepts.",
     )
+    model: str = Field(
+        default="",
+        title="Model",
+        max_length=200,
+        description="The model that the request names. Empty keeps it where both formats are of one provider, and leaves it out "
+        "elsewhere.",
+    )
+    fine_tuning: bool = Field(
+        default=False,
+        title="Line for fine-tuning",
+        description="OpenAI Chat only: writes messages and tools as one line of a file for fine-tuning.",
+    )
     drop_reasoning: bool = Field(
         default=False, title="Drop reasoning", description="Providers refuse or ignore another provider's reasoning."
     )
@@ -77,6 +90,8 @@ class Convert:
 
     def run(self, chain: Chain, options: ConvertOptions, context: Context) -> Outcome:
         format = None if options.to == SAME else _format(options.to)
+        if options.fine_tuning and (format is None or format.training is None):
+            raise OptionsError("Only openai_chat has lines for fine-tuning; choose it as the format.")
         old = tuple(counted(_read(chain), len(chain), lambda done, text: context.progress(done / 2, text), "read"))
         if format is None:
             new = _with_ids(_cleared(old, options), options, None)
@@ -91,7 +106,9 @@ class Convert:
         messages = counted(new, len(new), lambda done, text: context.progress((1 + done) / 2, text), "rewritten")
         there = tuple(moving(route, messages))
         splices = (Splice(0, len(old), there),) if old else ()
-        return Outcome(splices, report, tuple(_losses(route, chain, _Stages(filled, cleared, new))), (format.name, None))
+        document, said = new_request(chain, format, model=options.model, is_line=options.fine_tuning)
+        losses = _losses(route, chain, _Stages(filled, cleared, new))
+        return Outcome(splices, report, (*losses, *said), NewFormat(format.name, document, options.provider))
 
 
 class _Stages(NamedTuple):
@@ -191,4 +208,3 @@ def _losses(route: Route, chain: Chain, stages: _Stages) -> Iterator[str]:
         yield f"{signed:,} {'call gets' if signed == 1 else 'calls get'} the mark {FAKE_SIGNATURE} in place of a signature."
     yield from losses.sentences()
     yield from left_out.sentences()
-    yield from document_left_out(chain)

@@ -1,5 +1,4 @@
-"""Fields that a conversion leaves out: those of a message that its own format would not write, those of the document
-around the messages, and the other lines of its file."""
+"""Fields of messages that a conversion leaves out: those that their own format would not write."""
 
 from __future__ import annotations
 
@@ -8,9 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import Message
-from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.formats.conversion import without_source
 from chainviz.core.secrets.unknown_fields import fields
@@ -44,36 +41,6 @@ class FieldsLeftOut:
                 names[".".join(keys[:unknown])] += count
         if names:
             yield f"Fields of messages are left out: {_named([name for name, _ in names.most_common()])}."
-
-
-def document_left_out(chain: Chain) -> Iterator[str]:
-    """What the document holds beside the messages and their system text."""
-    texts = chain.surroundings.document_texts()
-    format = get_format(chain.format)
-    try:
-        value = json.loads("".join(texts))
-    except (ValueError, RecursionError):
-        lines = sum(1 for text in texts if text.strip(" \t\r\n,[]{}"))
-        if lines:
-            yield f"{lines:,} {'other line of the file is' if lines == 1 else 'other lines of the file are'} left out."
-        return
-    slots = {format.slot_key, *format.slot_aliases}
-    names = [name for name in _members(value) if name.rpartition(".")[2] not in slots]
-    if names:
-        yield f"Fields beside the messages are left out: {_named(names)}."
-
-
-def _members(value: Any, before: str = "") -> Iterator[str]:
-    """The members beside the list of messages, which is empty here."""
-    for key, item in value.items() if isinstance(value, dict) else ():
-        if isinstance(item, dict) and _has_list(item):
-            yield from _members(item, f"{before}{key}.")
-        elif item != []:
-            yield f"{before}{key}"
-
-
-def _has_list(value: dict[str, Any]) -> bool:
-    return any(item == [] or (isinstance(item, dict) and _has_list(item)) for item in value.values())
 
 
 def _keys(pointer: str) -> Keys:
