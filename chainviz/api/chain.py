@@ -18,7 +18,7 @@ from chainviz.api.state import next_call_of, state_of_chain
 from chainviz.api.summary_writer import SummaryWriters
 from chainviz.api.tree_html import tree_html
 from chainviz.api.tree_text import all_problems, report_line, tree_lines
-from chainviz.api.usage import models
+from chainviz.api.usage import last_call_of, models
 from chainviz.api.writing import whole_document, write_out
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message
@@ -61,7 +61,7 @@ from chainviz.core.toolchain import Result as ObservationResult
 from chainviz.core.usage.beside import members_beside, recorded_beside
 from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
 from chainviz.core.usage.estimate import tokens_of
-from chainviz.core.usage.recorded import recorded_of
+from chainviz.core.usage.recorded import LastCall, recorded_of
 from chainviz.core.usage.recorded_times import NO_TIMES, Times, times_beside, times_of
 
 
@@ -150,10 +150,15 @@ class Chain:
         """Dollars of the recorded tokens at list prices; None where none are recorded or a model has no price."""
         return self.usage.cost(models())
 
+    @cached_property
+    def last_call(self) -> LastCall | None:
+        """The last call of the model whose tokens the transcript records; None where it records none."""
+        return last_call_of(self.messages, None if self.is_moved else self.file.context(self.loaded))
+
     @property
     def context_window(self) -> int | None:
-        """How many tokens its model takes at once; None where the model or its window is not known."""
-        return models().context_window(self.usage.model)
+        """How many tokens its model takes at once, as recorded or known of the model; None where neither is."""
+        return (self.last_call.window if self.last_call else None) or models().context_window(self.usage.model)
 
     @cached_property
     def core(self) -> MemoryChain:

@@ -60,13 +60,14 @@ def describe_tokens(chain: Chain) -> dict[str, Any]:
         "model": usage.model or None,
         "cost": None if chain.cost is None else float(chain.cost),
         "context_window": chain.context_window,
+        "last_call_tokens": chain.last_call.tokens if chain.last_call else None,
     }
 
 
 def usage_lines(chain: Chain) -> Iterator[str]:
     """Tokens of the whole chain, a line each."""
     usage, window = chain.usage, chain.context_window
-    share = f", {100 * chain.tokens / window:.1f}% of the {window:,} that {usage.model} takes" if window else ""
+    share = f", {100 * chain.tokens / window:.1f}% of the {window:,} that {usage.model or 'the model'} takes" if window else ""
     yield f"tokens: ≈ {chain.tokens:,} estimated{share}"
     if not usage.is_recorded:
         yield "usage: none recorded"
@@ -74,6 +75,11 @@ def usage_lines(chain: Chain) -> Iterator[str]:
         cached = f" ({each.cached:,} cached)" if each.cached else ""
         reasoning = f" ({each.reasoning:,} reasoning)" if each.reasoning else ""
         yield f"usage: {model or 'model not recorded'}, {each.input:,} in{cached}, {each.output:,} out{reasoning}"
+    if chain.last_call and window and chain.last_call.tokens > window:
+        yield (
+            f"warning: the last call records {chain.last_call.tokens:,} tokens, more than the context window of {window:,}; "
+            "an agent that trusts this number compacts the session on every resume"
+        )
     if chain.cost is not None:
         yield f"cost: ${chain.cost:,.4f} at list prices"
 

@@ -283,8 +283,8 @@ class Provider:
         if problem.rule == "first-message" and excerpt.request.is_answer:
             return
         choice = self.rules.get(problem.rule, OF_ALL.get(problem.rule))
-        if problem.rule in ("pending-call", "terminal-call") and excerpt.request.ends_with_answer and problem.message == excerpt.end:
-            return  # nobody has sent this call back yet
+        if excerpt.request.ends_with_answer and _is_unsent(excerpt, problem):
+            return
         if problem.rule == OPAQUE:
             choice = None if self._takes(excerpt, problem, is_judged) else NOT_UNDERSTOOD
         rule = choice if choice is None or isinstance(choice, Rule) else choice(excerpt, problem)
@@ -319,6 +319,12 @@ OF_THE_FORM = frozenset(("member-missing", "field-type"))
 def _is_told(problem: Problem, known: Container[tuple[str, Path]], refused: Container[Path]) -> bool:
     """Whether another rule already reports the fault of this part, or its cause."""
     return (problem.rule, problem.path) in known or (problem.rule in OF_THE_FORM and problem.path in refused)
+
+
+def _is_unsent(excerpt: Excerpt, problem: Problem) -> bool:
+    """Whether it is about what ends a record: a call of the last answer, or the mark of the end of a run."""
+    is_last_call = problem.rule == "pending-call" and problem.message == excerpt.end
+    return is_last_call or problem.rule == "terminal-call" or (problem.rule == "unknown-role" and problem.severity == "info")
 
 
 IMAGE_ADDRESS = "image-address"

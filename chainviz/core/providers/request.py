@@ -12,6 +12,7 @@ from chainviz.core.chain.surroundings import Surroundings
 from chainviz.core.chain.tree import Section
 from chainviz.core.dialects.members import string_of
 from chainviz.core.providers.rules.cache_marks import marked_beside
+from chainviz.core.providers.wire.stored_form import RUN_MEMBERS
 from chainviz.core.usage.beside import declared_tools
 from chainviz.core.usage.recorded import find_model
 
@@ -67,7 +68,7 @@ def request_of(surroundings: Surroundings) -> Request:
     tools = names if names or {"tools", "toolConfig"} & set(members) else None
     model = next(filter(None, map(find_model, holders)), "")
     marked = marked_beside(surroundings)
-    ends = surroundings.ends_single or any(map(_has_response, holders))
+    ends = surroundings.ends_single or any(map(_has_response, holders)) or bool(RUN_MEMBERS & set(members))
     thinking = string_of(holders[0].get("thinking"), "type")
     return Request(model, members, tools, marked, surroundings.is_single, ends, thinking, _stored(members, surroundings))
 

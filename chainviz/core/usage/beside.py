@@ -8,7 +8,7 @@ from typing import Any
 
 from chainviz.core.documents.document_context import MOST_HOLDERS, DocumentContext
 from chainviz.core.documents.json.edit import parse
-from chainviz.core.usage.recorded import TokenUsage, find_model, find_usage, read_usage
+from chainviz.core.usage.recorded import LastCall, TokenUsage, find_model, find_usage, read_usage
 
 _AROUND_TOOLS = ("function", "toolSpec", "functionDeclarations", "function_declarations")
 _WORDS = ("sage", "model", "metrics", "eval_count")
@@ -88,6 +88,22 @@ def _in_lines(lines: Iterable[Any]) -> dict[str, TokenUsage]:
 
 def _running_total(line: Any) -> TokenUsage | None:
     """The usage of the session so far, in a token_count event of Codex."""
+    return read_usage(_token_count(line).get("total_token_usage"))
+
+
+def _token_count(line: Any) -> Mapping[str, Any]:
+    """What a token_count event of Codex counts; {} for another line."""
     payload = line.get("payload") if isinstance(line, dict) else None
     info = payload.get("info") if isinstance(payload, dict) else None
-    return read_usage(info.get("total_token_usage")) if isinstance(info, dict) else None
+    return info if isinstance(info, dict) else {}
+
+
+def last_call_beside(context: DocumentContext) -> LastCall | None:
+    """The last call that a session counts in a line of its own (Codex); None where no line does."""
+    found = None
+    for line in carried_lines(context, ("last_token_usage",)) if context.envelope.lines else ():
+        info = _token_count(line)
+        usage, window = read_usage(info.get("last_token_usage")), info.get("model_context_window")
+        if usage is not None:
+            found = LastCall(usage, window if type(window) is int else None)
+    return found

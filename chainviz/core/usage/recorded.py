@@ -28,6 +28,19 @@ class TokenUsage(NamedTuple):
         return TokenUsage(*(one + another for one, another in zip(self, other, strict=True)))
 
 
+class LastCall(NamedTuple):
+    """The last call of a model that a transcript counts."""
+
+    usage: TokenUsage
+    window: int | None
+    """How many tokens the model takes at once, as the transcript records it."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the call took of the context window."""
+        return self.usage.input + self.usage.output
+
+
 Recorded = Mapping[str, TokenUsage]
 """Usage by the name of the model; "" where that is not recorded."""
 

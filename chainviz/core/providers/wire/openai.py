@@ -14,6 +14,7 @@ from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.wire.forms import ADDRESS, BASE64, Fields, Misfit, Words, misfits
 from chainviz.core.providers.wire.message import kind_name, sent_value
+from chainviz.core.providers.wire.stored_form import as_sent
 
 _PARTS = {
     "text": Fields({"text": str}),
@@ -111,13 +112,14 @@ class ChatForm:
 
 def check_chat(message: Message) -> Iterator[WireFault]:
     """Faults named as the members of ChatForm are, and: field, part (detail `role:type`), short-part."""
-    value = sent_value(message)
-    if not isinstance(value, dict):
+    stored = sent_value(message)
+    value = as_sent(stored) if isinstance(stored, dict) else None
+    if value is None:
         return
     places: list[Pointer] | None = None
     for name, place, what, detail in _faults(value):
         if places is None:
-            places = read_parts(message.role, value, message.source[0].text)[1]
+            places = read_parts(message.role, stored, message.source[0].text)[1]
         yield WireFault(name, places.index(place) if place in places else None, what, detail)
 
 
