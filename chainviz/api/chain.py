@@ -316,7 +316,7 @@ class Chain:
         return iter(self.messages)
 
     def __str__(self) -> str:
-        return visible_lines(tree_lines(self.messages, (self.format, self.request), self.title or "chain"))
+        return visible_lines(tree_lines(self.messages, (self.format, self.request), self.title or "chain", unread=self.unread))
 
     def __repr__(self) -> str:
         return visible(f"<Chain {self.title} {self.format}, {len(self):,} messages>".replace("  ", " "))

@@ -11,6 +11,7 @@ from chainviz.core.chain.messages import HUMAN, SYSTEM, Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, strict_error
 from chainviz.core.chain.tree import BodyPair, Section
+from chainviz.core.chain.unread import Unread, describe_unread
 from chainviz.core.diff import ChainDiff, FirstDifference, Group, Measure, Side
 from chainviz.core.diff.runs.run_facts import RunFacts
 from chainviz.core.providers.contract import Provider
@@ -47,6 +48,7 @@ def describe(chain: Chain) -> dict[str, Any]:
         "messages": len(chain),
         "sections": [_section(section, Path(s)) for s, section in enumerate(tree.sections, 1)],
         "problems": [problem_object(problem) for problem in chain.problems()],
+        "unread": [unread_object(each) for each in chain.unread],
         "strict_error": strict_error(tree),
     }
 
@@ -106,6 +108,11 @@ def _pair(pair: BodyPair[Message], path: Path) -> dict[str, Any]:
         "completed": list(calls.completed),
         "messages": len(pair.messages),
     }
+
+
+def unread_object(unread: Unread) -> dict[str, Any]:
+    """What of a chain's file was not read: how much of it, and where the first of it lies."""
+    return {**asdict(unread), "places": [asdict(place) for place in unread.places], "text": describe_unread(unread)}
 
 
 def problem_object(problem: Problem) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST
+from chainviz.core.chain.unread import Unread, unread_problems
 from chainviz.core.operations.contract import Decision
 from chainviz.core.providers.request import NO_REQUEST, Request, without_stored
 from chainviz.core.terminal import excerpt
@@ -27,9 +28,10 @@ def tree_lines(
     document: tuple[str, Request],
     source: str,
     count_tokens: CountTokens | None = None,
+    unread: Sequence[Unread] = (),
 ) -> Iterator[str]:
     """The tree, a row a line, then its problems. `document`: the format, and what it records beside the messages;
-    `count_tokens` gives an estimate for each node."""
+    `count_tokens` gives an estimate for each node; `unread`: what of the file was not read."""
     format, request = document
 
     def sized(held: Sequence[Message], size: int) -> str:
@@ -48,9 +50,10 @@ def tree_lines(
             yield f"  s{s}.p{p}  {node}  {excerpt(teaser, TEASER)}"
     problems = list(all_problems(tree, request))
     counted = sum(problem.is_counted for problem in problems)
-    notes = f", {_count(len(problems) - counted, 'note')}" if len(problems) > counted else ""
-    yield f"{_count(counted, 'structure problem') if counted else 'structure valid'}{notes}"
-    yield from (f"  {problem_line(problem)}" for problem in problems)
+    found = _count(counted, "structure problem") if counted else "" if unread else "structure valid"
+    notes = _count(len(problems) - counted, "note") if len(problems) > counted else ""
+    yield ", ".join(filter(None, ("not fully read" if unread else "", found, notes)))
+    yield from (f"  {problem_line(problem)}" for problem in (*unread_problems(unread), *problems))
 
 
 def all_problems(tree: ChainAST[Message], request: Request = NO_REQUEST) -> Iterator[Problem]:

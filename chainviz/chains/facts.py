@@ -14,15 +14,17 @@ from django.conf import settings
 
 from chainviz.chains.models import Chain
 from chainviz.chains.usage import by_model, models, recorded_times, recorded_usage
+from chainviz.core.chain.unread import unread_rows
 from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
 from chainviz.jobs.lease import storable
 from chainviz.store.models import Outline
 from chainviz.store.outline.build import broken_rules
 from chainviz.store.outline.measures import unpack_charts
+from chainviz.store.transfer.document_context import envelope_of
 
 MOST_TOOLS = 200
 """Tools of a chain that are kept, the ones called most often."""
-FACTS = ("usage", "tokens", "model", "cost", "prices", "tools", "calls", "tool_errors", "rules_broken", "began_at", "duration")
+FACTS = ("usage", "tokens", "model", "cost", "prices", "tools", "calls", "tool_errors", "rules_broken", "unread", "began_at", "duration")
 """What `copy_facts` writes."""
 
 
@@ -34,6 +36,7 @@ def copy_facts(chain: Chain, outline: Outline) -> None:
     chain.calls = sum(numbers[0] for _, numbers in tools)
     chain.tool_errors = sum(numbers[4] for _, numbers in tools)
     chain.rules_broken = broken_rules(outline)
+    chain.unread = unread_rows(envelope_of(outline.snapshot).unread)
     times = recorded_times(outline)
     chain.began_at = datetime.fromtimestamp(times.began / 1000, UTC) if times else None
     chain.duration = times.ended - times.began if times else None

@@ -98,6 +98,8 @@ class Chain(Checked):
     """Tool results that are marked as errors."""
     rules_broken = AsciiJSONField(default=list)
     """Names of the rules that it breaks; those of a provider as `provider:rule`."""
+    unread = AsciiJSONField(default=list)
+    """What of its document was not read, as rows (core/chain/unread.py); empty where the chain is fully read."""
     began_at = models.DateTimeField(null=True)
     """Time of its first message; null where no time is recorded."""
     duration = models.BigIntegerField(null=True)

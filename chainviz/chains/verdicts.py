@@ -54,6 +54,11 @@ def own_and_others(counts: Mapping[str, Sequence[int]], format: str) -> tuple[di
     return {provider: verdict for provider, verdict in found.items() if provider.is_of(format)}, all_said
 
 
+def is_fully_read(counts: Mapping[str, Sequence[int]]) -> bool:
+    """Whether nothing of the chain's document was left unread. `counts`: problems by provider's name; those of the structure have none."""
+    return not verdict_from(counts.get("", ())).unchecked
+
+
 def structure_text(problems: int) -> str:
     """`3 structure problems` or `structure valid`. Errors of a provider are counted in its verdict, never here."""
     return count_text(problems, "structure problem") if problems else "structure valid"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from chainviz.api.chain import Chain
 from chainviz.api.file import ChainFile
-from chainviz.api.json_objects import problem_object, verdict_objects
+from chainviz.api.json_objects import problem_object, unread_object, verdict_objects
 from chainviz.api.tree_text import problem_line
 from chainviz.commands.check_reviews import check_reviews
 from chainviz.commands.io.check_reports import REPORTS, Checked, checked
@@ -16,6 +16,7 @@ from chainviz.commands.io.files import Input, add_choice, add_files, add_format,
 from chainviz.commands.io.output import tell
 from chainviz.commands.pasted_error import located_lines, located_object, read_text
 from chainviz.core.chain.problems import SEVERITIES, Problem, Severity, strict_error
+from chainviz.core.chain.unread import UNREAD
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import get_format
 from chainviz.core.providers import PROVIDERS, get_provider
@@ -43,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=list(FAILING),
         default="warning",
-        help="lowest severity that makes the exit code 1; unchecked also fails chains that could not be fully checked (default: warning)",
+        help="lowest severity that makes the exit code 1; unchecked also fails chains that could not be fully checked (default: warning); "
+        "a chain that is not fully read fails unless it is error",
     )
     parser.add_argument(
         "--error",
@@ -74,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
             problems = chain.problems(provider.name if provider else "")
             verdicts = [(provider, _verdict(provider, problems))] if provider else []
             found |= any(problem.severity in FAILING[arguments.fail_on] for problem in problems)
+            found |= arguments.fail_on != "error" and not chain.is_fully_read
             if arguments.report:
                 reported.append(checked(chain, problems, FAILING[arguments.fail_on]))
                 continue
@@ -136,6 +139,7 @@ def _object(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> st
         "source": chain.title,
         "problems": [{**problem_object(problem), "provider": problem.provider or None} for problem in problems],
         "verdicts": verdict_objects(dict(verdicts)),
+        "unread": [unread_object(each) for each in chain.unread],
         "strict_error": strict_error(chain.tree),
     }
     return json.dumps(found)
@@ -143,7 +147,9 @@ def _object(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> st
 
 def _summary(problems: Sequence[Problem]) -> str:
     """Of the structure alone; the verdicts count what providers find."""
-    counts = [(sum(p.severity == severity and not p.provider for p in problems), severity) for severity in SEVERITIES]
-    if not any(count for count, _ in counts):
-        return "structure valid"
-    return "structure: " + ", ".join(f"{count} {word}{'s' if count > 1 and word in FOUND else ''}" for count, word in counts if count)
+    own = [problem for problem in problems if not problem.provider and problem.rule != UNREAD]
+    counts = [(sum(problem.severity == severity for problem in own), severity) for severity in SEVERITIES]
+    found = ", ".join(f"{count} {word}{'s' if count > 1 and word in FOUND else ''}" for count, word in counts if count)
+    if any(problem.rule == UNREAD for problem in problems):
+        return f"not fully read, structure: {found}" if found else "not fully read"
+    return f"structure: {found}" if found else "structure valid"

@@ -39,7 +39,7 @@ def _json(chain: Chain, tokens: bool) -> str:
 
 
 def _lines(chain: Chain, tokens: bool) -> Iterator[str]:
-    yield from tree_lines(chain.messages, (chain.format, chain.request), chain.title, tokens_of if tokens else None)
+    yield from tree_lines(chain.messages, (chain.format, chain.request), chain.title, tokens_of if tokens else None, chain.unread)
     if tokens:
         yield from usage_lines(chain)
     yield from (f"  note: {warning}" for warning in chain.warnings)

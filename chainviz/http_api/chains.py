@@ -49,12 +49,14 @@ from chainviz.http_api.shapes import (
     Tree,
     VersionList,
     chain_shape,
+    unread_shapes,
     version_shape,
 )
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Version
 from chainviz.store.query.problems import Wanted, problems
 from chainviz.store.query.windows import WindowRow, window
+from chainviz.store.transfer.document_context import envelope_of
 
 router = Router(tags=["chains"])
 VERSION = "/chains/{int:chain_id}/versions/{int:number}"
@@ -153,6 +155,7 @@ def chain_problems(request: HttpRequest, chain_id: int, number: int, asked: Quer
         verdict=verdict_from(counts).state if name else "",
         total=page.total,
         problems=[ProblemShape(**problem_object(problem)) for problem in page.problems],
+        unread=unread_shapes(envelope_of(subject.snapshot).unread),
         next=str(page.next) if page.next else None,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Literal
 
@@ -9,11 +10,12 @@ from django.http import HttpRequest
 from django.urls import reverse
 from ninja import Field, Schema
 
-from chainviz.api.json_objects import row_object
+from chainviz.api.json_objects import row_object, unread_object
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.usage import by_model
 from chainviz.chains.versions.step_report import decisions_in, warnings_in
 from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.chain.unread import Unread, unread_from
 from chainviz.core.diff.merge.merged import Choice
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored_draft import Steps
@@ -102,6 +104,19 @@ class UsageShape(Schema):
     reasoning: int = Field(description="Of the output.")
 
 
+class UnreadPlaceShape(Schema):
+    index: int = Field(description="The place of the record among the lines or elements, from 0; -1 beside the list.")
+    line: int = Field(description="The line in the file, from 1; 0 if records do not have lines of their own.")
+
+
+class UnreadShape(Schema):
+    kind: Literal["record", "role", "part", "field", "instructions", "tools"]
+    name: str = Field(description="The type, role or field; empty for a record without a type.")
+    count: int
+    places: list[UnreadPlaceShape] = Field(description="The first few.")
+    text: str
+
+
 class ChainShape(Schema):
     id: int
     title: str
@@ -116,6 +131,7 @@ class ChainShape(Schema):
     size: int = Field(description="Content bytes.")
     errors: int = Field(description="Structure problems that are errors. Verdicts count what providers reject.")
     warnings: int = Field(description="Structure problems that are warnings.")
+    unread: list[UnreadShape] = Field(description="What of its file was not read; empty if the chain is fully read.")
     tools: dict[str, int] = Field(description="How often each tool was called, for the 200 most-called tools.")
     tool_errors: int = Field(description="Tool results that are marked as errors.")
     tokens: int | None = Field(description="Recorded tokens; null if none are recorded.")
@@ -193,6 +209,7 @@ class Problems(Schema):
     verdict: str = Field(description="The provider's verdict: accepted, rejected or unchecked; empty without a provider.")
     total: int = Field(description="Structure problems; with a provider, what that provider finds.")
     problems: list[ProblemShape]
+    unread: list[UnreadShape] = Field(description="What of the file was not read; empty if the chain is fully read.")
     next: str | None = Field(description="`from` of the next page; null on the last one.")
 
 
@@ -380,6 +397,7 @@ def chain_shape(request: HttpRequest, chain: Chain) -> ChainShape:
     facts: dict[str, Any] = {
         "url": request.build_absolute_uri(reverse("chains:chain", args=[chain.pk])),
         "errors": chain.problems,
+        "unread": unread_shapes(unread_from(chain.unread)),
         "tools": dict(chain.tools),
         "usage": [
             UsageShape(model=model, **usage._asdict()) for model, usage in by_model(chain.usage or {}).items()
@@ -389,6 +407,10 @@ def chain_shape(request: HttpRequest, chain: Chain) -> ChainShape:
     }
     shown = {name: getattr(chain, name) for name in ChainShape.model_fields.keys() - facts.keys()}
     return ChainShape(**shown, **facts)
+
+
+def unread_shapes(unread: Iterable[Unread]) -> list[UnreadShape]:
+    return [UnreadShape(**unread_object(each)) for each in unread]
 
 
 def version_shape(request: HttpRequest, chain: Chain, version: Version) -> VersionShape:

@@ -77,8 +77,28 @@ def test_command_and_api_say_it_too(tmp_path: Path, capsys: pytest.CaptureFixtur
     file.write_bytes(FILE)
     opened = chainviz.load(file)[0]
     assert {opened.verdict(provider.name).state for provider in PROVIDERS} == {"unchecked"}
-    for fail_on, code in (("error", 0), ("warning", 0), ("unchecked", 1)):
+    for fail_on, code in (("error", 0), ("warning", 1), ("unchecked", 1)):
         assert main(["check", str(file), "--provider", "openai_chat", "--fail-on", fail_on]) == code
         said = capsys.readouterr().out
         assert f"OpenAI Chat Completions: {WORDS}" in said
         assert "instructions" in said
+
+
+def test_what_was_not_read_is_named_on_the_pages_and_by_the_api(client: Client, tmp_path: Path, capsys: Any) -> None:
+    upload(client, json.dumps([*CHAT["messages"], {"role": "observer", "content": "A gull."}]).encode())
+    chain = Chain.objects.get()
+    said = "1 message with a role that chainviz does not know (“observer”) in record 3."
+    assert [each[:3] for each in chain.unread] == [["role", "observer", 1]]
+    library, explorer = page(client, "/"), page(client, f"/c/{chain.pk}/")
+    assert "not fully read" in library and said in library
+    assert "not fully read" in explorer and "structure valid" not in explorer.lower()
+    assert said in page(client, f"/c/{chain.pk}/v/1/problems")
+    for answer in (client.get(f"/api/v1/chains/{chain.pk}"), client.get(f"/api/v1/chains/{chain.pk}/versions/1/problems")):
+        (unread,) = answer.json()["unread"]
+        assert (unread["kind"], unread["name"], unread["places"], unread["text"]) == ("role", "observer", [{"index": 2, "line": 0}], said)
+    file = tmp_path / "gull.json"
+    file.write_text(json.dumps([*CHAT["messages"], {"role": "observer", "content": "A gull."}]))
+    assert main(["show", str(file)]) == 0
+    assert f"unchecked: not-fully-read at s1: {said}" in capsys.readouterr().out
+    assert main(["check", str(file)]) == 1
+    assert "gull.json: not fully read" in capsys.readouterr().out

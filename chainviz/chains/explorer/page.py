@@ -16,7 +16,7 @@ from chainviz.chains.models import Chain
 from chainviz.chains.render.drawings.minimap import minimap_svg
 from chainviz.chains.render.numbers import count_text, share_text
 from chainviz.chains.usage import UsageView, usage_view
-from chainviz.chains.verdicts import VerdictView, own_and_others, structure_text, verdict_view
+from chainviz.chains.verdicts import VerdictView, is_fully_read, own_and_others, structure_text, verdict_view
 from chainviz.core.chain.paths import Path
 from chainviz.core.formats import format_label, read_only
 from chainviz.core.operations import OPERATIONS
@@ -69,6 +69,7 @@ class ExplorerPage:
     earlier_address: str
     format_label: str
     problems: int
+    is_fully_read: bool
     verdicts: tuple[VerdictChip, ...]
     size: int
     usage: UsageView
@@ -92,7 +93,7 @@ class ExplorerPage:
 
     @property
     def problems_text(self) -> str:
-        return structure_text(self.problems)
+        return structure_text(self.problems) if self.problems or self.is_fully_read else "not fully read"
 
     @property
     def plain_links(self) -> tuple[tuple[str, str, str], ...]:
@@ -127,6 +128,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         earlier_address=earlier_address(subject, "PATH"),
         format_label=format_label(snapshot.format),
         problems=_problem_count(subject),
+        is_fully_read=is_fully_read(unpack(subject.outline.verdicts)),
         verdicts=_verdicts(subject),
         size=snapshot.size,
         usage=usage_view(subject.outline, snapshot.size),

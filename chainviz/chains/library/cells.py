@@ -13,12 +13,15 @@ from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.uploads.local_files import state_of
 from chainviz.chains.usage import by_model, cost_text
 from chainviz.chains.verdicts import VerdictView, own_and_others, short_name, verdict_view
+from chainviz.core.chain.unread import describe_unread, unread_from
 from chainviz.core.formats import format_label
 from chainviz.core.usage.chain_usage import chain_usage
 from chainviz.core.usage.duration_text import duration_text
 from chainviz.store.outline.edition import RULES
 from chainviz.web.formatting.token_estimate import token_text, tokens_text
 
+MOST_UNREAD = 3
+"""Kinds of content that was not read which a row names."""
 TOOLS = 2
 """Tools that are named in the row."""
 NOT_JUDGED = VerdictView("quiet", "clock", "being checked again")
@@ -47,6 +50,8 @@ class Row:
     duration: str
     verdicts: tuple[tuple[str, VerdictView], ...]
     """Each with the name of its provider; "" for what all of them say."""
+    unread: str
+    """What of its file was not read, in words; "" where the chain is fully read."""
     is_running: bool = False
     """The file that it came from has just changed."""
     hits: ChainHits | None = None
@@ -70,6 +75,7 @@ def row_of(chain: Chain, largest: int, path: str = "", hits: ChainHits | None = 
         cost="" if chain.cost is None else cost_text(chain.cost),
         duration=duration_text(chain.duration / 1000) if chain.duration else "",
         verdicts=_verdicts(chain),
+        unread=marks(" ".join(describe_unread(each) for each in unread_from(chain.unread[:MOST_UNREAD]))),
         is_running=is_running(path),
         hits=hits,
     )

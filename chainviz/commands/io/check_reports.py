@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from chainviz.api.chain import Chain
 from chainviz.core.chain.problems import Problem, Severity
+from chainviz.core.chain.unread import UNREAD
 from chainviz.core.documents.source import Source
 from chainviz.core.terminal import visible, visible_lines
 
@@ -81,6 +82,11 @@ def _line(chain: Chain, problem: Problem, lines: Lines) -> int:
     return lines.number(source[0].start) if source and source[0].start >= 0 else 1
 
 
+def _is_unread(finding: Finding, chain: Checked) -> bool:
+    """Whether the chain was not fully read, and that is a failure."""
+    return finding.problem.rule == UNREAD and "warning" in chain.failing
+
+
 def junit(chains: Iterable[Checked]) -> Iterator[str]:
     """A test case a chain; one that was not fully checked is skipped where that is no failure."""
     suite = ElementTree.Element("testsuite", name="chainviz check")
@@ -88,7 +94,7 @@ def junit(chains: Iterable[Checked]) -> Iterator[str]:
     for chain in chains:
         count += 1
         case = ElementTree.SubElement(suite, "testcase", classname=visible(chain.file), name=visible(chain.title))
-        serious = [each for each in chain.findings if each.problem.severity in chain.failing]
+        serious = [each for each in chain.findings if each.problem.severity in chain.failing or _is_unread(each, chain)]
         unknown = [each for each in chain.findings if each.problem.severity == "unchecked"]
         if serious:
             failures += 1

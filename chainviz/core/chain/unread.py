@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
@@ -13,7 +13,6 @@ from chainviz.core.errors import Refused
 UnreadKind = Literal["record", "role", "part", "field", "instructions", "tools"]
 """A record without a message, a message with an unknown role, a part of an unknown type, texts in an unknown field of a record,
 and instructions or tool calls in a field that the format does not read."""
-KINDS: tuple[UnreadKind, ...] = get_args(UnreadKind)
 IN_MESSAGES: frozenset[UnreadKind] = frozenset(("role", "part", "field", "tools"))
 """The kinds of content that lies in messages; the others lie between them."""
 MOST_PLACES = 5
@@ -42,6 +41,17 @@ class Unread:
     count: int
     places: tuple[UnreadPlace, ...] = ()
     """The first few."""
+
+
+def unread_rows(unread: Sequence[Unread]) -> list[list[Any]]:
+    """Returns plain lists for a store; `unread_from` reads them."""
+    return [[each.kind, each.name, each.count, [[place.index, place.line] for place in each.places]] for each in unread]
+
+
+def unread_from(rows: Iterable[Sequence[Any]]) -> tuple[Unread, ...]:
+    return tuple(
+        Unread(kind, name, count, tuple(UnreadPlace(*place) for place in places)) for kind, name, count, places in rows
+    )
 
 
 _WHAT: dict[UnreadKind, tuple[str, str, str]] = {

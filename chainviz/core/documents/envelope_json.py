@@ -6,16 +6,14 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from chainviz.core.chain.unread import Unread, UnreadKind, UnreadPlace
+from chainviz.core.chain.unread import unread_from, unread_rows
 from chainviz.core.documents.units import CarriedSpan, Envelope, Lists, Span
 
 
 def to_json(envelope: Envelope) -> str:
     values = asdict(envelope)
     values["carried"] = _from_spans(envelope.carried)
-    values["unread"] = [
-        [each.kind, each.name, each.count, [[place.index, place.line] for place in each.places]] for each in envelope.unread
-    ]
+    values["unread"] = unread_rows(envelope.unread)
     if envelope.lists is not None:
         values["lists"]["spelled"] = _from_spans(envelope.lists.spelled)
     return json.dumps(values, separators=(",", ":"))
@@ -30,16 +28,12 @@ def from_json(text: str) -> Envelope:
     for key in ("pointer", "inside", "warnings"):
         values[key] = tuple(values[key])
     values.pop("not_understood", None)  # sentences, as earlier releases stored it
-    values["unread"] = tuple(_to_unread(*item) for item in values.get("unread", ()))
+    values["unread"] = unread_from(values.get("unread", ()))
     values["carried"] = _to_spans(values["carried"])
     if values.get("lists") is not None:
         spelled = _to_spans(values["lists"].pop("spelled"))
         values["lists"] = Lists(**{key: tuple(items) for key, items in values["lists"].items()}, spelled=spelled)
     return Envelope(**values)
-
-
-def _to_unread(kind: UnreadKind, name: str, count: int, places: list[list[int]]) -> Unread:
-    return Unread(kind, name, count, tuple(UnreadPlace(*place) for place in places))
 
 
 def _from_spans(spans: tuple[CarriedSpan, ...]) -> list[list[int]]:

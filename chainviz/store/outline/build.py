@@ -8,6 +8,7 @@ from typing import Any
 
 from chainviz.core import progress
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
+from chainviz.core.chain.unread import UNREAD, unread_problems
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
@@ -193,14 +194,19 @@ def broken_rules(outline: Outline) -> list[str]:
     several = listing.section_count > 1
     in_rows = {rule for rule in listing.total.rules if rule != OPENING_RULE or several}
     by_section = SectionRules(OutlineReader(listing, BlockReader(snapshot.history_id)), snapshot.format)
-    unread = {f"{name}:{NOT_UNDERSTOOD.id}" for name in _unread(snapshot)}
+    unread = {f"{name}:{NOT_UNDERSTOOD.id}" if name else UNREAD for name in _unread(snapshot)}
     return sorted(in_rows | by_section.broken() | unread)
 
 
 def _unread(snapshot: Snapshot) -> Counts:
-    """Fields of the document that nobody understood, as each provider counts them."""
+    """How many kinds of content of the document were not read, and what that counts with each provider."""
     unread = envelope_of(snapshot).unread
-    return {provider.name: list(counted(provider.unread(unread))) for provider in PROVIDERS} if unread else {}
+    if not unread:
+        return {}
+    return {
+        "": counted(unread_problems(unread)),
+        **{provider.name: counted(provider.unread(unread)) for provider in PROVIDERS},
+    }
 
 
 def rebuild_outline(snapshot: Snapshot, report: Progress = ignore_progress) -> Outline:
