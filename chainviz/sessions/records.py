@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from chainviz.core.chain.calls.arguments import escape_control_characters
@@ -18,6 +20,8 @@ _START = re.compile(r'\{\s*"(?:type"\s*:\s*"[^"\\]*"|[^"\\]+"\s*:)')
 """How a record begins: with its first key, and the kind that some name first."""
 _BETWEEN = "\0 \t\r\n"
 """What may lie between two records of a line: a crash leaves zeros."""
+MOST_JOINED = 50
+"""Lines that may be parts of one record."""
 _DECODE = json.JSONDecoder().raw_decode
 
 
@@ -45,19 +49,41 @@ def whole_records(content: bytes) -> Records:
     begun = [_START.match(_text(line).lstrip()) for number, line in lines if number not in faulty]
     starts = {found[0] for found in begun if found}
     records, damage = list[Record](), list[str]()
-    for number, line in lines:
+    rest = deque(lines)
+    while rest:
+        number, line = rest.popleft()
         if number not in faulty:
             records.append((number, line))
             continue
-        escaped = escape_control_characters(_text(line)).encode("utf-8", "surrogateescape")
-        if _is_json(escaped):
+        escaped, last = _escaped(line, [each for each in islice(rest, MOST_JOINED) if each[0] in faulty])
+        if escaped:
             records.append((number, escaped))
-            damage.append(f"Line {number:,} had a raw control character, which is now escaped.")
+            damage.append(_said_of_escapes(number, last))
+            for _ in range((last or number) - number):
+                rest.popleft()
             continue
         found, is_cut = _records_in(_text(line), starts)
         records += [(number, record.encode() + b"\n") for record in found]
         damage.append(f"Line {number:,} {_said(len(found), is_cut=is_cut)}.")
     return Records(tuple(records), tuple(damage))
+
+
+def _escaped(line: bytes, behind: Sequence[Record]) -> tuple[bytes, int | None]:
+    """The record of a line with its raw control characters escaped, and the last line where raw line breaks part it; b"" for none."""
+    last = None
+    for number, more in [(None, b""), *behind]:
+        line, last = line + more, number
+        body = line.rstrip(b"\r\n")
+        escaped = escape_control_characters(_text(body)).encode("utf-8", "surrogateescape")
+        if _is_json(escaped):
+            return escaped + line[len(body) :], last
+    return b"", None
+
+
+def _said_of_escapes(number: int, last: int | None) -> str:
+    if last is None:
+        return f"Line {number:,} had a raw control character, which is now escaped."
+    return f"Lines {number:,} to {last:,} are one record with raw line breaks, which are now escaped."
 
 
 def _said(records: int, *, is_cut: bool) -> str:

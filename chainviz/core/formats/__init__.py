@@ -27,6 +27,7 @@ from chainviz.core.formats.agents.claude_code import ClaudeCode
 from chainviz.core.formats.agents.codex_rollout import CodexRollout
 from chainviz.core.formats.agents.continue_dev import ContinueDev
 from chainviz.core.formats.agents.copilot_chat import CopilotChat
+from chainviz.core.formats.agents.copilot_cli import CopilotCLI
 from chainviz.core.formats.agents.cursor_agent import CursorAgent
 from chainviz.core.formats.agents.cursor_stream import CursorStream
 from chainviz.core.formats.agents.deepseek_harness import DeepSeekHarness
@@ -38,6 +39,7 @@ from chainviz.core.formats.agents.grok_build import GrokBuild
 from chainviz.core.formats.agents.grok_stream import GrokStream
 from chainviz.core.formats.agents.hermes import Hermes
 from chainviz.core.formats.agents.kimi_cli import KimiCLI
+from chainviz.core.formats.agents.kimi_code.session import KimiCode
 from chainviz.core.formats.agents.kiro import KiroChat, KiroConversation, KiroSession
 from chainviz.core.formats.agents.opencode import Opencode
 from chainviz.core.formats.agents.pi_messages import PiEvents, PiMessages
@@ -142,6 +144,8 @@ FORMATS: tuple[Format, ...] = (
     QwenCode(),
     CodexRollout(),
     KimiCLI(),
+    KimiCode(),
+    CopilotCLI(),
     Amp(),
     AgentScope(),
     AgentScopeSession(),

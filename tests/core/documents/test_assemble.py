@@ -161,7 +161,8 @@ JOINING = ("openai_responses", "codex_rollout", "gemini_interactions")
 ORDERED = ("ollama",)
 """Their calls have no ids."""
 TIMES = Counter(name for name, _, _ in chains())
-CHOSEN = [item for item in chains() if not item[2].envelope.single and (item[2].format != "claude_code" or TIMES[item[0]] == 1)]
+SHARED = ("claude_code", "copilot_cli")
+CHOSEN = [item for item in chains() if not item[2].envelope.single and (item[2].format not in SHARED or TIMES[item[0]] == 1)]
 """A session with branches and sub-agents is one document of several chains: the others are read back too."""
 
 

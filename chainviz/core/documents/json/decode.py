@@ -24,6 +24,15 @@ class Broken(Exception):
         self.begin = begin
 
 
+def _spans_lines(window: Window, begin: int) -> bool:
+    """Whether a value with raw line breaks in its strings ends where a line does."""
+    try:
+        _, end = decoder(Oddities(), careful=True)(window.text, begin)
+    except (ValueError, RecursionError):
+        return False
+    return window.text[end : end + 1] in ("", "\r", "\n")
+
+
 class Values:
     """Reads values; the text of a value that did not fit the window is had by sliding it."""
 
@@ -78,8 +87,10 @@ class Values:
         return Broken(position, in_words("Expecting value"))
 
     def _is_control_character(self, window: Window, error: json.JSONDecodeError, begin: int) -> bool:
-        """In a string, where it can be read over; the end of a line ends the value in JSON Lines."""
-        if "control character" not in error.msg or (self._lines and window.text[error.pos] == "\n"):
+        """In a string, where it can be read over; the end of a line ends the value in JSON Lines, unless it goes on behind it."""
+        if "control character" not in error.msg:
+            return False
+        if self._lines and window.text[error.pos] == "\n" and not _spans_lines(window, begin):
             return False
         self._odd.see_bare(window.text[begin : error.pos], window.offset(error.pos))
         return True

@@ -62,7 +62,14 @@ def test_a_result_is_shown_once() -> None:
     assert [type(part) for part in chain.messages[1].parts] == [Text, ToolCall]
     assert chain.messages[2].parts == (ToolResult("c1", "ls", "a.txt"),)
     assert [fragment.ordinal for fragment in chain.messages[2].source] == [4, 5]
-    assert [span.ordinal for span in chain.envelope.carried] == [0, 2, 3], "the older record of the call among them"
+    assert [fragment.ordinal for fragment in chain.messages[1].source] == [4, 2], "with its earlier state"
+    assert [span.ordinal for span in chain.envelope.carried] == [0, 3]
+
+
+def test_a_message_that_is_removed_takes_its_earlier_state_with_it() -> None:
+    content = written(*SESSION)
+    chain = loaded(content)
+    assert words(loaded(exported(content, chain, chain.messages[:1])).messages) == [(HUMAN, "List.")]
 
 
 def test_a_response_that_no_record_of_calls_holds_is_the_result() -> None:

@@ -44,7 +44,8 @@ def joined(fragments: Sequence[Fragment]) -> str:
         if home is not None:
             home.results.append(text)
         else:
-            rows.append(_Row(text, [text] if index < 0 else [], index >= ASIDE))
+            own = _alone(text) if index < 0 else text
+            rows.append(_Row(own, [own] if index < 0 else [], index >= ASIDE))
     made = [row.text if row.is_aside else _with_results(row.text, row.results) for row in rows]
     if made == _list(first):
         return first
@@ -124,10 +125,21 @@ def _without_responses(text: str) -> str:
     return set_at(text, ("content",), str(content))
 
 
-def alone(text: str) -> str:
-    """The results of a model's message without it, as a user's message."""
+def _alone(text: str) -> str:
+    """The results of a model's message without it, as a user's message; any other message as it is."""
     value = parse(text)
-    items = [dump(item) for call in objects_of(value, "toolCalls") for item in (call.get("result") or ()) if is_response(item)]
+    if value.get("type") != "gemini":
+        return text
     head = {key: dump(value[key]) for key in ("id", "timestamp") if key in value}
+    items = [_response(call) for call in objects_of(value, "toolCalls") if call.get("result")]
     members = {**head, "type": '"user"', "content": f"[{','.join(items)}]"}
     return "{" + ",".join(f"{quote(key)}:{raw}" for key, raw in members.items()) + "}"
+
+
+def _response(call: dict[str, Any]) -> str:
+    """The result of a call as a part of its own."""
+    items = call["result"] if type(call["result"]) is list else []
+    found = next((member(item, "functionResponse") for item in items if is_response(item)), None)
+    word = "error" if call.get("status") == "error" else "output"
+    response = found["response"] if found and "response" in found else {word: call["result"]}
+    return dump({"functionResponse": {"id": string_of(call, "id"), "name": string_of(call, "name"), "response": response}})

@@ -7,7 +7,7 @@ all before it. `{"$rewindTo": id}` removes the message with the id and all that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chainviz.core.dialects.blocks.block_units import value_at
@@ -30,6 +30,8 @@ class Entry:
     unit: Unit
     place: int
     """Its place among the messages of its record."""
+    older: tuple[Entry, ...] = ()
+    """What it takes the place of: without it, that would count again."""
 
     @property
     def value(self) -> dict[str, Any]:
@@ -44,7 +46,7 @@ class Log:
         self._is_message = is_message
         self._entries: dict[str, Entry] = {}
         self._live: dict[int, set[int]] = {}
-        """Places of the messages that count, by the ordinals of their records."""
+        """Places of the messages that count, and of those that they take the place of, by the ordinals of their records."""
 
     def add(self, unit: Unit) -> Iterator[Unit]:
         value = unit.value if type(unit.value) is dict else {}
@@ -61,10 +63,9 @@ class Log:
             return
         self._live[unit.ordinal] = set(places)
         for place in places:
-            id = items[place]["id"]
-            if id in self._entries:
-                yield from self._bury(self._entries[id])
-            self._entries[id] = Entry(unit, place)
+            before = self._entries.get(items[place]["id"])
+            older = (replace(before, older=()), *before.older) if before else ()
+            self._entries[items[place]["id"]] = Entry(unit, place, older)
 
     @property
     def entries(self) -> list[Entry]:
@@ -89,7 +90,8 @@ class Log:
             yield from self._bury(self._entries.pop(id))
 
     def _bury(self, entry: Entry) -> Iterator[Unit]:
-        live = self._live[entry.unit.ordinal]
-        live.discard(entry.place)
-        if not live:
-            yield entry.unit
+        for each in (entry, *entry.older):
+            live = self._live[each.unit.ordinal]
+            live.discard(each.place)
+            if not live:
+                yield each.unit

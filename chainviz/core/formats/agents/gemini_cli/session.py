@@ -28,7 +28,7 @@ from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.assemble import ASIDE, place_of
-from chainviz.core.documents.json.edit import raw_at
+from chainviz.core.documents.json.edit import parse, raw_at
 from chainviz.core.documents.links import uuid_of
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.agents.gemini_cli.join import joined, takes
@@ -102,10 +102,17 @@ class GeminiCLI(LeafFormat):
         ]  # fmt: skip
 
     def locate_all(self, source: Sequence[tuple[str, Any]], run: Run) -> list[list[Located]]:
-        """Units behind the first repeat its results, or are what a person said behind what the program put first."""
+        """A unit behind the first has parts where it is what a person said behind what the program put first. Others are earlier
+        states of the message, or repeat its results."""
         (first, value), *others = source
-        behind = [[] if run[0] == TOOL else self.locate(other, text, (run[0], None)) for text, other in others]
-        return [self.locate(value, first, run), *behind]
+        own = {string_of(messages_of(value)[place], "id") for _, place in _places(value, run[1])}
+        return [
+            self.locate(value, first, run),
+            *(
+                self.locate(other, text, (run[0], None)) if run[0] == HUMAN and LIST[0] not in other and other["id"] not in own else []
+                for text, other in others
+            ),
+        ]
 
     def home(self, part: Part, host: Host) -> Pointer:
         at, place = _places(host.value, None)[0]
@@ -130,9 +137,14 @@ class GeminiCLI(LeafFormat):
         return None
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        """A changed result drops the units that repeat what it was."""
+        """A changed message drops the units that hold an earlier state of it, or repeat its results."""
         written = super().write(message, style)
-        return written if written == message.source or message.role != TOOL else written[:1]
+        if not message.source or written == message.source:
+            return written
+        units = [(fragment.text, parse(fragment.text)) for fragment in message.source]
+        located = self.locate_all(units, (message.role, message.source[0].blocks))
+        idle = {fragment.ordinal for fragment, parts in zip(message.source[1:], located[1:], strict=True) if not parts}
+        return (*written[:1], *(fragment for fragment in written[1:] if fragment.ordinal not in idle))
 
     def join(self, fragments: Sequence[Fragment]) -> str:
         return joined(fragments)
@@ -210,9 +222,16 @@ class _Messages:
             for role, blocks in runs:
                 own = self._log.blocks(entry, is_half=is_half(blocks)) if is_listed else blocks
                 self.found.append(((role, own), [(unit.fragment(own), unit.value)]))
+            place = -1 if runs[-1][0] != TOOL else -len(runs)
+            self.found[place][1].extend(map(self._earlier, entry.older))
         self._opens = runs == ((HUMAN, None),) and _is_context(value)
         if value["type"] == "gemini":
             self._answers |= {string_of(value["toolCalls"][place], "id"): len(self.found) - 1 for place in answered_calls(value)}
+
+
+    def _earlier(self, entry: Entry) -> tuple[Fragment, Any]:
+        is_listed = value_at(entry.unit.value, LIST) is not None
+        return entry.unit.fragment(self._log.blocks(entry) if is_listed else None), entry.unit.value
 
 
 def _is_context(value: Any) -> bool:
