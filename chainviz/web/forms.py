@@ -37,7 +37,7 @@ class Group(Generic[O]):
 class OptionsForm(forms.Form, Generic[O]):
     """After `is_valid()`, `options` holds the model. Made by `options_form`."""
 
-    model: type[O]
+    options_model: type[O]
     fixed: dict[str, Any]
     """Values of the hidden fields, given by the page."""
     options: O
@@ -68,10 +68,10 @@ class OptionsForm(forms.Form, Generic[O]):
         if self.errors:
             return cleaned
         given = {
-            name: value for name, value in cleaned.items() if not _is_left_out(value, self.model.model_fields[name])
+            name: value for name, value in cleaned.items() if not _is_left_out(value, self.options_model.model_fields[name])
         }
         try:
-            self.options = self.model.model_validate({**given, **self.fixed})
+            self.options = self.options_model.model_validate({**given, **self.fixed})
         except ValidationError as refused:
             for error in refused.errors():
                 place = str(error["loc"][0]) if error["loc"] else None
@@ -83,7 +83,7 @@ def options_form(model: type[O]) -> type[OptionsForm[O]]:
     fields = {
         name: _field(name, field) for name, field in model.model_fields.items() if not _extra(field).get("hidden")
     }
-    return type(f"{model.__name__}Form", (OptionsForm,), {**fields, "model": model})
+    return type(f"{model.__name__}Form", (OptionsForm,), {**fields, "options_model": model})
 
 
 def sentence(error: Any) -> str:

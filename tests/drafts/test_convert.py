@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,12 @@ from chainviz.store.fsck import fsck
 from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import envelope_of
 from chainviz.store.transfer.exports import export
+from tests.chains.files import send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 TARGETS = [format.name for format in WRITTEN if format.name not in ("openai_chat", "raw")]
 
-UNTOLD = ("mistral", "ollama", "cohere", "hf_chat", "kimi_cli", "swe_agent", "langsmith", "langfuse")
+UNTOLD = ("mistral", "ollama", "cohere", "hf_chat", "kimi_cli", "swe_agent", "langsmith", "langfuse", "hermes")
 """Where neither reasoning nor pictures stand in them, nothing tells their messages from those of OpenAI."""
 
 
@@ -115,3 +117,26 @@ def test_what_a_conversion_leaves_out_is_shown_before_and_after_it_is_saved(chai
     page = client.get(f"/c/{chain.pk}/versions/2/report/").content.decode()
     assert lost in page and "to=react_log" in page and "Convert to ReAct log" in page
     assert "This version is the upload." in client.get(f"/c/{chain.pk}/versions/1/report/").content.decode()
+
+
+def test_tools_and_settings_move_in_a_draft_and_at_export(client: Client) -> None:
+    """Also there and back within one draft, and as a line for fine-tuning."""
+    function = {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}
+    request = {
+        "model": "gpt-5", "tools": [{"type": "function", "function": function}], "temperature": 0.5,
+        "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}, {"role": "user", "content": "go"}],
+    }  # fmt: skip
+    send(client, ("request.json", json.dumps(request).encode()))
+    chain = Chain.objects.get(file_name="request.json")
+    page = client.get(f"/c/{chain.pk}/v/1/export?to=anthropic").content.decode()
+    assert "Anthropic Messages: accepted" in page and "the model gpt-5 is left out" in page
+    download = client.get(f"/c/{chain.pk}/v/1/export?to=anthropic&scope=chain")
+    exported = json.loads(b"".join(download.streaming_content))  # type: ignore[attr-defined]
+    form = client.get(f"/c/{chain.pk}/do/convert/").content.decode()
+    assert 'name="model"' in form and 'name="fine_tuning"' in form
+    there = converted(begin(chain), "anthropic")
+    assert json.loads(content(there.stored.snapshot)) == exported
+    assert exported["tools"] == [{"name": "look", "input_schema": function["parameters"]}]
+    line = change(there, Convert(), ConvertOptions(to="openai_chat", fine_tuning=True))
+    written = content(target_of_draft(Draft.objects.get(pk=line.pk)).stored.snapshot)
+    assert json.loads(written) == {"messages": request["messages"], "tools": request["tools"]} and written.count(b"\n") == 1

@@ -12,6 +12,7 @@ from chainviz.chains.exports.joined_document import merged
 from chainviz.chains.exports.removed_values import rewrite_of
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.render.numbers import count_text
+from chainviz.chains.verdicts import VerdictView, verdict_view
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.documents.units import Span
@@ -23,6 +24,7 @@ from chainviz.core.formats.crossing import Route
 from chainviz.core.load import document_in
 from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, words_for
 from chainviz.core.operations.convert.left_out import FieldsLeftOut
+from chainviz.core.operations.convert.verdict import judge_written
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import messages_of
 from chainviz.store.content.uploads import UploadReader
@@ -41,6 +43,8 @@ class Trial:
     size: int
     losses: tuple[str, ...]
     left_out: str = ""
+    verdicts: tuple[tuple[str, VerdictView], ...] = ()
+    """What the APIs say whose format it is, by their labels, read from the written bytes; () where only a beginning was written."""
 
 
 @dataclass(frozen=True)
@@ -126,11 +130,13 @@ class Export:
         ids = accepted_ids(chain.tree, ids_of(self.format))
         taken = Beginning(exports.messages_in(chain, ids))
         document, around = exports.request_in(chain, self.format)
-        size = sum(map(len, document_in(self.format, _judged(taken, losses, fields), own, document)))
+        content = b"".join(document_in(self.format, _judged(taken, losses, fields), own, document))
         rest = snapshot.messages - taken.count
         left_out = f"{count_text(rest, 'more message')} will be written without a check." if rest else ""
         new_ids = words_for(sum(len(chain.shapes()[index].calls and parts) for index, parts in ids.items()))
-        return Trial(size, (*new_ids, *losses.sentences(), *fields.sentences(), *around), left_out)
+        judged = {} if rest else judge_written(content, self.format.name)
+        verdicts = tuple((provider.label, verdict_view(verdict)) for provider, verdict in judged.items())
+        return Trial(len(content), (*new_ids, *losses.sentences(), *fields.sentences(), *around), left_out, verdicts)
 
     def _own_size(self) -> int:
         """The text around many messages is small in comparison."""

@@ -134,7 +134,7 @@ def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
         can_undo=steps.can_undo,
         can_redo=steps.can_redo,
         problems=problems_of(outline_of(before), outline_of(after), compared, f"{explorer}problems"),
-        verdicts=verdicts_of(outline_of(before), outline_of(after)),
+        verdicts=verdicts_of(outline_of(before), outline_of(after), after.format),
         signed=signed_behind(before, after),
         seen=bytes(after.digest).hex(),
         menu=menu_of(draft, steps.cursor),

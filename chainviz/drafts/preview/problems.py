@@ -94,11 +94,8 @@ def _problems_in(chain: StoredChain, side: Side) -> Iterator[Problem]:
             yield from (problem for problem in row_problems(path, place, sections) if not problem.provider)
 
 
-def verdicts_of(before: Outline, after: Outline) -> tuple[VerdictRow, ...]:
-    old, new = unpack(before.verdicts), unpack(after.verdicts)
-    return tuple(
-        VerdictRow(provider.label, verdict_view(one), verdict_view(other))
-        for (provider, one), other in zip(
-            verdicts_by_provider(old).items(), verdicts_by_provider(new).values(), strict=True
-        )
-    )
+def verdicts_of(before: Outline, after: Outline, format: str) -> tuple[VerdictRow, ...]:
+    """The verdicts of all providers; those with whose API chains of this format are made come first."""
+    old, new = (verdicts_by_provider(unpack(each.verdicts)) for each in (before, after))
+    providers = sorted(new, key=lambda provider: not provider.is_of(format))
+    return tuple(VerdictRow(each.label, verdict_view(old[each]), verdict_view(new[each])) for each in providers)
