@@ -40,8 +40,12 @@ class Dummy(Format):
     def losses(self, message): return ()
 '''
 PROVIDER = '''
-from chainviz.core.providers.contract import Provider, Rule
-NEVER = Rule("dummy-never", "error", "calls are not answered here", "https://example.org")
+from chainviz.core.providers.contract import Provider
+from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
+NEVER = Rule(
+    "dummy-never", "error", "calls are not answered here", "https://example.org",
+    models=ALL_MODELS, since="2026-01", checked="2026-11-27",
+)
 PROVIDER = Provider("dummy", "Dummy API", "Dummy", {"pending-call": NEVER, "terminal-call": NEVER}, lambda call, before: None)
 '''
 OPERATION = '''
@@ -109,7 +113,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "chainviz", folder / "chainviz", ignore=shutil.ignore_patterns("__pycache__"))
     for kind, file, registry, where in table():
         text, name, entry = KINDS[kind]
-        path = folder / file.replace("<name>", "dummy")
+        path = folder / re.sub(r"<\w+(?:, \w+)* or (\w+)>", r"\1", file).replace("<name>", "dummy")
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
         module = str(path.relative_to(folder)).removesuffix(".py").removesuffix("/__init__").replace("/", ".")

@@ -40,6 +40,13 @@ REASONING_CONTENT = responses_rule(
     "{length} instead.",
     "github.com/openai/codex/issues/36551", ("respell-item",), since="2026-08", checked="2026-11-27",
 )  # fmt: skip
+NOT_STORED = responses_rule(
+    "item-not-stored", "info",
+    "Item with id '{id}' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or "
+    "remove this item from your input.",
+    "github.com/vercel/ai/issues/7543", ("drop-thinking",), models="reasoning models", since="2025-07", checked="2026-11-27",
+    note="accepted while the API stores the item; refused after a request with store: false, and for another organisation",
+)  # fmt: skip
 REPEATED_ITEM = responses_rule(
     "item-repeated", "error", "Duplicate item found with id {id}. Remove duplicate items from your input and try again.",
     "github.com/earendil-works/pi/issues/5148", ("drop-copy", "respell-item"), since="2026-03", checked="2026-11-27",
@@ -73,7 +80,7 @@ LONELY_ITEM = responses_rule(
 
 RULES = (
     ID_PREFIX, ID_FORM, LONG_ITEM_ID, REASONING_CONTENT, REPEATED_ITEM, NO_SUMMARY, MEMBER, VALUE, PICTURE, ROLE, TYPE,
-    LONELY_REASONING, LONELY_ITEM,
+    LONELY_REASONING, LONELY_ITEM, NOT_STORED,
 )  # fmt: skip
 TEXT_BETWEEN, ITEM_ID, FULL_REASONING = "text-between", "item-id", "reasoning-content"
 """Names of faults that only some servers of this API refuse."""
@@ -213,6 +220,8 @@ def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
         yield ROLE, f"is an item with the role “{role[:40]}”"
     if kind == "reasoning" and isinstance(item.get("content"), list) and item["content"]:
         yield REASONING_CONTENT, "is a reasoning item with content"
+    if kind == "reasoning" and string_of(item, "id").startswith("rs_") and not item.get("encrypted_content"):
+        yield NOT_STORED, "has reasoning that only its id stands for"
     if (broken := _id_rule(item, kind)) is not None:
         yield broken, f"is a {kind} item with the id “{item['id'][:80]}”"
 
