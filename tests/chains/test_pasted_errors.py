@@ -98,3 +98,12 @@ def test_python_gives_the_same_answer() -> None:
     (chain,) = chainviz.load(call_without_result("call_one"))
     found = chain.locate_error("Error code: 400 - {'error': {'message': 'No tool output found for function call call_one.'}}")
     assert (str(found.path), found.fixes[:1]) == ("s1.p1.m0.c0", ("answer-call",))
+
+
+@pytest.mark.parametrize("error", ["No tool output found for function call call_one.", "Error 400: item call_1 is something new"])
+def test_other_search_fields_lead_to_the_answer(client: Client, error: str) -> None:
+    chain = make_chain_of(call_without_result("call_1"), "one.json")
+    assert f"/c/{chain.pk}/v/1/problems?error=" in client.get(f"/c/{chain.pk}/v/1/find", {"q": error}).content.decode()
+    page = client.get("/help/", {"q": error}).content.decode()
+    assert "This is an error of an API." in page and 'href="/?q=' in page
+    assert "This is an error of an API." not in client.get("/help/", {"q": "where are the provider rules"}).content.decode()

@@ -35,6 +35,8 @@ from chainviz.store.query.problems import Wanted, problems
 
 LONGEST = 4_000
 """Characters of a pasted message."""
+SHORTEST = 20
+"""A shorter text is words to search for."""
 READ_WHOLE = 4_000_000
 """Bytes of a chain whose messages are read for the answer; of a longer one the outline gives it."""
 MOST = 2_000
@@ -67,7 +69,8 @@ class PastedError:
 
 
 def looks_like_error(text: str) -> bool:
-    return len(text) > 20 and read_error(text).is_sure
+    error = read_error(text) if len(text) > SHORTEST else None
+    return error is not None and (error.is_sure or (error.looks_like_error and bool(error.looks_like_ids)))
 
 
 def error_url(subject: Subject, text: str) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django import template
 from django.urls import reverse
 
+from chainviz.chains.explorer.pasted_error import looks_like_error
 from chainviz.chains.folders.following import following
 from chainviz.chains.render.visible_text import marks
 from chainviz.core.chain.problems import Problem
@@ -24,3 +27,9 @@ def rule_help(problem: Problem) -> str:
     if not problem.provider or problem.rule == NOT_UNDERSTOOD.id:
         return ""
     return f"{reverse('help:page', args=['provider-rules'])}#{rule_anchor(problem.provider, problem.rule)}"
+
+
+@register.filter
+def error_search(words: str) -> str:
+    """Return where the library answers an error of an API that somebody typed into another search field; "" for other words."""
+    return f"{reverse('chains:library')}?{urlencode({'q': words})}" if looks_like_error(words) else ""

@@ -34,6 +34,7 @@ WORDINGS = (
         "unexpected tool_use_id found in {kind} blocks: {id}. Each must have a corresponding server_tool_use block",
         _CLAUDE, ("server-result-without-call",),
     ),
+    Wording("unexpected tool_use_id found in {kind} blocks: {id}", _CLAUDE, ("server-result-without-call",)),
     Wording(
         "tool use with id {id} was found without a corresponding {kind} block", _CLAUDE, ("server-call-without-result",)
     ),
