@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import textwrap
@@ -49,6 +50,8 @@ WRAPPED: dict[str, Callable[[str], str]] = {
     "JSON in JSON in JSON": lambda message: json.dumps({"log": json.dumps({"body": claude_body(message)}), "stream": "stderr"}),
     "line of a log": lambda message: f"2026-09-01T10:00:00.123Z \x1b[31mERROR\x1b[0m [api] status=400 body={json.dumps(envelope(message))}",
     "escaped, cut off": lambda message: "ERROR request failed: " + json.dumps(claude_body(message))[1:-20],
+    "JSON of .NET, cut off": lambda message: re.sub(r"[`'\"<>&]", lambda sign: f"\\u{ord(sign[0]):04X}", claude_body(message))[:-10],
+    "source of a page": lambda message: html.escape(f"<pre>{envelope(message)}</pre>"),
     "narrow terminal": lambda message: "\n".join(textwrap.wrap(f"Error: {message}", 40, break_long_words=False)),
     "other quotes": lambda message: re.sub("[`'\"]", "'", message),
     "no quotes": lambda message: re.sub("[`'\"]", "", message),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from html import unescape
 from itertools import islice
 from typing import Any
 
@@ -12,6 +13,8 @@ from chainviz.core.dialects.api_errors import error_in
 from chainviz.core.documents.wrapped.values import SearchEnded, read_json, values_in
 
 _COLOURS = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-9;]*[A-Za-z]", re.IGNORECASE)
+_CODES = re.compile(r"\\+u00([2-7][0-9a-f])", re.IGNORECASE)
+"""Signs as .NET and Go spell them in JSON."""
 _SPACES = re.compile(r"\\+[nrt]")
 _QUOTES = re.compile(r"\\+(?=[\"'/`])")
 _HOLDERS = ("message", "responseBody", "body", "response", "data", "exception", "msg", "detail", "text")
@@ -21,8 +24,9 @@ MOST_VALUES = 8
 
 
 def plain_text(pasted: str) -> str:
-    """The text without colours of a terminal and without escapes of strings inside strings."""
-    return _QUOTES.sub("", _SPACES.sub(" ", _COLOURS.sub("", pasted)))
+    """The text without colours of a terminal, and without escapes of HTML and of strings inside strings."""
+    spelled = _CODES.sub(lambda found: chr(int(found[1], 16)), unescape(_COLOURS.sub("", pasted)))
+    return _QUOTES.sub("", _SPACES.sub(" ", spelled))
 
 
 def message_in(pasted: str) -> str:
