@@ -261,7 +261,8 @@ LAST_TURN = SectionRule(
 )
 """The last tool turn lacks thinking although its section has some: it was probably cut out."""
 LATE_RESULT = SectionRule(
-    SERVER_RESULT, Mark.SERVER_LATE, "has a result of the API's own tool without its call before it", unless=Mark.SERVER_OPEN
+    SERVER_RESULT, Mark.SERVER_LATE, "has a result of the API's own tool without its call before it", unless=Mark.SERVER_OPEN,
+    of_part=True,
 )
 """Behind the results of programmatic calls, the result of the code that made them follows; its call begins the turn."""
 FORMATS = frozenset((FORMAT, "goaitools_state_anthropic"))

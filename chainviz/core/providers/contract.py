@@ -21,7 +21,7 @@ from chainviz.core.chain.unread import Unread, describe_unread
 from chainviz.core.providers.request import NO_REQUEST, Request
 from chainviz.core.providers.rules import cache_marks
 from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
-from chainviz.core.providers.rules.section_rules import NO_MARK, Mark, SectionRule, marks_of
+from chainviz.core.providers.rules.section_rules import NO_MARK, Mark, SectionRule, marked_part, marks_of
 
 NOT_UNDERSTOOD = Rule("not-understood", "unchecked", "", "", models=ALL_MODELS, since="", checked="")
 
@@ -220,7 +220,7 @@ class Provider:
                     if mark & rule.mark
                 )
                 for path, index, message in islice(marked, rule.most(excerpt.seen)):
-                    yield self.marked(rule, path, index, message.calls[0].part if rule.of_call else None)
+                    yield self.marked(rule, path, index, marked_part(message) if rule.of_part else None)
 
     def marked(self, rule: SectionRule, path: Path, index: int, part: int | None) -> Problem:
         """What a marked message breaks."""

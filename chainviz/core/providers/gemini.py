@@ -106,7 +106,7 @@ def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
 NO_CONTENTS = gemini_rule("messages-missing", "error", "GenerateContentRequest.contents: contents is not specified", REFERENCE)
 CHOSEN = (COUNTS, RESPONSE_ORDER, CALL_ORDER, CALL_AFTER_AI, NAME, ENDS_WITH_MODEL, NO_CONTENTS, *WIRE_RULES)
 CURRENT_TURN = SectionRule(
-    UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_call=True, in_own_form=True
+    UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_part=True, in_own_form=True
 )
 """The current turn begins behind the last text of the user; the first call of each of its messages is checked."""
 GEMINI_2_5 = Provider(

@@ -13,7 +13,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem, place_in_words
 from chainviz.core.chain.tree import BodyPair, PairType
 from chainviz.core.providers.rules.cache_marks import marked_blocks
-from chainviz.core.providers.rules.section_rules import Mark, marks_of
+from chainviz.core.providers.rules.section_rules import Mark, marked_part, marks_of
 from chainviz.core.usage.recorded import recorded_in
 from chainviz.core.usage.recorded_times import Times, times_of
 from chainviz.store.content.pieces import Piece
@@ -120,7 +120,8 @@ def _times(messages: Iterable[Shape]) -> Times:
 def _marks(ai: Shape | None) -> int:
     if not isinstance(ai, Message):
         return 0
-    return int(marks_of(ai)) | (ai.calls[0].part << len(_MARKS) if ai.calls else 0)
+    marks = marks_of(ai)
+    return int(marks) | (marked_part(ai) << len(_MARKS) if marks else 0)
 
 
 def cut_rows(messages: Iterable[M]) -> Iterator[RowMessages[M]]:

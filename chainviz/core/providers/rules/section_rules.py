@@ -59,6 +59,14 @@ def marks_of(message: Message) -> Mark:
     return found
 
 
+def marked_part(message: Message) -> int:
+    """The part that a mark is about: the first result of a tool of the API itself without its call, else the first call."""
+    late = next(lone_results(message), None)
+    if late is not None:
+        return late[0]
+    return message.calls[0].part if message.calls else 0
+
+
 @dataclass(frozen=True, slots=True)
 class SectionRule:
     rule: Rule
@@ -71,8 +79,8 @@ class SectionRule:
     """Only in the chain's last section."""
     at_end: bool = False
     """Only in the chain's last pair."""
-    of_call: bool = False
-    """It is about the first call of the message."""
+    of_part: bool = False
+    """It is about one part of the message (`marked_part`)."""
     once: bool = False
     """Only the first marked message of the chain."""
     unless: Mark = NO_MARK
