@@ -34,8 +34,9 @@ def told(chain: StoredChain) -> set[tuple[str, str, str]]:
 
 
 def checked(content: bytes, format: str) -> set[tuple[str, str, str]]:
-    tree = parse(load(content, format)[0].messages)
-    return {(each.provider, each.rule, str(each.path)) for provider in PROVIDERS for each in check(provider, tree, format)}
+    chain = load(content, format)[0]
+    tree = parse(chain.messages)
+    return {(each.provider, each.rule, str(each.path)) for provider in PROVIDERS for each in check(provider, tree, format, chain.request)}
 
 
 def test_samples_have_the_problems_that_check_finds() -> None:
