@@ -176,6 +176,13 @@ def test_pieces_that_cursor_prints_come_before_the_whole() -> None:
     assert cut.messages[-1].parts == (Text("I look."),)
 
 
+def test_messages_of_pi_in_a_record_of_telemetry() -> None:
+    start = {"type": "agent.start", "sessionKey": "agent:main", "prompt": "How many docks?", "seq": 1}
+    (chain,) = load_file(json.dumps(start).encode() + b"\n" + (SAMPLES / "pi_messages/ok_agent_end.jsonl").read_bytes())
+    assert chain.format == "pi_messages"
+    assert chain.messages[2].parts == (ToolResult("c1", "exec", "4 docks"),)
+
+
 def test_roles_of_the_kiro_editor() -> None:
     (chain,) = load_file(SAMPLES / "kiro_chat/ok_session.chat.json")
     assert [each.role for each in chain.messages] == ["human", "ai", "human", "ai", "tool", "ai"]
