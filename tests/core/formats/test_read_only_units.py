@@ -38,7 +38,6 @@ SAID = {
     ),
     "openai_realtime/ok_events.jsonl": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "openai_thread/ok_newest_first.json": "human:Text ai:Text human:Text",
-    "openinference_messages/ok_nested.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "openinference_messages/ok_columns.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "openllmetry/ok_spans.json": "human:Text ai:ToolCall tool:ToolResult ai:Text",
     "opencode/ok_export.json": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:ToolCall tool:ToolResult ai:Text",
