@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from chainviz.core.chain.messages import AI, SYSTEM
+from chainviz.core.chain.messages import AI, SYSTEM, TOOL
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
 from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.rules.rule_choices import where_role
@@ -22,11 +23,11 @@ COMMON = "github.com/mistralai/mistral-common (validator.py)"
 mistral_rule = partial(Rule, models=ALL_MODELS, since="2024-02", checked="2026-11-23")
 
 COUNTS = mistral_rule("result-count", "error", "Not the same number of function calls and responses", COMMON)
-ORPHAN = mistral_rule("result-without-call", "error", "Unexpected role 'tool' after role 'user'", COMMON)
+ORPHAN = mistral_rule("result-without-call", "error", "Unexpected role 'tool' after role '{role}'", COMMON)
 MID_SYSTEM = mistral_rule(
     "system-in-messages",
     "error",
-    "Unexpected role 'system' after role 'assistant'",
+    "Unexpected role 'system' after role '{role}'",
     COMMON,
     ("note-system", "system-to-start"),
 )
@@ -65,6 +66,12 @@ LAST_ROLE = mistral_rule(
     "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant", COMMON,
 )  # fmt: skip
 
+
+def _mid_system(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    """A system message may follow the user's."""
+    return MID_SYSTEM if excerpt.roles_around(problem.message)[0] in (AI, TOOL) else None
+
+
 RULES: dict[str, Choice] = {
     "pending-call": COUNTS,
     "terminal-call": COUNTS,
@@ -72,7 +79,7 @@ RULES: dict[str, Choice] = {
     "duplicate-result": COUNTS,
     "orphan-result": ORPHAN,
     "shared-call-id": SHARED,
-    "mid-system": MID_SYSTEM,
+    "mid-system": _mid_system,
     "unknown-role": ROLE,
     "says-nothing": EMPTY,
     "empty-text": where_role(SYSTEM, EMPTY_SYSTEM),
@@ -122,7 +129,7 @@ PROVIDER = Provider(
     clients=frozenset(("mistral",)),
     wire=check_chat,
     wire_rule=FORM,
-    chosen_rules=(EMPTY_SYSTEM, LAST_ROLE, *FORM.rules),
+    chosen_rules=(MID_SYSTEM, EMPTY_SYSTEM, LAST_ROLE, *FORM.rules),
     section_rules=(SectionRule(NINE, Mark.ODD_ID, ODD_ID, once=True),),
     ending=(_end,),
 )

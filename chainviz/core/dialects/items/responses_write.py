@@ -147,9 +147,27 @@ def _call(part: ToolCall, speller: Speller) -> str:
 
 
 def _result(part: ToolResult, speller: Speller) -> str:
+    own = _own_output(part)
+    if own is not None:
+        return json_edit.dump(own, speller.ascii_only)
     kind = "custom_tool_call_output" if part.type == FREE_FORM else "function_call_output"
     members = {"type": speller.quote(kind), "call_id": speller.quote(part.call_id)}
     return speller.object({**members, "output": new_result_content(part, _ELEMENTS, speller)})
+
+
+def _own_output(part: ToolResult) -> dict[str, Any] | None:
+    """The item with which a tool that OpenAI defines is answered; None for a function's result, which also answers a local
+    shell (Codex). A search has no place for a text: it answers with tools."""
+    match part.type:
+        case "tool_search":
+            found = {"execution": "client", "status": "completed", "tools": []}
+            return {"type": "tool_search_output", "call_id": part.call_id, **found}
+        case "shell":
+            ended = {"stdout": "", "stderr": part.content, "outcome": {"type": "exit", "exit_code": 1}}
+            return {"type": "shell_call_output", "call_id": part.call_id, "output": [ended]}
+        case "apply_patch":
+            return {"type": "apply_patch_call_output", "call_id": part.call_id, "status": "failed", "output": part.content}
+    return None
 
 
 _ELEMENTS = ResultElements(

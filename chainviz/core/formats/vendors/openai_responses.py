@@ -133,6 +133,7 @@ class OpenAIResponses(Format):
     texts = (_INPUT,)
     sequences = ((("request", "input"), ("response", "output")), ((_INPUT.name,), ("output",)))
     carried_types = SETTINGS
+    carried_fields = frozenset(("execution",))
     known_kinds = ITEM_TYPES
 
     def is_message(self, value: object) -> bool:

@@ -239,8 +239,9 @@ def _id_rule(item: dict[str, Any], kind: str) -> Rule | None:
 
 
 def item_id(item: Any) -> str:
-    """The id by which the API tells items apart; "" for an item without one, and for a reference to a stored item."""
-    id = item.get("id") if isinstance(item, dict) and _kind(item) != "item_reference" else ""
+    """The id by which the API tells items apart; "" for an item without one, for a reference to a stored item, and for the
+    output of a local shell, whose id is that of its call."""
+    id = item.get("id") if isinstance(item, dict) and _kind(item) not in ("item_reference", "local_shell_call_output") else ""
     return id if isinstance(id, str) else ""
 
 
