@@ -34,6 +34,8 @@ SPOKEN = {
 """The provider that an agent with sessions in this format talks to."""
 NUMBERED = {"codex_rollout": "ordinal"}
 """The member in which an agent numbers the records of a session (Codex since 0.146): it goes on only where no number is missing."""
+UNIQUE = {"codex_rollout": "ordinal", "copilot_cli": "id", "kimi_code": "event"}
+"""A member of the records of formats without links of which no two are equal: an equal record was written twice."""
 SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
 USUAL = "openai-chat"
 APIS = {"anthropic-messages": "anthropic", "openai-completions": "openai-chat", "openai-responses": "openai-responses"}
@@ -138,7 +140,7 @@ def _as_meant(records: Records, file: ChainFile) -> Records:
     links = get_format(name).links
     starts = {each.start for chain in file.chains for each in get_format(chain.format).sent_twice(chain.messages)}
     records = without_lines(records, starts, SENT_TWICE) if starts else records
-    member = links.own if links else NUMBERED.get(name, "")
+    member = links.own if links else UNIQUE.get(name, "")
     records = without_repeats(records, member) if member else records
     return relinked(records, links) if links else records
 

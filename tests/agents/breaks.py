@@ -9,7 +9,8 @@ from typing import Any
 Record = dict[str, Any]
 Break = Callable[[list[Record]], bytes]
 _IDS = (("uuid", "parentUuid"), ("id", "parentId"))
-_RESULTS = ('"functionResponse"', '"function_call_output"', '"toolResult"')
+_RESULTS = ('"functionResponse"', '"function_call_output"', '"toolResult"', '"type": "tool.result"')
+_CALLS = ('"functionCall"', '"function_call"', '"toolCall"', '"toolCalls": [{"id"', '"type": "tool.call"')
 
 
 def written(records: Sequence[Record]) -> bytes:
@@ -18,11 +19,11 @@ def written(records: Sequence[Record]) -> bytes:
 
 def is_result(record: Record) -> bool:
     """Whether a record is a result, not a call that holds one."""
-    return any(word in json.dumps(record) for word in _RESULTS) and "toolCalls" not in record
+    return any(word in json.dumps(record) for word in _RESULTS) and "toolCalls" not in record and record.get("kind") != "event"
 
 
 def is_call(record: Record) -> bool:
-    return any(word in json.dumps(record) for word in ('"functionCall"', '"function_call"', '"toolCall"', '"toolCalls"'))
+    return any(word in json.dumps(record) for word in _CALLS)
 
 
 def without_result(records: list[Record]) -> bytes:

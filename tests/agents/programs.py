@@ -28,6 +28,8 @@ class Agent:
     """Arguments that go on with the last session."""
     sessions: str
     """A pattern of the session files in the home folder."""
+    node: str = ""
+    """The version of Node.js that the program needs; "" for that of the machine."""
     environment: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     """Files of the home folder, by their paths."""
@@ -90,3 +92,17 @@ PI = Agent(
     sessions=".pi/agent/sessions/*/*.jsonl",
     settings={".pi/agent/models.json": json.dumps(_PI)},
 )
+KIMI = Agent(
+    name="Kimi Code",
+    package="@moonshot-ai/kimi-code",
+    version="2.1.0",
+    program="@moonshot-ai/kimi-code/dist/main.mjs",
+    first=("-p",),
+    resumed=("--continue", "-p"),
+    sessions=".kimi-code/sessions/*/*/agents/main/wire.jsonl",
+    node="22.23.3",
+    environment={
+        "KIMI_MODEL_NAME": "m", "KIMI_MODEL_API_KEY": "none", "KIMI_MODEL_BASE_URL": f"{_URL}/v1", "KIMI_MODEL_PROVIDER_TYPE": "openai",
+        "KIMI_CODE_NO_AUTO_UPDATE": "1",
+    },
+)  # fmt: skip

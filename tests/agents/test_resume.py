@@ -20,7 +20,7 @@ from tests.agents.breaks import (
     without_result,
 )  # fmt: skip
 from tests.agents.driver import Run, Workplace, what_is_missing
-from tests.agents.programs import CODEX, GEMINI, PI, QWEN, Agent
+from tests.agents.programs import CODEX, GEMINI, KIMI, PI, QWEN, Agent
 
 pytestmark = [pytest.mark.agents, pytest.mark.skipif(bool(what_is_missing()), reason=what_is_missing())]
 FIRST, SECOND = "How many crates are in the depot?", "And in the yard?"
@@ -64,6 +64,10 @@ CASES = (
     Case(CODEX, without_result),
     Case(CODEX, ends_with_call),
     Case(CODEX, cut_off),
+    Case(KIMI, doubled, is_refused),
+    Case(KIMI, without_result),
+    Case(KIMI, ends_with_call),
+    Case(KIMI, cut_off),
     Case(QWEN, lost_result, forgets),
     Case(QWEN, without_result),
     Case(QWEN, ends_with_call),

@@ -65,6 +65,12 @@ def test_a_call_at_the_end_gets_a_result_of_its_own(end: int) -> None:
     assert events[:end] == [json.loads(line) for line in lines(0, end).splitlines()]
 
 
+def test_a_call_that_was_written_twice_is_removed() -> None:
+    found = fix_session(lines(0, 10) + lines(9, 26), "session", lambda before, result: None)
+    assert found.new == SAMPLE
+    assert found.damage == ("Line 11 is line 10 once more and is removed.",)
+
+
 def test_a_step_without_a_piece_is_no_message() -> None:
     assert [message.role for message in loaded(lines(0, 6)).messages] == [SYSTEM, HUMAN]
 
