@@ -24,6 +24,7 @@ from chainviz.core.formats.agents.aider import Aider
 from chainviz.core.formats.agents.amp import Amp
 from chainviz.core.formats.agents.antigravity import Antigravity
 from chainviz.core.formats.agents.claude_code import ClaudeCode
+from chainviz.core.formats.agents.codex_exec import CodexExec
 from chainviz.core.formats.agents.codex_rollout import CodexRollout
 from chainviz.core.formats.agents.continue_dev import ContinueDev
 from chainviz.core.formats.agents.copilot_chat import CopilotChat
@@ -143,6 +144,7 @@ FORMATS: tuple[Format, ...] = (
     ClaudeCode(),
     QwenCode(),
     CodexRollout(),
+    CodexExec(),
     KimiCLI(),
     KimiCode(),
     CopilotCLI(),
