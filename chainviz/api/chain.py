@@ -43,7 +43,6 @@ from chainviz.core.operations.strategies import ESTIMATES, simulation_lines, str
 from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.core.providers import get_provider
 from chainviz.core.providers.check import check
-from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.errors.error_messages import ErrorMessage, read_error
 from chainviz.core.providers.errors.locate_error import LocatedError, locate_error
 from chainviz.core.providers.request import Request, request_of
@@ -344,9 +343,13 @@ class Result:
     """The name of the provider that the operation was to switch to."""
 
     @cached_property
-    def verdicts(self) -> dict[Provider, Verdict]:
-        """What APIs say of the chain as it is written: the provider it was switched to, else those whose format it has."""
-        return judge_written(self.chain.to_bytes(), self.chain.format, self.provider) if self.chain.is_moved else {}
+    def verdicts(self) -> dict[str, Verdict]:
+        """What APIs say of the chain as it is written, by the name of the provider: the one that it was switched to, else those
+        whose format it has; {} where it keeps its format."""
+        if not self.chain.is_moved:
+            return {}
+        found = judge_written(self.chain.to_bytes(), self.chain.format, self.provider)
+        return {provider.name: verdict for provider, verdict in found.items()}
 
     def save(self, path: str | Path) -> None:
         self.chain.save(path)

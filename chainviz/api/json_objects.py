@@ -14,7 +14,6 @@ from chainviz.core.chain.tree import BodyPair, Section
 from chainviz.core.chain.unread import Unread, describe_unread
 from chainviz.core.diff import ChainDiff, FirstDifference, Group, Measure, Side
 from chainviz.core.diff.runs.run_facts import RunFacts
-from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.verdict import Verdict
 from chainviz.core.providers.without_fix import reason_without_fix
 
@@ -28,9 +27,9 @@ def result_object(before: Chain, made: Result) -> dict[str, Any]:
     return {**found, "verdicts": verdict_objects(made.verdicts)} if made.chain.is_moved else found
 
 
-def verdict_objects(verdicts: Mapping[Provider, Verdict]) -> dict[str, Any]:
+def verdict_objects(verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
     """Verdicts by the name of their provider."""
-    return {provider.name: {"verdict": verdict.state, **asdict(verdict)} for provider, verdict in verdicts.items()}
+    return {name: {"verdict": verdict.state, **asdict(verdict)} for name, verdict in verdicts.items()}
 
 
 def row_object(row: Mapping[str, Any]) -> dict[str, Any]:

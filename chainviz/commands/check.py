@@ -138,7 +138,7 @@ def _object(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> st
         "format": chain.format,
         "source": chain.title,
         "problems": [{**problem_object(problem), "provider": problem.provider or None} for problem in problems],
-        "verdicts": verdict_objects(dict(verdicts)),
+        "verdicts": verdict_objects({provider.name: verdict for provider, verdict in verdicts}),
         "unread": [unread_object(each) for each in chain.unread],
         "strict_error": strict_error(chain.tree),
     }

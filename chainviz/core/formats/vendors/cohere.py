@@ -17,6 +17,9 @@ from chainviz.core.formats.requests.openai_like import OpenAILikeForm
 from chainviz.core.formats.requests.settings import Reasoning, ResponseFormat, Tool, ToolChoice
 from chainviz.core.formats.requests.tools import function_members
 
+_OWN = ("strict_tools", "safety_mode", "citation_options")
+"""Members of requests that only this API has."""
+
 
 class CohereForm(OpenAILikeForm):
     """cohere-python, V2Client.chat."""
@@ -99,7 +102,7 @@ class Cohere(ChatFormat):
         if not rates:
             return 0.0
         model = sample.beside.get("model")
-        is_named = isinstance(model, str) and model.startswith(("command", "c4ai-"))
+        is_named = (isinstance(model, str) and model.startswith(("command", "c4ai-"))) or any(key in sample.beside for key in _OWN)
         return max(*rates, 0.96 if is_named and sample.key == "messages" else 0.0)
 
 

@@ -12,6 +12,8 @@ from chainviz.core.formats.requests.openai_like import OpenAILikeForm
 from chainviz.core.formats.requests.settings import EFFORTS
 
 _MODELS = ("mistral", "magistral", "codestral", "ministral", "devstral", "pixtral", "voxtral", "open-mi")
+_OWN = ("random_seed", "safe_prompt", "prompt_mode")
+"""Members of requests that only this API has."""
 _CHUNKS = ("document_url", "reference")
 
 
@@ -44,7 +46,8 @@ class Mistral(ChatFormat):
         if not rates:
             return 0.0
         model = sample.beside.get("model")
-        is_named = isinstance(model, str) and model.rpartition("/")[2].lower().startswith(_MODELS)
+        is_own = any(key in sample.beside for key in _OWN)
+        is_named = is_own or (isinstance(model, str) and model.rpartition("/")[2].lower().startswith(_MODELS))
         return max(*rates, 0.96 if is_named and is_request else 0.0)
 
 

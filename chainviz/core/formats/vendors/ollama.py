@@ -32,6 +32,8 @@ from chainviz.core.formats.requests.openai_like import OpenAILikeForm
 from chainviz.core.formats.requests.settings import Reasoning, ResponseFormat, Tool, ToolChoice
 from chainviz.core.formats.requests.tools import function_members
 
+_OPTIONS = frozenset(("num_predict", "num_ctx", "num_keep", "repeat_penalty", "temperature", "top_k", "top_p", "seed", "stop"))
+
 
 class OllamaForm(OpenAILikeForm):
     """ollama-python, ChatRequest and Options."""
@@ -98,7 +100,10 @@ class Ollama(Format):
         return isinstance(role, str) and role in ROLES
 
     def confidence(self, sample: Sample) -> float:
-        return max([_rate(value) for value in sample.values if self.is_message(value)], default=0.0)
+        rates = [_rate(value) for value in sample.values if self.is_message(value)]
+        options = sample.beside.get("options")
+        is_request = sample.key == "messages" and isinstance(options, dict) and not _OPTIONS.isdisjoint(options)
+        return max(*rates, 0.96 if is_request else 0.0) if rates else 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         results: list[Fragment] = []

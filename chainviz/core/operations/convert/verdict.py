@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chainviz.core.chain.parse import parse
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.source import open_source
@@ -34,5 +36,6 @@ def judge_written(content: bytes, format: str, provider: str = "") -> dict[Provi
     }
 
 
-def verdict_lines(verdicts: dict[Provider, Verdict]) -> list[str]:
-    return [f"{provider.label}: {verdict.text}" for provider, verdict in verdicts.items()]
+def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
+    """Verdicts by the name of their provider, a line each."""
+    return [f"{get_provider(name).label}: {verdict.text}" for name, verdict in verdicts.items()]

@@ -39,7 +39,7 @@ def converted(document: Any, to: str, **options: Any) -> tuple[dict[str, Any], t
 
 
 def verdicts(to: str, **options: Any) -> dict[str, str]:
-    return {provider.name: verdict.text for provider, verdict in load(REQUEST).convert(to, **options).verdicts.items()}
+    return {name: verdict.text for name, verdict in load(REQUEST).convert(to, **options).verdicts.items()}
 
 
 def test_a_request_can_be_sent_to_another_api() -> None:
@@ -122,3 +122,17 @@ def test_the_verdict_is_on_what_was_written(tmp_path: Path, capsys: pytest.Captu
     assert json.loads(capsys.readouterr().out)["verdicts"]["gemini-3"]["verdict"] == "rejected"
     assert main(["apply", "convert", str(file), "--set", "to=gemini", "--out", out]) == 0
     assert "Gemini 3 generateContent: 1 error" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("to", "settings"),
+    [
+        ("ollama", {"temperature": 0.5}),
+        ("mistral", {"seed": 3}),
+        ("cohere", {"tools": [{"type": "function", "function": {"name": "f", "strict": True}}]}),
+    ],
+)
+def test_what_only_one_api_calls_so_tells_its_format(to: str, settings: dict[str, Any]) -> None:
+    """Its messages are those of OpenAI."""
+    written = load({"model": "m", "messages": MESSAGES, **settings}).convert(to).chain.to_bytes()
+    assert [chain.format for chain in chainviz.load(written)] == [to]
