@@ -26,7 +26,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a promptfoo evaluation whose prompts are plain texts", ("evalId", "results")),
     ("a part of an opencode message (“opencode export” writes the whole session)", ("sessionID", "messageID", "type")),
     ("a message of opencode without its parts (“opencode export” writes the whole session)", ("sessionID", "role", "time")),
-    ("a log of changes to a VS Code chat (“Chat: Export Chat” writes the chat)", ("kind", "v")),
+    ("a VS Code chat without requests", ("kind", "v")),
     ("a list of training examples (prompt and completion)", ("prompt", "completion")),
     ("a list of training examples (instruction and output)", ("instruction", "output")),
     ("an OpenAPI description", ("openapi", "paths")),

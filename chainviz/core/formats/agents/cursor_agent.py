@@ -24,6 +24,7 @@ class CursorAgent(ReadOnlyUnits):
     label = "Cursor agent transcript"
     tested_with = "transcripts of 2025 and 2026"
     hints = ("message",)
+    carried_types = frozenset(("turn_ended",))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or value.get("role") not in _ROLES or any(key in value for key in _OTHERS):

@@ -27,6 +27,10 @@ class KiroSession(ReadOnlyUnits):
     def is_message(self, value: object) -> bool:
         return string_of(value, "kind") in _RECORDS and isinstance(inner(value, "data").get("content"), list)
 
+    def is_carried(self, value: object) -> bool:
+        """A mark that the history was cleared."""
+        return string_of(value, "kind") == "Clear"
+
     def messages_in(self, value: Any) -> Sequence[Said]:
         return [(_RECORDS[value["kind"]], [_block(item) for item in objects_of(value["data"], "content")])]
 

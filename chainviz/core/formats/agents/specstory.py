@@ -12,14 +12,14 @@ from chainviz.core.chain.messages import Fragment, Message, Part, Role, Text, Th
 from chainviz.core.documents.json.edit import dump
 from chainviz.core.formats.read_only import ReadOnly, said
 
-_TURN = re.compile(r"^_\*\*(?P<who>User|Agent|Assistant|)(?P<more>[^*\n]*)\*\*_[ \t]*$", re.MULTILINE)
+_TURN = re.compile(r"^_\*\*(?P<who>User|Agent|Assistant|)(?P<more>[^*\n]*)\*\*_[ \t\r]*$", re.MULTILINE)
 _TOOL = re.compile(r"<tool-use\b(?P<head>[^>]*)>(?P<body>.*?)</tool-use>", re.DOTALL)
 _OPEN_TOOL = re.compile(r"<tool-use\b(?P<head>[^>]*)>(?P<body>.*)\Z", re.DOTALL)
 _NAME = re.compile(r'data-tool-name="([^"]*)"')
-_FENCE = re.compile(r"^(?P<ticks>`{3,})[^\n`]*\n.*?^(?P=ticks)[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^(?P<ticks>`{3,})[^\n`]*\n.*?^(?P=ticks)[ \t\r]*$", re.MULTILINE | re.DOTALL)
 _THOUGHT = re.compile(r"<think>(?:<details>\s*)?(?:<summary>[^<]*</summary>)?(.*?)</think>", re.DOTALL)
 _MARKUP = re.compile(r"</?(?:details|summary|tool-use)\b[^>]*>")
-_RULE = re.compile(r"\s*(?:^---[ \t]*$\s*)+\Z", re.MULTILINE)
+_RULE = re.compile(r"\s*(?:^---[ \t\r]*$\s*)+\Z", re.MULTILINE)
 
 
 class SpecStory(ReadOnly):

@@ -103,6 +103,26 @@ def test_specstory_tells_thoughts_calls_and_results() -> None:
     assert result.parts == (ToolResult("", "", "4 docks"),)
 
 
+def test_a_history_with_other_line_ends_says_the_same() -> None:
+    content = (SAMPLES / "specstory/ok_history.md").read_bytes()
+    (chain,), (other,) = load_file(content), load_file(content.replace(b"\n", b"\r\n"))
+    assert [(each.role, len(each.parts)) for each in other.messages] == [(each.role, len(each.parts)) for each in chain.messages]
+    assert other.messages[2].parts[0].content.strip() == "4 docks"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [
+        ("cursor_agent/ok_transcript.jsonl", {"type": "turn_ended", "status": "success"}),
+        ("kiro_session/ok_session.jsonl", {"version": "v1", "kind": "Clear", "data": None}),
+    ],
+)
+def test_marks_of_a_session_are_known(name: str, mark: dict[str, Any]) -> None:
+    content = (SAMPLES / name).read_text() + json.dumps(mark) + "\n"
+    (chain,) = load_file(content.encode())
+    assert not chain.envelope.unread
+
+
 def test_older_histories_of_specstory_have_no_times() -> None:
     text = "## Docks (3/8/2025)\n\n_**User**_\n\nHow many?\n\n---\n\n_**Assistant**_\n\nI look.\n\n---\n\n_****_\n\nFour.\n"
     (chain,) = load_file(text.encode())
