@@ -5,6 +5,7 @@ A call without an id is answered by the next response of its name, and shows wit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,6 +47,8 @@ _FIELDS = (
 """A part has exactly one of these."""
 _URL_SAFE = str.maketrans("-_", "+/")
 """The alphabet of base64 in the Python SDK's dumps."""
+_MADE_UP = re.compile(r"-[0-9]{13}-[0-9a-f]+")
+"""What Gemini CLI puts behind the name of a tool for an id that the API did not give."""
 UNCLEAR = "unclear part"
 """The kind of a part that has none or several of them."""
 
@@ -86,14 +89,17 @@ def read_parts(content: Content, role: Role) -> list[Part]:
 
 
 def shown_ids(content: Sequence[Any]) -> list[str]:
-    """The id of each call and response, made from its tool's name where it has none."""
+    """The id of each call and response, made from its tool's name where it has none.
+
+    Histories of Gemini CLI have ids on responses alone, which the program made of the name and the time.
+    """
     shown = {"functionCall": ShownIds(), "functionResponse": ShownIds()}
     ids: list[str] = []
     for item in content:
         kind = next((kind for kind in shown if type(member(item, kind)) is dict), "")
         inner = member(item, kind) if kind else {}
         own, name = _word(inner, "id"), _word(inner, "name")
-        if kind and not own:
+        if kind and (not own or _MADE_UP.fullmatch(own.removeprefix(name))):
             own = shown[kind].take(name)
         ids.append(own)
     return ids

@@ -7,6 +7,7 @@ parts as the API takes them, the calls too. A user's message has such a content,
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import AI, TOOL, Part, Role, Text, Thinking, ToolCall, ToolResult
@@ -108,10 +109,19 @@ def _content(content: Any, text: str, at: Pointer, role: Role) -> list[Located]:
         if type(item) is str:
             found.append(Located(Text(item), here, (Leaf("text", here),)))
             continue
-        part = read_parts(Content(items, text, at, (place,)), role)[0] if is_list else _single(item, text, at, role)
+        part = _with_id(read_parts(Content(items, text, at, (place,)), role)[0] if is_list else _single(item, text, at, role), item)
         is_plain = isinstance(part, Text) and part.reasoning is None
         found.append(Located(part, here, (Leaf("text", (*here, "text")),) if is_plain else ()))
     return found
+
+
+def _with_id(part: Part, item: Any) -> Part:
+    """A call or a result with the id that the session has: it joins the two."""
+    if isinstance(part, ToolResult):
+        return replace(part, call_id=string_of(member(item, "functionResponse"), "id") or part.call_id)
+    if isinstance(part, ToolCall):
+        return replace(part, id=string_of(member(item, "functionCall"), "id") or part.id)
+    return part
 
 
 def _single(item: Any, text: str, at: Pointer, role: Role) -> Part:
