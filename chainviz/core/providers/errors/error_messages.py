@@ -97,7 +97,7 @@ _NAMED = re.compile(r"(?:with id|with call_id|for function call|for tool call)\W
 _ID = re.compile(r"[A-Za-z0-9_][\w:|./@-]*\w")
 _NO_ID = re.compile(r"\d{4}-\d\d-\d\d|0x|https?:|req_|\d+[a-z]{1,2}$|\w+\.\d+(?:\.|$)|a-z", re.IGNORECASE)
 """Dates, addresses, ids of requests, paths and patterns."""
-_ERROR = re.compile(r"error|exception|invalid|refused|rejected|\b[45]\d\d\b", re.IGNORECASE)
+_ERROR = re.compile(r"error|exception|\b[45]\d\d\b", re.IGNORECASE)
 SHORTEST_ID = 5
 SHORTEST_HASH = 8
 
