@@ -32,7 +32,7 @@ def test_every_page_knows_it(marked: int, is_refused: bool) -> None:
     kept = make_chain_of(json.dumps(request(marked, tools=TOOLS, **SYSTEM)).encode())
     chain, found = stored(kept), ["cache-marks"] * is_refused
     listing = chain.outline.listing
-    assert (listing.total.cached, listing.beside) == (marked + 1, 1)
+    assert (listing.total.cached, listing.request.marked) == (marked + 1, 1)
     listed = problems(chain, wanted=WANTED)
     assert ([each.rule for each in listed.problems], listed.total) == (found, len(found))
     first = next_problem(chain, None, WANTED)
