@@ -64,6 +64,7 @@ def test_show_prints_exactly_the_described_object(broken: Path, capsys: pytest.C
         "format": "openai_chat",
         "source": str(broken),
         "size": 9 + 7 + 2 * (6 + 8 + 6 + 7) + (6 + 3) + 5,
+        "unread": [],
         "messages": 5,
         "sections": [
             {

@@ -61,6 +61,12 @@ def _nearest(refused: ValidationError) -> list[str]:
     return [f"{'.'.join(str(step)[:24] for step in each['loc'])}: {each['msg']} ({str(each['input'])[:80]})" for each in nearest]
 
 
+def _of_anthropic(value: Json) -> list[str]:
+    """The API takes sampling settings for earlier models; the types of the SDK no longer have them."""
+    members = {key: each for key, each in value.items() if key not in ("temperature", "top_p", "top_k")}
+    return _misfits(_adapter(AnthropicRequest), {"model": "m", "max_tokens": 1, **members})
+
+
 def _of_responses(value: Json) -> list[str]:
     """Codex sends encrypted reasoning without the id that the types ask for, and the API takes it."""
     items = [{"id": "rs_1", **item} if item.get("type") == "reasoning" else item for item in value["input"]]
@@ -69,7 +75,11 @@ def _of_responses(value: Json) -> list[str]:
 
 def _of_gemini(value: Json) -> list[str]:
     contents = [*value["contents"], *([value["systemInstruction"]] if "systemInstruction" in value else [])]
-    return [fault for content in contents for fault in _misfits(gemini.Content, content)] + [
+    beside = [("toolConfig", gemini.ToolConfig), ("generationConfig", gemini.GenerationConfig)]
+    judged: list[tuple[type[BaseModel], Json]] = [(gemini.Content, content) for content in contents]
+    judged += [(gemini.Tool, tool) for tool in value.get("tools", ())]
+    judged += [(kind, value[key]) for key, kind in beside if key in value]
+    return [fault for kind, each in judged for fault in _misfits(kind, each)] + [
         f"{part}: not one kind" for content in contents for part in content.get("parts", []) if len(GEMINI_KINDS & part.keys()) != 1
     ]
 
@@ -114,7 +124,7 @@ def _odd_words(value: Json, shape: Shape, at: str = "") -> Iterator[str]:
 VENDORS = (
     Vendor("openai_chat", _of_typed_dict(ChatRequest, model="m")),
     Vendor("openai_responses", _of_responses),
-    Vendor("anthropic", _of_typed_dict(AnthropicRequest, model="m", max_tokens=1)),
+    Vendor("anthropic", _of_anthropic),
     Vendor("gemini", _of_gemini),
     Vendor("bedrock_converse", _of_bedrock),
     Vendor("mistral", lambda value: _misfits(MistralRequest, {"model": "m", **value})),

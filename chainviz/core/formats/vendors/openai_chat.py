@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,7 +44,7 @@ class OpenAIChatForm(OpenAILikeForm):
         if isinstance(value, dict) and isinstance(value.get("custom"), dict):
             custom = value["custom"]
             return (
-                replace(each, grammar=custom.get("format") or {}) if isinstance(each, Tool) else each
+                replace(each, grammar=_flat_grammar(custom.get("format"))) if isinstance(each, Tool) else each
                 for each in read_function({**custom, "format": None}, f"{place}.custom", "parameters")
             )
         is_flat = isinstance(value, dict) and "function" not in value and value.get("type", "function") == "function"
@@ -74,7 +74,18 @@ def _tool(form: OpenAIChatForm, new: NewRequest, tool: Tool) -> dict[str, Any]:
     if tool.grammar is None:
         return {"type": "function", "function": form.function(new, tool)}
     members = {"name": tool.name, **({"description": tool.description} if tool.description else {})}
-    return {"type": "custom", "custom": {**members, **({"format": tool.grammar} if tool.grammar else {})}}
+    return {"type": "custom", "custom": {**members, **({"format": _nested_grammar(tool.grammar)} if tool.grammar else {})}}
+
+
+def _flat_grammar(value: Any) -> Mapping[str, Any]:
+    """The format of a custom tool as Responses spells it, without an object of its own for the grammar."""
+    grammar = value.get("grammar") if isinstance(value, dict) else None
+    return {"type": "grammar", **grammar} if isinstance(grammar, dict) else value if isinstance(value, dict) else {}
+
+
+def _nested_grammar(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = {key: each for key, each in value.items() if key != "type"}
+    return {"type": "grammar", "grammar": inner} if value.get("type") == "grammar" else value
 
 
 class FineTuningLine(OpenAIChatForm):
