@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from chainviz.core.chain.messages import SYSTEM, Fragment, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.formats.contract import Style
@@ -72,11 +73,24 @@ def _said(part: Part) -> Part:
 
 
 def sources_in(route: Route, messages: Iterable[Message], *, has_slot: bool) -> Iterator[tuple[Fragment, ...]]:
-    """Each message as the target writes a new one; leading system messages go into the slot, if the document has one."""
-    leading = has_slot
-    for number, one in enumerate(moving(route, messages)):
+    """Each message as the target writes a new one; leading system messages go into the slot, if the document has one and other
+    messages as well."""
+    there = moving(route, messages)
+    opening = _opening(there)
+    leading = has_slot and any(one.role != SYSTEM for one in opening)
+    for number, one in enumerate(chain(opening, there)):
         leading = leading and one.role == SYSTEM
         yield one.source or route.target.write(one, Style(slot=leading, number=number))
+
+
+def _opening(messages: Iterator[Message]) -> list[Message]:
+    """Take the leading system messages and the first other one from the iterator."""
+    opening: list[Message] = []
+    for message in messages:
+        opening.append(message)
+        if message.role != SYSTEM:
+            break
+    return opening
 
 
 class Losses:

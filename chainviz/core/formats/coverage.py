@@ -21,6 +21,7 @@ from chainviz.core.chain.messages import (
     SLOT,
     SYSTEM,
     TOOL,
+    Binary,
     Image,
     Message,
     Opaque,
@@ -34,6 +35,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.chain.part_types import is_known
 from chainviz.core.chain.unread import MOST_NAMES, MOST_PLACES, Unread, UnreadKind, UnreadPlace
 from chainviz.core.dialects.members import string_of
+from chainviz.core.dialects.patching import data_url, encode_base64
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import LIST_STEP, Unit
@@ -233,9 +235,11 @@ def _texts_of(part: Part) -> Iterator[str]:
     elif isinstance(part, ToolCall):
         yield from (part.arguments, part.name, part.id, part.type)
     elif isinstance(part, ToolResult):
-        yield from (part.content, part.name, part.call_id, *(media.url for media in part.media if isinstance(media, Image)))
+        yield from (part.content, part.name, part.call_id, *(text for media in part.media for text in _texts_of(media)))
     elif isinstance(part, Image):
         yield part.url
+    elif isinstance(part, Binary):
+        yield from (encode_base64(part.content), data_url(part.mime, part.content))
     elif isinstance(part, Opaque):
         yield part.text
     reasoning = getattr(part, "reasoning", None)

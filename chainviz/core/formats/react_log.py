@@ -44,6 +44,10 @@ from chainviz.core.documents.units import FoundList, Sample, Span, Unit
 from chainviz.core.formats.contract import Choice, Format, Style
 
 _STEP_LINE = re.compile(rb"(?:Thought|Action|Observation)(?: \d+)?:")
+_BEGINS = re.compile(r"\s*(?:Question|(?:Thought|Action|Observation) \d+): ")
+"""How a log begins that is too short for more."""
+_ANSWERS = re.compile(r"^Answer:", re.MULTILINE)
+"""A line of texts that ask and answer, which are no logs."""
 _SEPARATOR = re.compile(SEPARATOR.encode())
 _ROLE_STEPS = {AI: (THOUGHT, ACTION), TOOL: (OBSERVATION,)}
 _OTHER_STEPS = (QUESTION, OBSERVATION)
@@ -85,8 +89,11 @@ class ReactLog(Format):
         return tuple(_found(source, place, regions, sample) for place in range(len(regions)))
 
     def confidence(self, sample: Sample) -> float:
-        words = {key.word for value in sample.values if isinstance(value, str) for key in react_steps.keys(value)}
-        return 0.95 if {THOUGHT, ACTION} <= words else 0.0
+        texts = [value for value in sample.values if isinstance(value, str)]
+        words = {key.word for text in texts for key in react_steps.keys(text)}
+        if {THOUGHT, ACTION} <= words:
+            return 0.95
+        return 0.5 if any(_BEGINS.match(text) and not _ANSWERS.search(text) for text in texts) else 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:
@@ -160,6 +167,8 @@ class ReactLog(Format):
             lost.append("reasoning is left out")
         if text_of(message) != text_of(self.message(message.role, (Fragment(NEW, "", react_steps.new_step(message)),))):
             lost.append("a text loses white space at its ends, or lines that begin like a step")
+        if any(isinstance(part, ToolCall) and re.search(react_steps.NO_NAME, part.name) for part in message.parts):
+            lost.append("white space and brackets in the name of a tool become underscores")
         if has_several_texts(message.parts):
             lost.append(TEXTS_JOIN)
         if any(isinstance(part, ToolCall | ToolResult) for part in message.parts):

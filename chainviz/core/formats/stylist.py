@@ -70,7 +70,8 @@ class Stylist:
                     return count
                 count += 1
             place = change.start + change.removed
-        return count
+        # a document without messages beside its slot could not be opened again
+        return 0 if self._is_new else count
 
     def _roles(self, start: int, stop: int) -> Iterator[str]:
         """The roles up to the first that is not system's, which ends the count."""

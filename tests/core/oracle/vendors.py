@@ -73,6 +73,15 @@ def _of_responses(value: Json) -> list[str]:
     return _misfits(_adapter(ResponsesRequest), {"model": "m", **value, "input": items})
 
 
+SAMPLING = ("temperature", "top_p", "top_k")
+
+
+def _of_anthropic(value: Json) -> list[str]:
+    """Today's types have no settings of sampling, which the models of before take."""
+    request = {key: item for key, item in value.items() if key not in SAMPLING}
+    return _misfits(_adapter(AnthropicRequest), {"model": "m", "max_tokens": 1, **request})
+
+
 def _of_gemini(value: Json) -> list[str]:
     contents = [*value["contents"], *([value["systemInstruction"]] if "systemInstruction" in value else [])]
     beside = [("toolConfig", gemini.ToolConfig), ("generationConfig", gemini.GenerationConfig)]

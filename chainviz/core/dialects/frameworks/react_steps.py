@@ -206,6 +206,10 @@ def guarded(text: str) -> str:
     return _GUARDED.sub(lambda found: f" {found[0]}" if found.start() else found[0], text)
 
 
+NO_NAME = r"[\s\[\]]"
+"""What the name of an action cannot contain."""
+
+
 def new_step(message: Message) -> str:
     """A step for a message that comes from elsewhere: texts and calls, or one result."""
     if message.role == TOOL:
@@ -222,7 +226,7 @@ def new_step(message: Message) -> str:
 
 def _action(call: ToolCall) -> str:
     name, argument = _values(call)
-    return f"{ACTION} {_number(call.id)}: {name}[{argument}]"
+    return f"{ACTION} {_number(call.id)}: {re.sub(NO_NAME, '_', name)}[{argument}]"
 
 
 def _number(id: str) -> int:

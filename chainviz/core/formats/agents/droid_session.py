@@ -44,7 +44,8 @@ class DroidSession(AnthropicBlocksFormat):
     def confidence(self, sample: Sample) -> float:
         if any(string_of(value, "type") in _OWN_RECORDS for value in sample.values):
             return 0.98 if any(map(self.is_message, sample.values)) else 0.0
-        return 0.98 if any(self.is_message(value) and _has_blocks(value) for value in sample.values) else 0.0
+        messages = [value for value in sample.values if self.is_message(value)]
+        return 0.98 if any(map(_has_blocks, messages)) else 0.4 if messages else 0.0
 
     def losses(self, message: Message) -> tuple[str, ...]:
         is_known = message.role in self.words
@@ -62,4 +63,6 @@ class DroidSession(AnthropicBlocksFormat):
 
 
 def _has_blocks(value: dict[str, Any]) -> bool:
-    return any(string_of(item, "type") in _BLOCKS for item in objects_of(value["message"], "content"))
+    """Whether its content has blocks of Anthropic's, which a session of pi spells otherwise."""
+    items = objects_of(value["message"], "content")
+    return any(string_of(item, "type") in _BLOCKS or "signature" in item or "source" in item for item in items)

@@ -20,14 +20,14 @@ from chainviz.core.formats.contract import Style
 
 _META = "session_meta"
 _OWN = ("codex_reasoning_items", "codex_message_items")
-_SESSION = ("session_id", "platform", "system_prompt")
+_SESSION = ("session_id", "platform")
 
 
 class Hermes(ChatFormat):
     name = "hermes"
     label = "Hermes Agent session"
     tested_with = "sessions of 2026"
-    template = '{"messages": [\n]}\n'
+    template = '{"session_id": "converted", "platform": "cli", "messages": [\n]}\n'
     slot_key = "system_prompt"
     carried_types = frozenset((_META,))
     carried_fields = frozenset(_OWN)
@@ -54,7 +54,7 @@ class Hermes(ChatFormat):
         return super().message(role, source)
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        in_slot = message.source[0].ordinal == SLOT if message.source else style.slot
+        in_slot = message.source[0].ordinal == SLOT if message.source else style.slot and style.number == 0
         if in_slot and message.source and self.message(SYSTEM, message.source[:1]) == message:
             return message.source[:1]
         if in_slot and message.role == SYSTEM:

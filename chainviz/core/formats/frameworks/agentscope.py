@@ -65,7 +65,8 @@ class AgentScopeSession(AgentScope):
         return isinstance(value, list) and len(value) == 2 and isinstance(value[1], list) and super().is_message(value[0])
 
     def confidence(self, sample: Sample) -> float:
-        return 0.98 if any(self.is_message(value) and _is_own(value[0]) for value in sample.values) else 0.0
+        pairs = [value for value in sample.values if self.is_message(value)]
+        return 0.98 if any(string_of(message, "name") for message, _ in pairs) else 0.0
 
     def _new(self, message: Message, style: Style) -> Fragment:
         made = super()._new(message, style)

@@ -95,6 +95,8 @@ def _rate(value: dict[str, Any]) -> float:
     items = [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
     if any(item.get("type") in ("tool-call", "tool-result") and "toolCallId" in item for item in items):
         return 0.95
+    if any(item.get("type") == "reasoning" and isinstance(item.get("text"), str) for item in items):
+        return 0.9
     return 0.9 if any("providerOptions" in each for each in (value, *items)) else 0.0
 
 

@@ -28,7 +28,7 @@ from chainviz.core.chain.messages import (
 from chainviz.core.dialects.leaves import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.media import as_url, located_file
-from chainviz.core.dialects.members import string_of
+from chainviz.core.dialects.members import objects_of, string_of
 from chainviz.core.dialects.patching import Speller, is_object
 from chainviz.core.dialects.result_content import (
     ResultElements,
@@ -76,7 +76,7 @@ class Inspect(LeafFormat):
             return 0.0
         if "epoch" in sample.beside and "target" in sample.beside:
             return 0.97
-        return 0.92 if any(_is_own(value) for value in sample.values) else 0.0
+        return 0.96 if any(_is_own(value) for value in sample.values) else 0.0
 
     def runs(self, value: Any) -> Sequence[Run]:
         is_message = type(value) is dict and type(value.get("role")) is str
@@ -117,6 +117,8 @@ class Inspect(LeafFormat):
 
 
 def _is_own(value: Any) -> bool:
+    if any(item.get("type") == "reasoning" and "redacted" in item for item in objects_of(value, "content")):
+        return True
     calls = value.get("tool_calls") if isinstance(value, dict) else None
     return isinstance(calls, list) and any(isinstance(call, dict) and isinstance(call.get("function"), str) for call in calls)
 

@@ -133,7 +133,9 @@ class GeminiInteractions(Format):
     known_kinds = SERVER_STEPS
 
     def is_message(self, value: object) -> bool:
-        return isinstance(value, dict) and kind_of(value) in _PROOFS and "role" not in value
+        if not isinstance(value, dict) or "role" in value:
+            return False
+        return kind_of(value) in _PROOFS or (kind_of(value) == "function_call" and isinstance(value.get("arguments"), dict))
 
     def confidence(self, sample: Sample) -> float:
         kinds = [kind_of(value) for value in sample.values if self.is_message(value)]

@@ -172,7 +172,8 @@ def _rate(value: dict[str, Any]) -> float:
     calls = value.get("tool_calls")
     first = calls[0] if isinstance(calls, list) and calls else None
     if isinstance(first, dict) and isinstance(first.get("function"), dict):
-        if "id" in first or "type" in first:
+        is_parsed = isinstance(first["function"].get("arguments"), dict)
+        if "type" in first or ("id" in first and not is_parsed):
             return 0.0
-        return 0.97 if isinstance(first["function"].get("arguments"), dict) else 0.93
+        return 0.97 if is_parsed else 0.93
     return 0.93 if isinstance(value.get("thinking"), str) and isinstance(value.get("content"), str) else 0.0

@@ -1,0 +1,134 @@
+"""What chainviz writes, it opens again by itself, with the same content: every format, by conversion and by repair."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chainviz import Chain, load
+from chainviz.core.chain.messages import TOOL, Message, Opaque, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.parse import parse
+from chainviz.core.chain.problems import strict_error
+from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.formats import WRITTEN
+from tests.core.formats.chains import sample_files
+from tests.shared_folder import shared
+
+TARGETS = [form.name for form in WRITTEN if form.name != "raw"]
+GOALS = ("", "openai-chat", "openai-responses", "anthropic", "gemini-3", "bedrock", "mistral")
+CHAINS_OF_A_FILE = 3
+LONGEST = 60_000
+NEED_CALLS = ("vercel_ui", "mastra", "react_log", "atif")
+"""Formats in which a result lives in its call, so that they have no place for one without a call."""
+
+
+def content(messages: Sequence[Message]) -> list[tuple[str, list[Part]]]:
+    """Return what neighbours of one role say together: several formats write them as one. Results have the names of their
+    calls and no order, JSON has no white space, and empty texts do not count."""
+    names: dict[str, str] = {}
+    found: list[tuple[str, list[Part]]] = []
+    for message in messages:
+        parts = [_plain(part, names) for part in message.parts if part != Text("")]
+        if found and found[-1][0] == message.role:
+            found[-1][1].extend(parts)
+        elif parts:
+            found.append((message.role, parts))
+    return [(role, sorted(parts, key=str) if role == TOOL else parts) for role, parts in found]
+
+
+def _plain(part: Part, names: dict[str, str]) -> Part:
+    match part:
+        case ToolCall():
+            names[part.id] = part.name
+            return replace(part, arguments=_compact(part.arguments))
+        case ToolResult():
+            return replace(part, name=names.get(part.call_id, part.name), content=_compact(part.content))
+        case Opaque():
+            return replace(part, text=_compact(part.text))
+    return part
+
+
+def _compact(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text))
+    except ValueError:
+        return text
+
+
+def reopened(chain: Chain, place: int = 0) -> list[tuple[str, list[Part]]]:
+    return content(load(chain.to_bytes())[place].messages)
+
+
+def sample_chains() -> Iterator[tuple[Path, int, Chain]]:
+    for path in [*sample_files(), *sample_files(writes=False)]:
+        for place, chain in enumerate(load(path)[:CHAINS_OF_A_FILE]):
+            yield path, place, chain
+
+
+def judged_in(target: str, chain: Chain) -> bool:
+    return target not in NEED_CALLS or strict_error(parse(chain.messages)) is None
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_converted_sample_opens_again(target: str) -> None:
+    judged = 0
+    for path, _, chain in sample_chains():
+        new = chain.convert(target).chain
+        again = reopened(new)
+        if judged_in(target, chain):
+            assert again == content(new.messages), path
+            judged += 1
+    assert judged > 100
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_a_repaired_sample_opens_again(goal: str) -> None:
+    judged = 0
+    for path, place, chain in sample_chains():
+        try:
+            new = chain.apply("repair", **({"goal": goal} if goal else {})).chain
+        except Refused:
+            continue
+        assert reopened(new, place) == content(new.messages), path
+        judged += 1
+    assert judged > 100
+
+
+def transcripts() -> Iterator[tuple[Path, Chain]]:
+    """The first chain of one of the shorter files of each folder and author."""
+    seen: set[tuple[Path, str]] = set()
+    for path in sorted(shared("transcripts").rglob("*.*")):
+        kind = (path.parent, path.name.partition("__")[0])
+        if not path.is_file() or path.stat().st_size > LONGEST or kind in seen or path.suffix in (".md", ".tsv", ".db"):
+            continue
+        seen.add(kind)
+        try:
+            chain = load(path)[0]
+        except DocumentError:
+            continue
+        if any(message.has_text for message in chain.messages):
+            yield path, chain
+
+
+def opened(chain: Chain) -> list[tuple[str, list[Part]]] | str:
+    try:
+        return reopened(chain)
+    except DocumentError as error:
+        return str(error)
+
+
+@pytest.mark.slow
+def test_converted_and_repaired_transcripts_open_again() -> None:
+    judged, wrong = 0, []
+    for path, chain in transcripts():
+        for target in TARGETS:
+            new = chain.convert(target).chain
+            judged += 1
+            if judged_in(target, chain) and opened(new) != content(new.messages):
+                wrong.append((path.name, target))
+    assert judged > 500
+    assert not wrong
