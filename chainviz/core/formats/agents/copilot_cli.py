@@ -112,8 +112,9 @@ class CopilotCLI(LeafFormat):
         if kind == "tool.execution_complete":
             return [_result(value["data"], text)]
         places = [("data", key) for key in _TEXTS[kind] if type(value["data"].get(key)) is str]
-        said = Located(Text(value["data"][places[0][1]]), places[0], tuple(Leaf("text", place) for place in places))
-        return [said, *_attachments(value["data"], text)]
+        leaves = tuple(Leaf("text", place) for place in places)
+        said = [Located(Text(value["data"][key]), (at, key), leaves) for at, key in places[:1]]
+        return [*said, *_attachments(value["data"], text)]
 
     def home(self, part: Part, host: Host) -> Pointer:
         if isinstance(part, ToolCall):
