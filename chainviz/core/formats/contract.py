@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from chainviz.core.chain.messages import Fragment, Message
 from chainviz.core.documents.assemble import Join, UnitForm
@@ -164,6 +164,10 @@ class Format(Protocol):
 
     def is_known_kind(self, kind: str) -> bool:
         return kind in self.known_kinds
+
+    def spoken(self, value: Any) -> Any:
+        """The part of a record that its messages are to show, such as the chosen one of several versions of an answer."""
+        return value
 
     def carried_in(self, value: object) -> frozenset[str]:
         """The `carried_fields` of one record."""

@@ -49,6 +49,8 @@ READ_KINDS = frozenset(
      "function_result", "thinking", "content", "part", "value", "message", "")
 )  # fmt: skip
 """Types of parts that are a text, a call or a result in some format: one that is none here was not read."""
+CONTENT_FIELDS = frozenset(("text", "content", "contents", "parts", "arguments", "args", "thinking", "reasoning_content", "thoughts"))
+"""Names under which formats keep what is said or called."""
 STRANGE = 0.25
 """The weight of an unknown record beside a message."""
 LEAST = 4
@@ -138,7 +140,8 @@ class Coverage:
             left.fields = [each for each in left.fields if each[1] not in shown]
             left.is_hollow |= is_hollow
         for unit in units:
-            fields = [each for each in _unseen(unit.value, shown, self._known(unit.value)) if each[2] or is_hollow or is_shared]
+            value = self._format.spoken(unit.value)
+            fields = [each for each in _unseen(value, shown, self._known(value)) if each[2] or is_hollow or is_shared]
             if fields:
                 weight = 0.5 if _shows_something(message) else 1.0
                 self._left[unit.ordinal] = _Leftover(unit, fields, is_hollow, weight)
@@ -211,6 +214,8 @@ class _Shown:
 
     def __init__(self, message: Message) -> None:
         self._texts = {text for part in message.parts for text in _texts_of(part) if text}
+        media = (*message.parts, *(each for part in message.parts if isinstance(part, ToolResult) for each in part.media))
+        self._has_binary = any(isinstance(part, Binary) for part in media)
         self._inner: set[str] | None = None
 
     def __contains__(self, text: object) -> bool:
@@ -220,7 +225,9 @@ class _Shown:
             self._inner = {leaf for shown in self._texts for leaf in _json_leaves(shown)}
         if text in self._inner:
             return True
-        is_long = len(text) >= LEAST or _is_prose(text)
+        if self._has_binary and _BASE64.fullmatch(text):
+            return True
+        is_long = len(text) >= LEAST or text.isalpha() or _is_prose(text)
         if any((is_long and text in shown) or (len(shown) >= LEAST and shown in text) for shown in self._texts):
             return True
         leaves = [*_json_leaves(text)] if text[:1] in ("{", "[") else [text]
@@ -274,7 +281,7 @@ def _lacks(part: Part) -> bool:
 
 def _unseen(value: Any, shown: Container[str], known: Container[str]) -> Iterator[tuple[str, str, bool]]:
     """Yields each text and number of a decoded value that is not shown, with the name of its field, and whether it reads as prose.
-    Fields with known names are passed over."""
+    Fields with known names are passed over; a text under the name of a content counts as prose."""
     stack: list[tuple[str, Any]] = [("", value)]
     while stack:
         key, value = stack.pop()
@@ -284,12 +291,14 @@ def _unseen(value: Any, shown: Container[str], known: Container[str]) -> Iterato
         elif kind is list:
             stack += [(key, inner) for inner in value]
         elif kind is str and value and value not in shown:
-            yield key, value, _is_prose(value)
+            yield key, value, key in CONTENT_FIELDS or _is_prose(value)
         elif kind in (int, float) and str(value) not in shown:
             yield key, str(value), False
 
 
 _WORDS = re.compile(r"[\[{<]|data:|.*[\s\u0080-\U0010ffff]", re.DOTALL)
+_BASE64 = re.compile(r"[\w+/-]{2,}=*", re.ASCII)
+"""How formats spell bytes, which a message holds decoded."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|<[a-z]+>$")
 
 

@@ -119,7 +119,7 @@ def _told(source: Source, offer: Offer, number: int) -> Offer:
     """The offer with what a person should know of the file, and of fields that its format does not read."""
     missed = tuple(unread_fields(source, offer.found, offer.formats[0])) if number < LOOKED_INTO else ()
     if missed:
-        offer = replace(offer, found=replace(offer.found, unread=missed))
+        offer = replace(offer, found=replace(offer.found, unread=(*offer.found.unread, *missed)))
     return offer.noted(source.notice) if source.notice else offer
 
 

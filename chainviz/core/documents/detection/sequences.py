@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from chainviz.core.chain.unread import Unread
 from chainviz.core.documents.detection.find_lists import Frame, Place, Step
 from chainviz.core.documents.detection.recognition import Keys
 from chainviz.core.documents.source import Source
@@ -32,6 +33,8 @@ class Group:
     """The last one is one of several answers, which the chain is named after."""
     left_out: frozenset[int] = frozenset()
     """Where messages begin that are of another answer."""
+    unread: tuple[Unread, ...] = ()
+    """Nodes of a tree that are not read."""
 
     @property
     def span(self) -> Span:
@@ -56,7 +59,9 @@ class Group:
             ListSpan(place.start, place.end, order.index(place), place.single, place.string) for place in self.places
         )
         pointer = self.places[-1].pointer if self.is_choice else first.pointer
-        return FoundList(pointer, "", region, self.span.start, self.span.end, inside, lists=lists, key=name, left_out=self.left_out)
+        span = self.span
+        found = FoundList(pointer, "", region, span.start, span.end, inside, lists=lists, key=name, left_out=self.left_out)
+        return replace(found, unread=self.unread)
 
 
 def trees(source: Source, places: Sequence[Place], kinds: Sequence[Tree]) -> tuple[list[Group], list[Place]]:
@@ -77,9 +82,22 @@ def trees(source: Source, places: Sequence[Place], kinds: Sequence[Tree]) -> tup
     left = [place for place in left if not place.steps or (id(place.steps[-1].holder), place.keys[-1]) not in copies]
     groups = []
     for kind, frame, depth, members in nodes.values():
-        path = [members[id] for id in kind.path(_value(source, frame)) if id in members] or list(members.values())
-        groups.append(Group(tuple(path), frame, depth, is_tree=True))
+        value = _value(source, frame)
+        ids = kind.path(value)
+        path = [members[id] for id in ids if id in members] or list(members.values())
+        unread = _unread_nodes(kind, value, [id for id in ids if id not in members])
+        groups.append(Group(tuple(path), frame, depth, is_tree=True, unread=unread))
     return groups, left
+
+
+def _unread_nodes(kind: Tree, value: Any, ids: Sequence[str]) -> tuple[Unread, ...]:
+    """The nodes of the chain that hold something, and no message that a format knows."""
+    for key in kind.keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    nodes = [value.get(id) for id in ids] if isinstance(value, dict) else []
+    held = [node.values() if kind.member else (node,) for node in nodes if isinstance(node, dict)]
+    count = sum(any(isinstance(each, dict) and each for each in values) for values in held)
+    return (Unread("record", "", count),) if count else ()
 
 
 def _is_node(keys: Keys, kind: Tree) -> bool:

@@ -22,11 +22,17 @@ class LMStudio(ReadOnlyUnits):
     tested_with = "descriptions of conversations, source of importers"
     slot_key = "systemPrompt"
     hints = ("versions",)
-    carried_fields = frozenset(("versions",))
+    carried_fields = frozenset(("debugInfo", "prefix", "suffix", "style", "genInfo", "toolStatus", "tokensCount", "currentlySelected"))
     known_kinds = frozenset(("attachment",))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and "currentlySelected" in value and any(map(_role, objects_of(value, "versions")))
+
+    def spoken(self, value: Any) -> Any:
+        """The version of the message that is selected."""
+        place = value.get("currentlySelected")
+        chosen = [each for number, each in enumerate(value.get("versions", ())) if number == place]
+        return {**value, "versions": chosen}
 
     def messages_in(self, value: Any) -> Sequence[Said]:
         version = _selected(value)
