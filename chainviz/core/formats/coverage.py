@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from chainviz.core.chain.calls.arguments import is_json
 from chainviz.core.chain.messages import (
     AI,
     HUMAN,
@@ -51,6 +52,8 @@ READ_KINDS = frozenset(
 """Types of parts that are a text, a call or a result in some format: one that is none here was not read."""
 CONTENT_FIELDS = frozenset(("text", "content", "contents", "parts", "arguments", "args", "thinking", "reasoning_content", "thoughts"))
 """Names under which formats keep what is said or called."""
+ARGUMENTS = ("arguments", "args", "input", "parameters")
+"""Names under which formats keep the arguments of a call."""
 STRANGE = 0.25
 """The weight of an unknown record beside a message."""
 LEAST = 4
@@ -230,8 +233,7 @@ class _Shown:
         is_long = len(text) >= LEAST or text.isalpha() or _is_prose(text)
         if any((is_long and text in shown) or (len(shown) >= LEAST and shown in text) for shown in self._texts):
             return True
-        leaves = [*_json_leaves(text)] if text[:1] in ("{", "[") else [text]
-        return leaves != [text] and all(leaf in self for leaf in leaves)
+        return text[:1] in ("{", "[") and is_json(text) and all(leaf in self._texts | self._inner for leaf in _json_leaves(text))
 
 
 def _texts_of(part: Part) -> Iterator[str]:
@@ -287,6 +289,7 @@ def _unseen(value: Any, shown: Container[str], known: Container[str]) -> Iterato
         key, value = stack.pop()
         kind = type(value)
         if kind is dict:
+            yield from _unseen_of_block(value, shown, known)
             stack += [(name, inner) for name, inner in value.items() if name not in known]
         elif kind is list:
             stack += [(key, inner) for inner in value]
@@ -294,6 +297,19 @@ def _unseen(value: Any, shown: Container[str], known: Container[str]) -> Iterato
             yield key, value, key in CONTENT_FIELDS or _is_prose(value)
         elif kind in (int, float) and str(value) not in shown:
             yield key, str(value), False
+
+
+def _unseen_of_block(block: dict[str, Any], shown: Container[str], known: Container[str]) -> Iterator[tuple[str, str, bool]]:
+    """Yields the name of a call that is not shown, and short texts in unknown fields of a block of reasoning, such as its signature."""
+    function = block.get("function")
+    inner = function if isinstance(function, dict) else block
+    name = string_of(inner, "name")
+    if name and name not in shown and any(key in inner for key in ARGUMENTS):
+        yield "name", name, True
+    if string_of(block, "type") in ("thinking", "reasoning"):
+        for key, value in block.items():
+            if isinstance(value, str) and value and key not in known and value not in shown:
+                yield key, value, True
 
 
 _WORDS = re.compile(r"[\[{<]|data:|.*[\s\u0080-\U0010ffff]", re.DOTALL)

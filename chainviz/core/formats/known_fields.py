@@ -5,7 +5,7 @@ from __future__ import annotations
 KNOWN_FIELDS = frozenset(
     # what a record is, and whose
     ("type", "role", "from", "kind", "object", "$type", "lc", "name", "author", "sender", "senderName", "recipient", "username", "userType",
-     "status", "state", "phase", "mode", "priority", "audience", "originator", "origin", "requestor", "content_type", "contentType",
+     "status", "phase", "mode", "priority", "audience", "originator", "origin", "requestor", "content_type", "contentType",
      "mime_type", "mimeType", "mediaType", "media_type", "format", "detail", "category", "block_type", "part_kind", "message_type",
      "modality", "boundary", "visibility",
      # ids

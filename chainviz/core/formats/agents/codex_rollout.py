@@ -89,7 +89,7 @@ class CodexRollout(Format):
     lines = True
     packs = False
     hints = ("payload",)
-    carried_types = frozenset(("session_meta", "event_msg", "turn_context", "compacted"))
+    carried_types = frozenset(("session_meta", "event_msg", "turn_context"))
     carried_fields = frozenset(("replacement_history",))
     known_kinds = ITEM_TYPES
 
@@ -100,6 +100,8 @@ class CodexRollout(Format):
         return isinstance(kind, str) and kind in _LINES
 
     def is_carried(self, value: object) -> bool:
+        if string_of(value, "type") == "session_meta":
+            return not _instructs(value.get("payload"))  # type: ignore[attr-defined]
         return super().is_carried(value) or string_of(_UNITS.item(value), "type") in SETTINGS
 
     def confidence(self, sample: Sample) -> float:
@@ -137,6 +139,13 @@ class CodexRollout(Format):
 
     def losses(self, message: Message) -> tuple[str, ...]:
         return losses(message.role, message.parts)
+
+
+def _instructs(payload: Any) -> bool:
+    """Whether the head of a session holds instructions, under any name."""
+    held = [payload.get(key) for key in ("base_instructions", "instructions")] if type(payload) is dict else []
+    values = [inner for each in held for inner in (each.values() if type(each) is dict else [each])]
+    return any(type(value) is str and value for value in values)
 
 
 def text_place(value: Any) -> tuple[Role, Pointer] | None:

@@ -67,12 +67,16 @@ class PiSession(LeafFormat):
     names_results = True
     hints = ("message",)
     carried_types = frozenset(
-        ("session", "model_change", "thinking_level_change", "label", "leaf", "custom", "session_info", *_ENTRIES)
+        ("session", "model_change", "thinking_level_change", "label", "leaf", "custom", "session_info")
     )
     carried_fields = frozenset(("errorMessage", "details", "partialJson", "data"))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and value.get("type") == "message" and isinstance(value.get("message"), dict)
+
+    def is_carried(self, value: object) -> bool:
+        """An entry of another branch that tells the model something is known too."""
+        return super().is_carried(value) or _is_told(value)
 
     def confidence(self, sample: Sample) -> float:
         messages = [value["message"] for value in sample.values if self.is_message(value)]
@@ -85,9 +89,7 @@ class PiSession(LeafFormat):
         if self.is_message(value):
             role = value["message"].get("role")
             return ((ROLES.get(role, role), None),) if type(role) is str else ()
-        kind = value.get("type") if type(value) is dict else None
-        is_told = type(kind) is str and kind in _ENTRIES and type(value.get(_ENTRIES[kind])) in (str, list)
-        return ((HUMAN, None),) if is_told else ()
+        return ((HUMAN, None),) if _is_told(value) else ()
 
     def locate(self, value: Any, text: str, run: Run) -> list[Located]:
         if not self.is_message(value):
@@ -152,6 +154,12 @@ class PiSession(LeafFormat):
 
     def losses(self, message: Message) -> tuple[str, ...]:
         return losses(message, _ROOM)
+
+
+def _is_told(value: Any) -> bool:
+    """Whether an entry beside the messages tells the model something."""
+    kind = string_of(value, "type")
+    return kind in _ENTRIES and type(value.get(_ENTRIES[kind])) in (str, list)
 
 
 _BROKEN_OFF = ("aborted", "error")

@@ -61,7 +61,7 @@ class OpenHands(LeafFormat):
          "LLMCompletionLogEvent", "ConversationErrorEvent", "TokenEvent")
     )  # fmt: skip
     carried_fields = frozenset(
-        ("message", "observation", "cause", "source", "action", "tool_call_metadata", "extras", "tools", "kernel_init_code", "code",
+        ("observation", "cause", "source", "action", "extras", "tools", "kernel_init_code", "code",
          "command", "translated_ipython_code", "formatted_output_and_error", "new_content", "diff", "metadata", "llm_metrics",
          "summary", "security_risk")
     )  # fmt: skip
@@ -70,6 +70,17 @@ class OpenHands(LeafFormat):
         if isinstance(value, list):
             return len(value) == 2 and all(map(_is_event, value))
         return _is_event(value)
+
+    def spoken(self, value: Any) -> Any:
+        """An event without the sentence that describes it."""
+        if isinstance(value, list):
+            return [self.spoken(each) for each in value]
+        return {key: inner for key, inner in value.items() if key != "message"} if isinstance(value, dict) else value
+
+    def carried_in(self, value: object) -> frozenset[str]:
+        """An observation repeats the answer that its action holds."""
+        is_result = isinstance(value, dict) and "observation" in value
+        return self.carried_fields | {"tool_call_metadata"} if is_result else self.carried_fields
 
     def is_carried(self, value: object) -> bool:
         events = value if isinstance(value, list) else [value]

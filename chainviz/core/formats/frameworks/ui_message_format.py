@@ -57,6 +57,7 @@ class UIMessageFormat(LeafFormat):
     template = '{"messages": [\n]}\n'
     halves = True
     hints = ("parts",)
+    carried_fields = frozenset(("state",))
 
     def is_known_kind(self, kind: str) -> bool:
         return kind.startswith("data-") or super().is_known_kind(kind)

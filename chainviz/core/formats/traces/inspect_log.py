@@ -64,8 +64,13 @@ class Inspect(LeafFormat):
         ("events", "input"), ("events", "output"), ("events", "call"), ("events", "state"),
         ("message_pool",), ("events_data",),
     )  # fmt: skip
-    carried_fields = frozenset(("parse_error", "error"))
+    carried_fields = frozenset(("parse_error",))
     known_kinds = frozenset(("inspect_server_tool",))
+
+    def carried_in(self, value: object) -> frozenset[str]:
+        """An error repeats what the result says, if that says anything."""
+        has_content = isinstance(value, dict) and bool(value.get("content"))
+        return self.carried_fields | {"error"} if has_content else self.carried_fields
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and "content" in value and str(value.get("role")) in ROLES

@@ -126,7 +126,9 @@ class OpenAIChat(ChatFormat):
         (("inputs", "messages"), ("output", "choices", "message")),
         (("input",), ("output", "message")),
     )
-    carried_fields = frozenset(("raw_data", "raw_output", "codex_reasoning_items", "codex_message_items", "provider_specific_fields"))
+    carried_fields = frozenset(
+        ("raw_data", "raw_output", "signature", "codex_reasoning_items", "codex_message_items", "provider_specific_fields")
+    )
     known_roles = frozenset(("exit",))
 
     def confidence(self, sample: Sample) -> float:

@@ -12,7 +12,7 @@ from chainviz.core.dialects.media import as_url
 from chainviz.core.dialects.members import string_of
 from chainviz.core.dialects.patching import Speller
 from chainviz.core.dialects.result_content import ResultElements, content_leaves, read_result_content
-from chainviz.core.documents.json.edit import raw_at
+from chainviz.core.documents.json.edit import dump, raw_at
 from chainviz.core.documents.units import Pointer
 
 MESSAGE: Pointer = ("message", "content")
@@ -81,7 +81,7 @@ def _content_part(item: Any, text: str, at: Pointer) -> Located:
 
 
 def _shown(item: dict[str, Any]) -> str | Image | None:
-    part = _content_part(item, "", ()).part
+    part = _content_part(item, dump(item), ()).part
     return part.text if isinstance(part, Text) else part if isinstance(part, Image) else None
 
 
