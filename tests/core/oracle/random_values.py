@@ -19,6 +19,8 @@ WORDS = {
     "name": "look_up", "media_type": "image/png", "mimeType": "image/png", "thinking": "hm",
 }  # fmt: skip
 """Texts by the member that they stand in: the types say `str` where the API wants base64 or an address."""
+ALWAYS = frozenset(("file_data", "image_url"))
+"""Members that the types call optional although an API wants one of several."""
 OPTIONAL = 0.2
 """The share of members that need not be there and are."""
 
@@ -70,7 +72,9 @@ class Maker:
 
     def _members(self, hints: dict[str, Any], required: Any) -> dict[str, Any]:
         return {
-            key: self.value(hint, key) for key, hint in hints.items() if key in required or self.random.random() < OPTIONAL
+            key: self.value(hint, key)
+            for key, hint in hints.items()
+            if key in required or key in ALWAYS or self.random.random() < OPTIONAL
         }
 
     def shaped(self, shape: Shape, name: str = "") -> Any:

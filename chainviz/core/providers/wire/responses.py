@@ -91,11 +91,12 @@ LONGEST_ITEM_ID = 64
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _IMAGE: dict[str, Form] = {"image_url": ADDRESS, "file_id": str, "detail": Words(("low", "high", "auto", "original"))}
 _FILE: dict[str, Form] = {"file_data": str, "file_id": str, "file_url": str}
+_BREAKPOINT: dict[str, Form] = {"prompt_cache_breakpoint": dict}
 _INPUT = Kinds(
     {
-        "input_text": Fields({"text": str}),
-        "input_image": Fields({}, _IMAGE, ("image_url", "file_id")),
-        "input_file": Fields({}, {**_FILE, "filename": str, "detail": str}, tuple(_FILE)),
+        "input_text": Fields({"text": str}, _BREAKPOINT),
+        "input_image": Fields({}, {**_IMAGE, **_BREAKPOINT}, ("image_url", "file_id")),
+        "input_file": Fields({}, {**_FILE, **_BREAKPOINT, "filename": str, "detail": str}, tuple(_FILE)),
         "input_audio": Fields({"input_audio": dict}),
     }
 )
