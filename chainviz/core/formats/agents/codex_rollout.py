@@ -89,7 +89,7 @@ class CodexRollout(Format):
     lines = True
     packs = False
     hints = ("payload",)
-    carried_types = frozenset(("session_meta", "event_msg", "turn_context"))
+    carried_types = frozenset(("session_meta", "event_msg", "turn_context", "world_state", "token_usage_record"))
     carried_fields = frozenset(("replacement_history",))
     known_kinds = ITEM_TYPES
 

@@ -165,3 +165,8 @@ def test_the_result_that_a_fix_adds_goes_into_the_record_of_its_call(rest: tuple
 def test_a_real_log() -> None:
     (chain,) = load_file(shared("transcripts", "agents", "gemini-cli", "jazzyalex__jsonl_v040.jsonl"))
     assert [message.role for message in chain.messages] == [HUMAN, AI, TOOL, AI]
+
+
+def test_a_record_of_results_that_was_written_twice_is_fully_read() -> None:
+    chain = loaded(written(HEAD, USER, ANSWERED, ANSWERED, ANSWER))
+    assert [message.role for message in chain.messages] == [HUMAN, AI, TOOL, AI]

@@ -60,7 +60,7 @@ class GeminiCLI(LeafFormat):
     halves = True
     lines = True
     hints = ("timestamp", "$set")
-    carried_fields = frozenset(("resultDisplay", "displayContent", "displayName", "description"))
+    carried_fields = frozenset(("result", "resultDisplay", "displayContent", "displayName", "description"))
 
     def is_message(self, value: object) -> bool:
         if isinstance(value, dict) and "$set" in value:
