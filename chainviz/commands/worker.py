@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 from chainviz.commands.io.output import tell
 from chainviz.commands.server.startup import judge_again_if_needed, prepare, set_up_django
@@ -25,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.child:
         set_up_django()
-        threading.Thread(target=_end_with_parent, daemon=True).start()
+        from chainviz.jobs.worker import cut_off_later
+
+        threading.Thread(target=_end_with_parent, args=(cut_off_later,), daemon=True).start()
     elif not prepare():
         return 2
     else:
@@ -52,8 +55,9 @@ def _keep_child() -> None:
         time.sleep(PAUSE_SECONDS)
 
 
-def _end_with_parent() -> None:
-    """The pipe to the parent closes when that ends, however it ends."""
+def _end_with_parent(cut_off: Callable[[], None]) -> None:
+    """Stop this process when the parent ends, however that ends: the pipe to it closes then."""
     while os.read(sys.stdin.fileno(), 1):
         pass
+    cut_off()
     os.kill(os.getpid(), signal.SIGTERM)

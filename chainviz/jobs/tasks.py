@@ -73,20 +73,29 @@ def run_next_job() -> bool:
 
 
 def _run(job: Job) -> None:
-    stop = threading.Event()
+    stop, is_inside = threading.Event(), connection.in_atomic_block
     heart = threading.Thread(target=_keep_lease, args=(job, stop), daemon=True, name=f"job-{job.pk}-heartbeat")
     heart.start()
     try:
         _call(job)
     except (KeyboardInterrupt, SystemExit):
-        if not connection.in_atomic_block:
-            # the signal may have interrupted a statement, whose connection accepts no other
-            connection.close()
-        lease.give_back(job)
+        _give_back(job, is_inside=is_inside)
         raise
     finally:
         stop.set()
         heart.join()
+
+
+def _give_back(job: Job, *, is_inside: bool) -> None:
+    """Queue the job again. The signal may have interrupted a statement or the end of a transaction, so the connection is
+    made anew, unless the job runs inside a transaction of the caller."""
+    try:
+        if not is_inside:
+            connection.close()
+            connection.connect()
+        lease.give_back(job)
+    except DatabaseError as error:
+        log.warning("job %s could not be given back (%s); its lease ends by itself", job.pk, error)
 
 
 def _call(job: Job) -> None:

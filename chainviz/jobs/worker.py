@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import sys
 import threading
@@ -21,15 +22,26 @@ POLL_SECONDS = 0.5
 RETRY_SECONDS = 5
 CHORE_SECONDS = 3600
 IDLE_SECONDS = 2
+GRACE_SECONDS = 30
+"""Time to end after a signal. Longer than a statement waits for a locked database; then the process is cut off, and the
+lease of its job ends by itself."""
 
 
 def run_worker() -> None:
-    """Runs jobs until the process receives a signal to stop; the current job then goes back to the queue."""
+    """Run jobs until the process receives a signal to stop; the current job then goes back to the queue."""
+    stop = threading.Event()
+
+    def end(*_: object) -> None:
+        if not stop.is_set():
+            stop.set()
+            cut_off_later()
+        sys.exit(0)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: sys.exit(0))
+        signal.signal(number, end)
     start_sweeper()
     idle_at = 0.0
-    while True:
+    while not stop.is_set():
         try:
             seconds = 0.0 if run_next_job() else POLL_SECONDS
             if seconds and time.monotonic() >= idle_at:
@@ -39,7 +51,14 @@ def run_worker() -> None:
             log.exception("the worker lost the database; trying again")
             connection.close()
             seconds = RETRY_SECONDS
-        time.sleep(seconds)
+        stop.wait(seconds)
+
+
+def cut_off_later() -> None:
+    """End the process after the time of grace, whatever it waits for: its transactions roll back and its locks are free."""
+    timer = threading.Timer(GRACE_SECONDS, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
 
 
 def run_waiting_jobs() -> None:

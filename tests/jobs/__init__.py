@@ -3,7 +3,7 @@
 JOBS = {
     **{
         name: f"tests.jobs.work.{name}"
-        for name in ("add", "refuse", "crash", "be_cancelled", "lose_the_lease", "hang_at_first")
+        for name in ("add", "refuse", "crash", "be_cancelled", "lose_the_lease", "hang_at_first", "write_at_first")
     },
     "summarize": "tests.llm.work.summarize",
 }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.db import connection
 
@@ -31,6 +34,8 @@ from django.conf import settings
 settings.JOBS.update({JOBS})
 from chainviz.jobs import lease
 lease.LEASE = timedelta(seconds={LEASE})
+from chainviz.jobs import worker
+worker.GRACE_SECONDS = {LEASE}
 from chainviz.cli import main
 main(["worker"])
 """
@@ -104,5 +109,34 @@ def test_a_worker_that_is_asked_to_stop_gives_its_job_back(start_worker: StartWo
     assert worker.wait(timeout=PATIENCE) == 0
     job.refresh_from_db()
     assert (job.state, job.attempts) == ("queued", 1)
+    start_worker()
+    assert wait_until(job, "done", "failed", "interrupted").result == "attempt 2"
+
+
+@contextmanager
+def locked_database() -> Iterator[None]:
+    """Another program holds the lock that every write of a job needs."""
+    if connection.vendor == "sqlite":
+        with closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=PATIENCE)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            yield
+            other.rollback()
+    else:
+        with psycopg.connect(database_url()) as other:
+            other.execute(f"LOCK TABLE {Job._meta.db_table} IN EXCLUSIVE MODE")
+            yield
+            other.rollback()
+
+
+@pytest.mark.parametrize("function", ["hang_at_first", "write_at_first"])
+def test_worker_that_is_stopped_while_the_database_is_locked_ends(start_worker: StartWorker, function: str) -> None:
+    job = start_job(function, owner=local_owner(), max_attempts=2)
+    worker = start_worker()
+    wait_for(lambda: Job.objects.get(pk=job.pk).message == "started")
+    with locked_database():
+        worker.terminate()
+        worker.wait(timeout=PATIENCE)
+    with locked_database():  # nobody holds the lock
+        pass
     start_worker()
     assert wait_until(job, "done", "failed", "interrupted").result == "attempt 2"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from django.db import transaction
+
 from chainviz.core.errors import ChainError
 from chainviz.jobs.lease import cancel
 from chainviz.jobs.models import Job
@@ -43,6 +45,13 @@ def hang_at_first(context: JobContext) -> str:
     context.report(0.1, "started")
     while context.job.attempts == 1:
         time.sleep(0.05)
+    return f"attempt {context.job.attempts}"
+
+
+def write_at_first(context: JobContext) -> str:
+    while context.job.attempts == 1:
+        with transaction.atomic():
+            context.report(0.1, "started")
     return f"attempt {context.job.attempts}"
 
 
