@@ -9,6 +9,12 @@ from chainviz.commands.io.output import tell
 from chainviz.commands.server.startup import prepare
 
 
+NOT_COVERED = (
+    "Not checked: accounts, roles, team rules, share links, token scopes, invitations, sources of folders and jobs."
+    " The audit log of a team records each change of them."
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rebuild", action="store_true", help="rebuild all outlines and the search index first (they are only caches)"
@@ -35,5 +41,5 @@ def run(arguments: argparse.Namespace) -> int:
     for finding in chain(fsck(), fsck_search(), *apps, check_all()):
         errors += finding.severity == "error"
         tell([f"{finding.severity}: {finding.text}"])
-    tell(["Everything is in order." if not errors else f"{errors} errors"])
+    tell([NOT_COVERED, "Everything is in order." if not errors else f"{errors} error{'s' if errors > 1 else ''}"])
     return 1 if errors else 0

@@ -53,12 +53,11 @@ def has_account() -> bool:
 
 
 def clear_staged_files() -> None:
-    """In local mode nothing is uploaded before the server listens: files that no upload names were left by one that was killed.
-    In team mode another server may be receiving a file."""
-    from chainviz.chains.uploads.arrivals import clear_orphans
+    """Delete files of uploads that were killed. In local mode nothing is uploaded before the server listens; in team mode
+    another server may be receiving a file, so that a file must have been left alone for a while."""
+    from chainviz.chains.uploads.arrivals import UNCLAIMED_FOR, clear_orphans
 
-    if CHAINVIZ.mode == "local":
-        clear_orphans(timedelta(0))
+    clear_orphans(timedelta(0) if CHAINVIZ.mode == "local" else UNCLAIMED_FOR)
 
 
 def take_in(names: Sequence[str], format: str, url: str) -> int:

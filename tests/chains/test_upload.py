@@ -211,7 +211,7 @@ def test_a_forgotten_file_leaves_nothing_behind(client: Client) -> None:
     assert not list(staging.folder().iterdir())
 
 
-def test_waiting_bytes_that_no_upload_names_are_deleted_after_a_day(client: Client) -> None:
+def test_waiting_bytes_that_no_upload_names_are_deleted(client: Client) -> None:
     send(client, ("two.jsonl", lines(2)))
     kept = Arrival.objects.get().waiting
     names = {"0" * 32, "1" * 32, kept}

@@ -39,6 +39,8 @@ _OBJECT = re.compile(rb"""\{\s*["']""")
 MANY_CHAINS = 40
 """Picked chains from which it is, since each is a transaction of its own."""
 KEPT_FOR = timedelta(days=1)
+UNCLAIMED_FOR = timedelta(minutes=10)
+"""A file that is being received is written to all the time, and its row follows at once."""
 
 How = dict[str, Any]
 State = Arrival.State
@@ -292,6 +294,7 @@ def _short_name(name: str) -> str:
     return clean if len(clean) <= 120 else f"{clean[:80]}…{clean[-30:]}"
 
 
-def clear_orphans(age: timedelta = KEPT_FOR) -> None:
-    """Deletes waiting bytes older than `age` that no arrival names: a chore of the worker, and of a server that starts."""
+def clear_orphans(age: timedelta = UNCLAIMED_FOR) -> None:
+    """Delete waiting bytes that no arrival names and that nobody has written to for `age`: a chore of the worker, and of a
+    server that starts."""
     staging.delete_orphans(set(Arrival.objects.exclude(waiting="").values_list("waiting", flat=True)), age)
