@@ -17,7 +17,7 @@ from chainviz.core.operations.compact.strategy import Strategy
 from chainviz.core.operations.strategies import strategy_of
 from chainviz.core.state.call import CallRules, NextState, Reply, ToolFailed, add_event, append, next_state
 from chainviz.core.state.document import State, members_beside, unknown_members, write_state
-from chainviz.core.state.export import is_state_format, provider_of, state_of
+from chainviz.core.state.export import is_state_format, provider_of, require_readable, state_of
 from chainviz.core.state.faults import StateFile
 from chainviz.core.state.faults import read_state as classified
 from chainviz.core.state.message_index import leading_systems
@@ -74,6 +74,7 @@ def state_of_chain(chain: Chain, provider: str, processed_length: int | None) ->
         raise Refused(
             f"No provider stores messages in the format {get_format(chain.format).label}. Convert the chain first."
         )
+    require_readable(_members(chain), chain.unread)
     state = state_of(chain.messages, chain.format, provider, processed_length=_seen(chain, processed_length))
     return replace(state, others=unknown_members(_members(chain)))
 

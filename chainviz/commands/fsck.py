@@ -8,7 +8,6 @@ from itertools import chain
 from chainviz.commands.io.output import tell
 from chainviz.commands.server.startup import prepare
 
-
 NOT_COVERED = (
     "Not checked: accounts, roles, team rules, share links, token scopes, invitations, sources of folders and jobs."
     " The audit log of a team records each change of them."

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chainviz.commands.io.files import add_format
-from chainviz.commands.io.output import complain, tell
+from chainviz.commands.io.output import complain, remark, tell
 from chainviz.commands.server.running_server import forget_server, note_server
 from chainviz.commands.server.startup import prepare, release_connections
 from chainviz.commands.worker import start_child
@@ -81,7 +81,10 @@ def take_in(names: Sequence[str], format: str, url: str) -> int:
             if name in places:
                 told = f"{url}folders/?folder={watch(member, name).number}"
             else:
-                told = take_file(member, Path(name), format).told(url)
+                taken = take_file(member, Path(name), format)
+                told = taken.told(url)
+                for note in taken.notes:
+                    remark(name, note)
             tell([f"{name}: {told}"])
         except DocumentError as error:
             complain(error)

@@ -21,6 +21,7 @@ from chainviz.core.formats.crossing import Route
 from chainviz.core.formats.offers import offers_of
 from chainviz.core.formats.reader import read_chain
 from chainviz.core.formats.stylist import Stylist
+from chainviz.core.state.file_notes import with_state_notes
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def load_file(
 
 
 def load_source(source: Source, format: str | None = None, *, salvage: bool = False) -> list[LoadedChain]:
-    offers = offers_of(source, format or "", salvage=salvage)
+    offers = with_state_notes(source, offers_of(source, format or "", salvage=salvage))
     return [_load(source, offer.found, offer.formats[0], salvage) for offer in offers]
 
 

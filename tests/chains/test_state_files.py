@@ -72,7 +72,9 @@ def test_each_problem_is_shown_and_the_file_waits(
     assert keep("state").status_code == 303
     chain = Chain.objects.get()
     assert messages(chain) == ["human", "ai"]
-    document = json.loads(b"".join(client.get(f"/c/{chain.pk}/state/document").streaming_content))  # type: ignore[arg-type]
+    download = f"/c/{chain.pk}/state/document"
+    assert f"{download}?" in (refusal := client.get(download).content.decode()) and "anyway=1" in refusal
+    document = json.loads(b"".join(client.get(f"{download}?anyway=1").streaming_content))  # type: ignore[arg-type]
     assert (document["version"], document["provider"], len(document["messages"])) == (1, "openai", 2)
 
 

@@ -24,6 +24,7 @@ from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.progress import Progress
+from chainviz.core.state.file_notes import with_state_notes
 from chainviz.jobs import lease, tasks
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.full_disk import is_disk_full
@@ -234,7 +235,7 @@ def _wanted(arrival: Arrival, source: Source, how: How) -> list[Offer]:
         return offers_of(source, arrival.format, salvage=True)
     offers = offers_of(source, arrival.format)
     if how.get("as") == "state":
-        return state_files.accepted(source, offers)
+        return with_state_notes(source, offers)
     if "picks" in how:
         picked = set(how["picks"])
         read = [offer.read_as(how.get("format", "")) for offer in offers]

@@ -28,6 +28,7 @@ from chainviz.core.documents.event_folder import events_of
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
+from chainviz.core.state.file_notes import with_state_notes
 from chainviz.jobs.lease import storable
 
 FileState = tuple[int, int]
@@ -39,6 +40,8 @@ class TakenFile:
     """What a file became."""
 
     followed: tuple[Followed, ...]
+    notes: tuple[str, ...] = ()
+    """What a person should know about the file, each once."""
 
     @property
     def chains(self) -> tuple[Chain, ...]:
@@ -85,14 +88,14 @@ def take_file(member: Membership, path: Path, format: str = "", *, over_edits: b
         raise DocumentError(f"{path} cannot be opened: {error.strerror or error}.") from None
     try:
         with open_source(staging.path_of(copy)) as source:
-            offers = folded(source, offers_of(source, format))
+            offers = with_state_notes(source, folded(source, offers_of(source, format)))
             followed = _followed(member, source, offers, path, over_edits)
     except DocumentError as error:
         raise _named(path, error) from None
     finally:
         staging.forget(copy)
     note_reading(path, followed, state, time.monotonic() - began)
-    return TakenFile(followed)
+    return TakenFile(followed, tuple(dict.fromkeys(note for offer in offers for note in offer.found.warnings)))
 
 
 def chains_from(member: Membership, path: Path) -> list[Chain]:

@@ -9,18 +9,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainviz.core.documents.source import Source
-from chainviz.core.errors import DocumentError, FaultPlace, Refused
-from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
+from chainviz.core.errors import DocumentError, FaultPlace
 from chainviz.core.formats.offers import Offer
 from chainviz.core.state.faults import Check, Fault, StateFile, StateProblem, read_state
+from chainviz.core.state.file_notes import MOST_BYTES, is_state_file, salvage_any
 from chainviz.core.state.raw_messages import DIALECTS
-from chainviz.core.state.salvage import Salvaged, salvage
+from chainviz.core.state.salvage import salvage
 
-MOST_BYTES = 32_000_000
-"""A larger file is imported without these checks: they hold the whole document in memory."""
 NEAR = 4_000
 """Bytes at either end of a broken file in which the member `processed_length` is looked for."""
-MOST_NOTED = 20
 NAMES = {
     Fault.INVALID_JSON: "Valid JSON",
     Fault.UNSUPPORTED_VERSION: "Version 1",
@@ -42,8 +39,7 @@ class StateRefused(DocumentError):
 
 def check_state(source: Source, offers: Sequence[Offer]) -> None:
     """Raises StateRefused where the file is a state document with a problem."""
-    is_state = len(offers) == 1 and isinstance(offers[0].formats[0], GoaitoolsState)
-    if not is_state or source.size > MOST_BYTES:
+    if not is_state_file(source, offers):
         return
     content = source.read(0, source.size)
     file = read_state(content)
@@ -87,29 +83,8 @@ def _label(file: StateFile, problem: StateProblem) -> str:
         return "Read as version 1"
     if problem.fault is Fault.PROVIDER_MISMATCH:
         return f"Read the messages as {next(iter(DIALECTS))}"
-    count = len(_salvaged(file).state.messages) if problem.fault is Fault.CORRUPTED_MESSAGE else 0
+    count = len(salvage_any(file).state.messages) if problem.fault is Fault.CORRUPTED_MESSAGE else 0
     return f"Keep the {count:,} readable message{'' if count == 1 else 's'}" if count else ""
-
-
-def accepted(source: Source, offers: Sequence[Offer]) -> list[Offer]:
-    """The same lists, with what a person decided to pass over as notes about the file."""
-    file = read_state(source.read(0, source.size))
-    notes = [str(file.problem)] if file.problem and file.problem.fault is not Fault.CORRUPTED_MESSAGE else []
-    gaps = _salvaged(file).gaps
-    notes += [f"messages[{gap.place}] is not shown: {gap.reason} It stays in the file." for gap in gaps[:MOST_NOTED]]
-    notes += [f"{len(gaps) - MOST_NOTED:,} more messages are not shown."] if len(gaps) > MOST_NOTED else []
-    found = list(offers)
-    for note in notes:
-        found = [offer.noted(note) for offer in found]
-    return found
-
-
-def _salvaged(file: StateFile) -> Salvaged:
-    """Of an unknown provider as of the first one that is known."""
-    try:
-        return salvage(file)
-    except Refused:
-        return salvage(file, next(iter(DIALECTS)))
 
 
 def _offset(content: bytes, problem: StateProblem) -> int:

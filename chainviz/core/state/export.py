@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from chainviz.core.chain.chain import MemoryChain, Splice
 from chainviz.core.chain.messages import Fragment, Message
+from chainviz.core.chain.unread import Unread, describe_unread
 from chainviz.core.documents.assemble import units_of
 from chainviz.core.documents.units import EMPTY_ENVELOPE
 from chainviz.core.errors import Refused
@@ -13,10 +15,12 @@ from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.formats.stylist import Stylist
-from chainviz.core.state.document import State
+from chainviz.core.state.document import VERSION, State
 from chainviz.core.state.processed_length import is_state, provider_length
 from chainviz.core.state.raw_messages import DIALECTS, dialect_of
 from chainviz.core.state.stored_and_sent import next_call
+
+KEPT = "Export the chain in its own format, which keeps every byte."
 
 
 def provider_of(format: str) -> str:
@@ -41,6 +45,17 @@ def exported_in(format: str, provider: str) -> Format:
             f"{dialect.label} messages. Convert the chain first."
         )
     return dialect
+
+
+def require_readable(members: Mapping[str, Any], unread: Sequence[Unread]) -> None:
+    """Raise Refused where the chain's own document has a version or provider that is not understood, or is not fully read:
+    the state would differ from it without a word. `members` are those beside its messages; {} for another format."""
+    if members and members.get("version") != VERSION:
+        raise Refused(f"`version` of this state document is {members.get('version')}; chainviz writes version {VERSION} only. {KEPT}")
+    if members and members.get("provider") not in DIALECTS:
+        raise Refused(f"`provider` of this state document is “{str(members.get('provider'))[:40]}”, which is unknown. {KEPT}")
+    if unread:
+        raise Refused(f"A state cannot be written of a chain that is not fully read: {describe_unread(unread[0])} {KEPT}")
 
 
 def state_of(messages: Sequence[Message], format: str, provider: str, *, processed_length: int | None = None) -> State:

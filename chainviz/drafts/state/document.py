@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from chainviz.core.formats import get_format
-from chainviz.core.state.document import State, state_document, unknown_members
-from chainviz.core.state.export import exported_in, is_state_format, raw_texts
+from chainviz.core.state.document import VERSION, State, state_document, unknown_members
+from chainviz.core.state.export import exported_in, is_state_format, raw_texts, require_readable
 from chainviz.core.state.processed_length import is_shared, provider_length
 from chainviz.core.usage.beside import members_beside
 from chainviz.store.content.spans import SourceSpan
@@ -19,12 +19,15 @@ MOST_MEASURED = 5_000
 """Messages whose lengths are summed for the page."""
 
 
-def document_of(part: StatePart, provider: str, processed: int | None) -> Iterator[bytes]:
-    """`processed` counts stored messages of the chain; None: what the document says, else up to the last AI message.
+def document_of(part: StatePart, provider: str, processed: int | None, *, anyway: bool = False) -> Iterator[bytes]:
+    """Yield the state document. `processed` counts stored messages of the chain; None: what the document says, else up to the
+    last AI message. `anyway` writes a new state also of a document that is not understood.
 
-    Refused, before anything is yielded, where the chain is written for another provider.
+    Refused, before anything is yielded, where the chain is written for another provider or its document is not understood.
     """
     dialect = exported_in(part.chain.format, provider)
+    if not anyway:
+        require_readable(_members(part.chain.snapshot), part.chain.surroundings.unread)
     recorded = recorded_length(part) if processed is None else processed
     seen = part.answered if recorded is None else recorded
     length = provider_length(seen, part.origins()) if dialect.packs else seen
@@ -46,6 +49,11 @@ def document_size(part: StatePart, provider: str, processed: int) -> int | None:
 
 def _state(part: StatePart, provider: str, length: int) -> State:
     return State(provider, processed_length=length, others=unknown_members(_members(part.chain.snapshot)))
+
+
+def recorded_version(part: StatePart) -> object:
+    """The version that the state document of the chain says; that of a new one where it says none."""
+    return _members(part.chain.snapshot).get("version", VERSION)
 
 
 def recorded_length(part: StatePart) -> int | None:

@@ -16,11 +16,12 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import arrival_for
 from chainviz.chains.models import Arrival
 from chainviz.chains.uploads import arrivals, staging
-from chainviz.chains.uploads.state_files import MOST_BYTES, StateRefused, readable_messages
+from chainviz.chains.uploads.state_files import StateRefused, readable_messages
 from chainviz.chains.uploads.tray import TrayLine
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.state.export import provider_of
 from chainviz.core.state.faults import read_state
+from chainviz.core.state.file_notes import MOST_BYTES
 from chainviz.drafts import services
 from chainviz.drafts.operations.responses import moved_on, to_draft
 from chainviz.drafts.state.import_step import TOO_LARGE, import_proposal

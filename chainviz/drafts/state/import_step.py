@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainviz.chains.render.numbers import count_text
-from chainviz.chains.uploads.state_files import MOST_BYTES, require_state
+from chainviz.chains.uploads.state_files import require_state
 from chainviz.core.chain.chain import Splice, apply_splices
 from chainviz.core.chain.messages import Message
 from chainviz.core.documents.document_context import DocumentContext
@@ -17,6 +17,7 @@ from chainviz.core.state.continued import continuation
 from chainviz.core.state.document import State, write_state
 from chainviz.core.state.export import is_state_format
 from chainviz.core.state.faults import StateFile
+from chainviz.core.state.file_notes import MOST_BYTES
 from chainviz.core.state.processed_length import provider_length, seen_messages, with_length
 from chainviz.core.state.salvage import salvage
 from chainviz.drafts.operations.proposal import Proposal

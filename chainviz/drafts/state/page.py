@@ -24,7 +24,7 @@ from chainviz.core.state.stored_and_sent import STARTS_WITH_SYSTEM, NextCall, ca
 from chainviz.drafts.operations.responses import moved_on, to_draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.state import rows, what_if
-from chainviz.drafts.state.document import document_of, document_size, recorded_length
+from chainviz.drafts.state.document import document_of, document_size, recorded_length, recorded_version
 from chainviz.drafts.state.rows import StateRow
 from chainviz.drafts.state.what_if import WhatIf
 from chainviz.drafts.target import Target, target_of
@@ -52,6 +52,8 @@ class StatePage:
     """The one that a narrow screen shows: stored or sent."""
     error: str = ""
     append_text: str = ""
+    anyway_address: str = ""
+    """Downloads a new state although the chain's document is not understood; "" where that was not refused."""
 
     @property
     def chain(self) -> Any:
@@ -73,6 +75,10 @@ class StatePage:
     @cached_property
     def provider(self) -> str:
         return provider_of(self.target.stored.format)
+
+    @property
+    def recorded_version(self) -> object:
+        return recorded_version(self.part)
 
     @cached_property
     def document_size(self) -> str:
@@ -197,7 +203,7 @@ def _appended(request: HttpRequest) -> EditOptions:
     return EditOptions.model_validate({"action": action, "role": role, "text": text})
 
 
-def _page(request: HttpRequest, target: Target, error: str = "") -> HttpResponse:
+def _page(request: HttpRequest, target: Target, error: str = "", anyway_address: str = "") -> HttpResponse:
     part = StatePart.of(target.stored)
     entered = what_if.of_chain(target.stored.slice(0, part.start), recorded_length(part))
     if request.method == "POST":
@@ -207,7 +213,7 @@ def _page(request: HttpRequest, target: Target, error: str = "") -> HttpResponse
     call = call_after(part, processed, entered.leading_messages, entered.user_message)
     start = _start(given, part)
     column = "sent" if given.get("column") == "sent" else "stored"
-    page = StatePage(target, part, call, entered, start, column, error, given.get("append_text", ""))
+    page = StatePage(target, part, call, entered, start, column, error, given.get("append_text", ""), anyway_address)
     names = ("drafts/state/state.html", "drafts/state/_state.html")
     return page_or_fragment(request, *names, {"page": page}, status=422 if error else 200)
 
@@ -227,10 +233,13 @@ def document(request: HttpRequest, chain_id: int) -> HttpResponseBase:
     target = target_of(request, chain_id)
     part = StatePart.of(target.stored)
     processed = small_number(request.GET.get("processed_length", ""))
+    anyway = request.GET.get("anyway") == "1"
     try:
-        content = document_of(part, provider_of(part.chain.format), processed)
+        content = document_of(part, provider_of(part.chain.format), processed, anyway=anyway)
     except Refused as refused:
-        return _page(request, target, str(refused))
+        query = request.GET.copy()
+        query["anyway"] = "1"
+        return _page(request, target, str(refused), "" if anyway else f"{request.path}?{query.urlencode()}")
     require_unlocked(target.chain, None if target.draft else target.version.number)
     headers = {"Content-Disposition": content_disposition_header(True, _file_name(target)) or "attachment"}
     return StreamingHttpResponse(content, content_type="application/json", headers=headers)
