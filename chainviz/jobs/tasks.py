@@ -95,7 +95,7 @@ def _give_back(job: Job, *, is_inside: bool) -> None:
             connection.connect()
         lease.give_back(job)
     except DatabaseError as error:
-        log.warning("job %s could not be given back (%s); its lease ends by itself", job.pk, error)
+        log.warning("job %s could not be given back (%s); another worker takes it when its lease has ended", job.pk, error)
 
 
 def _call(job: Job) -> None:
