@@ -11,12 +11,18 @@ from typing import NamedTuple
 
 from chainviz.core.chain.messages import Binary, Image, Message, Part, ToolResult
 from chainviz.core.dialects.patching import decode_base64, split_data_url
+from chainviz.core.picture_files import Fault, judge, judge_base64
 
 Picture = Image | Binary
 
 MOST_BYTES, LONGEST_SIDE, LONGEST_OF_MANY, MANY = 5 * 1024 * 1024, 8000, 2000, 20
 """Bytes and pixels that Anthropic's API takes of a picture, pixels in a request with more than so many pictures."""
 _FETCHED = re.compile(r"(?:https?|gs|s3)://|data:|$", re.IGNORECASE)
+_ENDS = 65_536
+"""Bytes at the start and at the end of a file that are looked at."""
+_BEGINNING = 200
+"""Characters that tell base64 from a word in its place."""
+_DIGITS = re.compile(r"[A-Za-z0-9+/_\s-]+={0,2}\s*")
 _ENOUGH = 200_000
 """Base64 characters that hold the size of nearly every picture; a JPEG's comes after its preview."""
 
@@ -85,12 +91,56 @@ def is_large(part: Picture) -> bool:
     return max(bytes_and_sides(part)[1:]) > LONGEST_OF_MANY
 
 
-def mime_of(part: Picture) -> tuple[str, str]:
-    """What a picture that the message holds is said to be, and what it is; "" where either is not known."""
-    if not isinstance(part, Image) or (split := split_data_url(part.url)) is None:
-        return "", ""
-    found = measured(decode_base64(split[1][:_ENOUGH]) or b"")
-    return split[0], found[0] if found else ""
+COMMON = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
+"""Types that nearly every API takes."""
+
+
+class PictureFile(NamedTuple):
+    """What a message says of a picture that it holds, and what the picture is."""
+
+    named: str
+    """The media type that the message gives."""
+    mime: str
+    """The media type that the first bytes show; "" where nobody knows it."""
+    fault: Fault
+
+    @property
+    def type(self) -> str:
+        return self.mime or self.named
+
+    @property
+    def is_mislabelled(self) -> bool:
+        """Whether it is a whole picture of a common type under another name: naming the right one is enough."""
+        return self.mime in COMMON and not self.fault and _plain_type(self.named) != self.mime
+
+
+def _plain_type(named: str) -> str:
+    return {"image/jpg": "image/jpeg"}.get(named.lower(), named.lower())
+
+
+def file_of(part: Picture) -> PictureFile | None:
+    """The picture as a file; None for an address, an empty picture, a file of another kind and text in place of the data."""
+    if isinstance(part, Binary):
+        if not part.mime.startswith("image/") or not part.content:
+            return None
+        content = part.content
+        return PictureFile(part.mime, *judge(content[:_ENDS], content[-_ENDS:], len(content)))
+    split = split_data_url(part.url)
+    if split is None or not split[1].strip() or not _DIGITS.fullmatch(split[1][:_BEGINNING]):
+        return None
+    return PictureFile(split[0], *judge_base64(split[1]))
+
+
+def is_broken(part: Picture) -> bool:
+    """Whether no API can decode it: it is no base64, no picture, or breaks off."""
+    found = file_of(part)
+    return found is not None and bool(found.fault)
+
+
+def is_odd(part: Picture) -> bool:
+    """Whether some API takes no pictures of its type."""
+    found = file_of(part)
+    return found is not None and not found.fault and found.type not in ("image/png", "image/jpeg", "image/webp")
 
 
 def is_empty(part: Picture) -> bool:
@@ -104,10 +154,10 @@ def is_out_of_reach(part: Picture) -> bool:
 
 def named_by_content(picture: Picture) -> Picture:
     """Return the picture under the media type that its bytes show."""
-    said, is_really = mime_of(picture)
-    if not isinstance(picture, Image) or not is_really or said == is_really:
+    found = file_of(picture)
+    if found is None or not isinstance(picture, Image) or found.mime not in COMMON or found.mime == found.named:
         return picture
-    return replace(picture, url=f"data:{is_really}{picture.url.removeprefix(f'data:{said}')}")
+    return replace(picture, url=f"data:{found.mime}{picture.url.removeprefix(f'data:{found.named}')}")
 
 
 def in_words(picture: Picture) -> str:
@@ -117,6 +167,10 @@ def in_words(picture: Picture) -> str:
         return "[A picture without content was here]"
     if is_out_of_reach(picture):
         return noted(picture)
+    if is_broken(picture):
+        return "[A picture that cannot be read was here]"
+    if not width and (found := file_of(picture)) is not None:
+        return f"[A {found.type.rpartition('/')[2].removeprefix('x-')[:40].upper()} picture was here]"
     return f"[A picture of {width:,} × {height:,} pixels and {count:,} bytes was here]"
 
 

@@ -25,7 +25,7 @@ SERVER_RESULT = Opaque("web_search_tool_result", '{"type": "web_search_tool_resu
 
 def picture(width: int, mime: str = "image/png") -> Message:
     head = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + width.to_bytes(4, "big") + (9).to_bytes(4, "big")
-    return Message("human", (Image(data_url(mime, head)), Text("look")))
+    return Message("human", (Image(data_url(mime, head + bytes(20) + b"IEND\xaeB`\x82")), Text("look")))
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def picture(width: int, mime: str = "image/png") -> Message:
         ([picture(8001)], [], ["image-too-large error"]),
         ([picture(2001)], [], ["image-large info"]),
         ([picture(2000)], [], []),
-        ([picture(9, "image/jpeg")], [], ["image-mislabelled error"]),
-        ([Message("human", (Image("data:image/png;base64,"), Text("look")))], ["not-understood unchecked"],
+        ([picture(9, "image/jpeg")], ["image-mislabelled warning"], ["image-mislabelled error"]),
+        ([Message("human", (Image("data:image/png;base64,"), Text("look")))], ["not-understood unchecked", "image-empty error"],
          ["not-understood unchecked", "image-empty error"]),
         ([h("a \ud83d b")], ["text-surrogate error"], ["text-surrogate error"]),
         ([h("\U0001f600 \udc80")], [], []),
@@ -155,5 +155,7 @@ def test_sections_alone_give_the_same_as_the_whole(messages: list[Message]) -> N
 
 
 def test_a_result_object_with_media_is_only_odd() -> None:
-    message = tool(ToolResult("a", "shot", "", media=(Image("data:image/png;base64,AA=="),)))
+    (shot, _) = picture(9).parts
+    assert isinstance(shot, Image)
+    message = tool(ToolResult("a", "shot", "", media=(shot,)))
     assert [p.rule for p in check(OPENAI, parse([h(), ai(call("a")), message]))] == ["result-media"]

@@ -13,7 +13,7 @@ from chainviz.core.providers import PROVIDERS
 
 Messages = list[dict[str, Any]]
 ASKED = {"role": "user", "content": "hi"}
-PICTURE = "iVBORw0KGgo="
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
 
 def state_of(provider: str, format: str, document: Any) -> str:
@@ -209,7 +209,7 @@ def converse(result: Any, *beside: Any) -> Messages:
 
 
 FILE = {"document": {"format": "pdf", "name": "a", "source": {"bytes": "AAAA"}}}
-PNG = {"image": {"format": "png", "source": {"bytes": "AAAA"}}}
+PNG = {"image": {"format": "png", "source": {"bytes": PICTURE}}}
 BEDROCK: list[tuple[str, Messages]] = [
     ("accepted", [user({"text": "hi"}, PNG, FILE, {"cachePoint": {"type": "default"}})]),
     ("accepted", converse({"content": [{"json": [1]}], "status": "success"})),
@@ -248,7 +248,7 @@ GEMINI: list[tuple[str, Messages]] = [
     ("unchecked", gemini({}, mood="good")),
     ("rejected", [{"parts": [{"inlineData": {"data": "AAAA"}}]}]),
     ("rejected", [{"parts": [{"inline_data": {"mime_type": "image/png", "data": "[removed]"}}]}]),
-    ("unchecked", [{"parts": [{"inlineData": {"mimeType": "image/png", "data": "AAAA", "mood": 1}}]}]),
+    ("unchecked", [{"parts": [{"inlineData": {"mimeType": "image/png", "data": PICTURE, "mood": 1}}]}]),
 ]
 
 

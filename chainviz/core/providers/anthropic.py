@@ -14,6 +14,7 @@ from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE
 from chainviz.core.providers.anthropic_turns import CHECKED, FORMAT, MAY_SYSTEM, check_end, check_neighbours
 from chainviz.core.providers.anthropic_turns import RULES as OF_TURNS
 from chainviz.core.providers.contract import Broken, Called, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.rules.picture_rules import NAME_OR_NOTE, NOTE, PictureRules
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike, unless_joined
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
@@ -148,13 +149,22 @@ LARGE_PICTURE = claude_rule(
     "image-too-large", "error", f"image exceeds 5 MB maximum, or image dimensions exceed max allowed size: {LONGEST_SIDE} pixels",
     "github.com/anthropics/claude-code/issues/13480", ("image-to-text",),
 )  # fmt: skip
-MISLABELLED_PICTURE = claude_rule(
-    "image-mislabelled", "error", "image.source.base64.data: Image does not match the provided media type",
-    "github.com/anthropics/claude-code/issues/11975", ("respell-media-type",),
+PICTURES = PictureRules(
+    broken=claude_rule(
+        "image-broken", "error", "Could not process image", "github.com/anthropics/claude-code/issues/60920", NOTE, checked=CHECKED
+    ),
+    type=claude_rule(
+        "image-type", "error",
+        "{place}.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
+        "github.com/anomalyco/opencode/pull/5704", NOTE, checked=CHECKED,
+    ),
+    mislabelled=claude_rule(
+        "image-mislabelled", "error",
+        "The image was specified using the {type} media type, but the image appears to be a {type} image",
+        "github.com/vybestack/llxprt-code/issues/2130", NAME_OR_NOTE, checked=CHECKED,
+    ),
+    empty=claude_rule("image-empty", "error", "image.source.base64.data: image cannot be empty", REFERENCE, NOTE),
 )  # fmt: skip
-EMPTY_PICTURE = claude_rule(
-    "image-empty", "error", "image.source.base64.data: image cannot be empty", REFERENCE, ("image-to-text",)
-)
 SURROGATE = claude_rule(
     "text-surrogate", "error", "The request body is not valid JSON: no low surrogate in string",
     "github.com/anthropics/claude-code/issues/558", ("respell-text",),
@@ -245,8 +255,7 @@ RULES: dict[str, Choice] = {
     "server-call-alone": _server_call,
     "answer-media": PICTURE_BY_ASSISTANT,
     "thinking-last": _last_block,
-    "image-mislabelled": MISLABELLED_PICTURE,
-    "image-empty": EMPTY_PICTURE,
+    **PICTURES.choices,
     "lone-surrogate": SURROGATE,
     "escaped-surrogate": SURROGATE,
     "odd-id": ID,
@@ -289,6 +298,7 @@ def _reused(call: Called, before: Called) -> Rule:
 
 
 CHOSEN = (
+    PICTURES.type,
     MISSING, OPEN_END, EMPTY, EMPTY_TEXT, SERVER_CALL, LAST_BLOCK, NO_INPUT, ID, FIRST_ROLE, FINAL_THINKING, TWICE, REUSED, NO_MESSAGES,
     BLANK_TEXT, BLANK_BESIDE, ORPHAN,
 )  # fmt: skip

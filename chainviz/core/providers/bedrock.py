@@ -9,6 +9,7 @@ from chainviz.core.chain.messages import AI, HUMAN, TOOL
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.rules.picture_rules import NAME_OR_NOTE, NOTE, PictureRules
 from chainviz.core.providers.rules.rule import Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
@@ -17,6 +18,7 @@ from chainviz.core.providers.wire.bedrock import KINDS, bedrock_rule, check_wire
 from chainviz.core.providers.wire.bedrock import RULES as WIRE_RULES
 
 CHECKED = "2026-11-27"
+CLAUDE_CODE = "github.com/anthropics/claude-code/issues/60920"
 REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"
 
 MISSING = bedrock_rule(
@@ -106,6 +108,22 @@ ARGUMENTS = bedrock_rule(
     REFERENCE, ("mend-arguments",),
 )  # fmt: skip
 NO_OBJECT = bedrock_rule("arguments-no-object", "error", ARGUMENTS.says, REFERENCE, ("wrap-arguments",))
+PICTURES = PictureRules(
+    broken=bedrock_rule("image-broken", "error", "Could not process image", CLAUDE_CODE, NOTE, checked=CHECKED),
+    type=bedrock_rule(
+        "image-type", "error",
+        "Value at '{place}.image.format' failed to satisfy constraint: Member must satisfy enum value set: [png, jpeg, gif, webp]",
+        "botocore, ImageFormat", NOTE, checked=CHECKED,
+    ),
+    mislabelled=bedrock_rule(
+        "image-mislabelled", "warning",
+        "The image was specified using the {type} media type, but the image appears to be a {type} image",
+        "github.com/vybestack/llxprt-code/issues/2130", NAME_OR_NOTE, checked=CHECKED, models="Claude",
+    ),
+    empty=bedrock_rule(
+        "image-empty", "error", "The bytes field in the ImageSource object is empty.", REFERENCE, NOTE, checked=CHECKED
+    ),
+)  # fmt: skip
 USER_CALL = bedrock_rule(
     "call-by-user", "error", "User messages cannot contain toolUse blocks.", REFERENCE, ("user-call-to-text",)
 )
@@ -159,6 +177,7 @@ RULES: dict[str, Choice] = {
     "free-form-arguments": ARGUMENTS,
     "no-object-arguments": NO_OBJECT,
     "call-by-other": USER_CALL,
+    **PICTURES.choices,
 }
 
 
@@ -192,7 +211,7 @@ PROVIDER = Provider(
     wire=check_wire,
     section_rules=(UNDEFINED,),
     sent=(_turns,),
-    chosen_rules=(FIRST_ROLE, MAY_FIRST, ID, SPLIT, TEXT_APART, PREFILL, NO_MESSAGES, *WIRE_RULES),
+    chosen_rules=(PICTURES.type, FIRST_ROLE, MAY_FIRST, ID, SPLIT, TEXT_APART, PREFILL, NO_MESSAGES, *WIRE_RULES),
     opening=(system_only(NO_MESSAGES),),
     ending=(_end,),
 )

@@ -8,12 +8,15 @@ from dataclasses import replace
 from chainviz.core.chain.messages import AI
 from chainviz.core.chain.paths import Path
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.rules.picture_rules import NAME_OR_NOTE, NOTE, PictureRules
 from chainviz.core.providers.rules.rule_choices import name_unlike, unless_joined, where_calls
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.rules.system_only import system_only
 from chainviz.core.providers.wire.gemini import KINDS, REFERENCE, check_wire, gemini_rule
 from chainviz.core.providers.wire.gemini import RULES as WIRE_RULES
 
+CHECKED = "2026-11-27"
+IMAGES = "ai.google.dev/gemini-api/docs/image-understanding"
 SIGNATURES = "ai.google.dev/gemini-api/docs/thought-signatures"
 
 COUNTS = gemini_rule(
@@ -67,6 +70,16 @@ UNSIGNED = gemini_rule(
     "thought-signature-missing", "error", "Function call is missing a thought_signature in functionCall parts.", SIGNATURES,
     ("sign-calls",),
 )  # fmt: skip
+PICTURES = PictureRules(
+    broken=gemini_rule("image-broken", "error", "Provided image is not valid.", IMAGES, NOTE, checked=CHECKED),
+    type=gemini_rule("image-type", "error", "Unsupported MIME type: {type}", IMAGES, NOTE, checked=CHECKED),
+    mislabelled=gemini_rule(
+        "image-mislabelled", "warning", "Provided image is not valid.", IMAGES, NAME_OR_NOTE, checked=CHECKED,
+        note="where the API trusts the named type",
+    ),
+    empty=gemini_rule("image-empty", "error", "Provided image is not valid.", IMAGES, NOTE, checked=CHECKED),
+    types=frozenset(("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")),
+)  # fmt: skip
 USER_CALL = gemini_rule(
     "call-by-user", "error", "Please ensure that function call parts are in turns with the role model.", REFERENCE,
     ("user-call-to-text",),
@@ -88,6 +101,7 @@ RULES: dict[str, Choice] = {
     "no-parts": NO_PARTS,
     "empty-text": EMPTY_TEXT,
     "call-by-other": USER_CALL,
+    **PICTURES.choices,
     "no-json-arguments": ARGUMENTS,
     "free-form-arguments": ARGUMENTS,
     "no-object-arguments": NO_OBJECT,
@@ -104,7 +118,7 @@ def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
 
 
 NO_CONTENTS = gemini_rule("messages-missing", "error", "GenerateContentRequest.contents: contents is not specified", REFERENCE)
-CHOSEN = (COUNTS, RESPONSE_ORDER, CALL_ORDER, CALL_AFTER_AI, NAME, ENDS_WITH_MODEL, NO_CONTENTS, *WIRE_RULES)
+CHOSEN = (PICTURES.type, COUNTS, RESPONSE_ORDER, CALL_ORDER, CALL_AFTER_AI, NAME, ENDS_WITH_MODEL, NO_CONTENTS, *WIRE_RULES)
 CURRENT_TURN = SectionRule(
     UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_part=True, in_own_form=True
 )

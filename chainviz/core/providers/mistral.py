@@ -13,11 +13,13 @@ from chainviz.core.chain.messages import AI, SYSTEM, TOOL
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.rules.picture_rules import NAME_OR_NOTE, NOTE, PictureRules
 from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.rules.rule_choices import where_role
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
 from chainviz.core.providers.wire.openai import ChatForm, check_chat
 
+IMAGES = "docs.mistral.ai/capabilities/vision"
 REFERENCE = "docs.mistral.ai/api"
 COMMON = "github.com/mistralai/mistral-common (validator.py)"
 mistral_rule = partial(Rule, models=ALL_MODELS, since="2024-02", checked="2026-11-23")
@@ -60,6 +62,23 @@ SHARED = mistral_rule("call-id-shared", "error", "Duplicate tool call id in assi
 ARGUMENTS = mistral_rule(
     "arguments-no-json", "warning", "Invalid function arguments: not valid JSON", COMMON, ("mend-arguments",)
 )
+PICTURES = PictureRules(
+    broken=mistral_rule(
+        "image-broken", "error", "Image could not be loaded as base64 or URL: cannot identify image file", IMAGES, NOTE,
+        checked="2026-11-27",
+    ),
+    type=mistral_rule(
+        "image-type", "error", "Image could not be loaded: unsupported image format {type}", IMAGES, NOTE, checked="2026-11-27"
+    ),
+    mislabelled=mistral_rule(
+        "image-mislabelled", "warning", "Image could not be loaded as base64 or URL: cannot identify image file", IMAGES,
+        NAME_OR_NOTE, checked="2026-11-27", note="where a server trusts the named type",
+    ),
+    empty=mistral_rule(
+        "image-empty", "error", "Image could not be loaded as base64 or URL: cannot identify image file", IMAGES, NOTE,
+        checked="2026-11-27",
+    ),
+)  # fmt: skip
 USER_CALL = mistral_rule("call-by-user", "error", "Extra inputs are not permitted: tool_calls", COMMON, ("user-call-to-text",))
 LAST_ROLE = mistral_rule(
     "last-role", "warning",
@@ -91,6 +110,7 @@ RULES: dict[str, Choice] = {
     "no-json-arguments": ARGUMENTS,
     "free-form-arguments": ARGUMENTS,
     "call-by-other": USER_CALL,
+    **PICTURES.choices,
 }
 _CONTENT = mistral_rule("content-type", "error", "Input should be a valid string or list", REFERENCE)
 _CHUNKS = frozenset(("text", "image_url", "document_url", "file", "reference", "input_audio", "thinking"))
@@ -129,7 +149,7 @@ PROVIDER = Provider(
     clients=frozenset(("mistral",)),
     wire=check_chat,
     wire_rule=FORM,
-    chosen_rules=(MID_SYSTEM, EMPTY_SYSTEM, LAST_ROLE, *FORM.rules),
+    chosen_rules=(PICTURES.type, MID_SYSTEM, EMPTY_SYSTEM, LAST_ROLE, *FORM.rules),
     section_rules=(SectionRule(NINE, Mark.ODD_ID, ODD_ID, once=True),),
     ending=(_end,),
 )

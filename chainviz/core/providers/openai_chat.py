@@ -11,6 +11,7 @@ from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import Section
 from chainviz.core.providers.contract import Choice, Excerpt, Provider
 from chainviz.core.providers.rules.findings import LONGEST_ID, SAFE_ID
+from chainviz.core.providers.rules.picture_rules import openai_pictures
 from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.rules.rule_choices import where_unnamed
 from chainviz.core.providers.rules.section_rules import reasoning_missing
@@ -84,6 +85,7 @@ MEDIA = chat_rule(
     "result-media", "warning", "Content blocks are expected to be either text or image_url type.", REFERENCE,
     ("media-to-human",),
 )  # fmt: skip
+PICTURES = openai_pictures(chat_rule)
 USER_CALL = chat_rule(
     "call-by-user", "warning", "Additional properties are not allowed ('tool_calls' was unexpected)", REFERENCE,
     ("user-call-to-text",),
@@ -130,6 +132,7 @@ RULES: dict[str, Choice] = {
     "unknown-role": _role,
     "says-nothing": _empty,
     "call-by-other": USER_CALL,
+    **PICTURES.choices,
     "no-json-arguments": ARGUMENTS,
     "no-object-arguments": NO_OBJECT,
     "result-media": MEDIA,
@@ -200,6 +203,6 @@ PROVIDER = Provider(
     kinds=frozenset(("input_audio", "file", "refusal")),
     wire=check_chat,
     wire_rule=FORM,
-    chosen_rules=(SHARED, SHARED_TWICE, ROLE, EMPTY, REUSED, NO_NAME, *FORM.rules),
+    chosen_rules=(PICTURES.type, SHARED, SHARED_TWICE, ROLE, EMPTY, REUSED, NO_NAME, *FORM.rules),
     section_rules=(reasoning_missing(NO_REASONING),),
 )

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from chainviz.core.chain.problems import Problem
 from chainviz.core.providers.contract import Called, Choice, Excerpt, Provider, WireFault
+from chainviz.core.providers.rules.picture_rules import openai_pictures
 from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
 from chainviz.core.providers.rules.rule_choices import id_unlike, unless_elsewhere, where_unnamed
 from chainviz.core.providers.rules.section_rules import Mark, SectionRule
@@ -71,6 +72,7 @@ NO_NAME = responses_rule(
     "Invalid 'input[{index}].name': empty string. Expected a string with minimum length 1, but got an empty string instead.",
     "github.com/continuedev/continue/pull/11785", ("respell-name",),
 )  # fmt: skip
+PICTURES = openai_pictures(responses_rule)
 USER_CALL = responses_rule("call-by-user", "warning", "Invalid value: 'function_call'", REFERENCE, ("user-call-to-text",))
 
 STORED_CALL = Rule(
@@ -106,6 +108,7 @@ RULES: dict[str, Choice] = {
     "long-name": NAME,
     "very-long-name": NAME,
     "call-by-other": USER_CALL,
+    **PICTURES.choices,
 }
 
 
@@ -123,7 +126,7 @@ PROVIDER = Provider(
     clients=frozenset(("openai_responses", "codex_rollout")),
     kinds=KINDS,
     wire=check_wire,
-    chosen_rules=(MISSING, ORPHAN, STORED_CALL, EMPTY_ID, NO_NAME, REUSED, *ITEM_RULES),
+    chosen_rules=(PICTURES.type, MISSING, ORPHAN, STORED_CALL, EMPTY_ID, NO_NAME, REUSED, *ITEM_RULES),
     sessions={"codex_rollout": check_session},
     section_rules=(SectionRule(ENCRYPTED, Mark.SIGNED, "has encrypted reasoning", once=True, in_own_form=True),),
     whole=(repeated_items,),

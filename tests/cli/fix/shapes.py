@@ -46,7 +46,7 @@ CLAUDE: dict[str, Lines] = {
     ],
     "an empty message": [said(0, "Look"), told(1, ""), said(2, "And?")],
     "two processes that wrote at once": [
-        said(0, "Look"), called(1, "t1"), called(2, "t9"), answered(3, "t1"), answered(4, "t9"), said(5, "And?")
+        said(0, "Look"), called(1, "t1"), said(2, "Here too"), called(3, "t9"), answered(4, "t1"), answered(5, "t9"), said(6, "And?")
     ],
     "a picture that is called what it is not": [said(0, "Look"), showed(1, pixels(9), "image/jpeg"), told(2, "I see.")],
     "a picture without content": [said(0, "Look"), showed(1, ""), told(2, "I see.")],

@@ -155,9 +155,12 @@ def test_crossing_again_changes_nothing(name: str) -> None:
         assert crossed(Route(None, get_format(name)), once.message) == type(once)(once.message)
 
 
+SHOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+
+
 def test_pictures_of_results_follow_them_where_results_are_text_only() -> None:
     call = {"type": "tool_use", "id": "c1", "name": "shoot", "input": {}}
-    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": SHOT}}
     both = [{**call}, {**call, "id": "c2"}]
     results = [{"type": "tool_result", "tool_use_id": id, "content": [picture]} for id in ("c1", "c2")]
     messages = [USER, {"role": "assistant", "content": both}, {"role": "user", "content": results}]

@@ -56,6 +56,10 @@ WORDINGS = (
     Wording("must contain non-whitespace text", _CLAUDE, ("text-blank", "text-empty")),
     Wording("must have non-empty content", (*_CLAUDE, *_GEMINI, *_BEDROCK), ("content-missing",)),
     Wording("image exceeds {size} MB maximum", _CLAUDE, ("image-too-large",)),
+    Wording("Invalid {type} image.", _CHAT, ("image-broken",)),
+    Wording("Could not process image", _CLAUDE, ("image-broken",)),
+    Wording("{place}.source.base64.data: Image format {type} not supported", _CLAUDE, ("image-type",)),
+    Wording("Image does not match the provided media type", _CLAUDE, ("image-mislabelled",)),
     Wording("image dimensions exceed max allowed size", _CLAUDE, ("image-too-large", "image-large")),
     Wording(
         "The image was specified using the {type} media type, but the image appears to be a {type} image",

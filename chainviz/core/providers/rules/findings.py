@@ -37,15 +37,21 @@ from chainviz.core.pictures import (
     LONGEST_OF_MANY,
     Picture,
     bytes_and_sides,
+    file_of,
     is_empty,
+    is_odd,
     is_too_large,
-    mime_of,
     pictures_in,
 )
 from chainviz.core.providers.contract import IMAGE_ADDRESS, OPAQUE
 
 _WORD = re.compile(r"[a-zA-Z0-9_-]+")
 _DATA = re.compile(r"data:[^,]*;base64,[A-Za-z0-9+/_\s-]+={0,2}\s*")
+_BROKEN = {
+    "base64": "has an image whose data is not valid base64",
+    "unknown": "has an image whose data is not an image",
+    "cut": "has an image whose data breaks off",
+}
 _BEGINNING = 200
 """Characters of a data: URL that tell whether a picture is in it, or only a word in its place."""
 SCHEMES = frozenset(("http", "https", "gs", "s3"))
@@ -176,8 +182,15 @@ def _found_in_media(part: Image | Binary | ToolResult, role: Role) -> Iterator[t
 
 
 def _found_in_bytes(picture: Picture) -> Iterator[tuple[str, str]]:
-    said, is_really = mime_of(picture)
     if is_empty(picture):
         yield "image-empty", "has an empty image"
-    elif is_really and said != is_really:
-        yield "image-mislabelled", f"has an image that is {is_really} but is marked as {said[:40]}"
+        return
+    found = file_of(picture)
+    if found is None:
+        return
+    if found.fault:
+        yield "image-broken", _BROKEN[found.fault]
+    elif found.is_mislabelled:
+        yield "image-mislabelled", f"has an image that is {found.mime} but is marked as {found.named[:40]}"
+    if is_odd(picture):
+        yield "image-odd-type", f"has an image of the type {found.type[:40]}"

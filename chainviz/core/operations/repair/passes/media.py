@@ -10,9 +10,13 @@ from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import (
+    Picture,
     PicturePlace,
+    file_of,
     in_words,
+    is_broken,
     is_empty,
+    is_odd,
     is_out_of_reach,
     is_too_large,
     named_by_content,
@@ -23,25 +27,38 @@ from chainviz.core.pictures import (
 
 
 def has_pictures(message: Message) -> bool:
-    return message.role in (HUMAN, TOOL) and any(map(pictures_in, message.parts))
+    return any(map(pictures_in, message.parts))
 
 
 def fix_pictures(work: Worklist) -> None:
-    """Those that are empty, out of reach or too large for some APIs, and as many of the large ones as have to go where there are many."""
+    """Those that are empty, out of reach, broken, of a type that some APIs do not take or too large for some, and as many of
+    the large ones as have to go where there are many. Animations are only asked for: nearly every API takes GIF."""
+    is_asked = work.options.asks_for("image-to-text")
     refused = refused_among_many(work.read(has_pictures))
     for place, message in work.read(has_pictures):
         for i, part in enumerate(message.parts):
             held = list(enumerate(pictures_in(part)))
             empty = [number for number, picture in held if is_empty(picture)]
             lost = [number for number, picture in held if is_out_of_reach(picture)]
+            broken = [number for number, picture in held if is_broken(picture)]
+            odd = [n for n, picture in held if is_odd(picture) and (is_asked or not _is_gif(picture))]
             large = [n for n, picture in held if is_too_large(picture) or PicturePlace(place, i, n) in refused]
             if empty:
                 _offer(work, _Spot(place, i, part), _EMPTY, (_told(part, empty),))
             elif lost:
                 _offer(work, _Spot(place, i, part), _LOST, (_told(part, lost),))
+            elif broken:
+                _offer(work, _Spot(place, i, part), _BROKEN, (_told(part, broken),))
+            elif odd:
+                _offer(work, _Spot(place, i, part), _ODD, (_told(part, odd),))
             elif large:
                 _offer(work, _Spot(place, i, part), _TOO_LARGE, (_told(part, large),))
     work.settle()
+
+
+def _is_gif(picture: Picture) -> bool:
+    found = file_of(picture)
+    return found is not None and found.type == "image/gif"
 
 
 def fix_media_types(work: Worklist) -> None:
@@ -50,8 +67,20 @@ def fix_media_types(work: Worklist) -> None:
             named = tuple(map(named_by_content, pictures_in(part)))
             if named != pictures_in(part):
                 after = replace(part, media=named) if isinstance(part, ToolResult) else named[0]
-                _offer(work, _Spot(place, i, part), _MISLABELLED, (after,))
+                gone = [number for number, picture in enumerate(pictures_in(part)) if picture != named[number]]
+                _offer_name(work, _Spot(place, i, part), after, _told(part, gone))
     work.settle()
+
+
+def _offer_name(work: Worklist, spot: _Spot, named: Part, told: Part) -> None:
+    """Offers to name the type that the bytes show, or a note in place of the picture."""
+    about = work.about[spot.place]
+    outcomes: dict[str, tuple[Part, ...]] = {_MISLABELLED.choice: (named,), "image-to-text": (told,)}
+    problem = f"{work.where(about)} {_MISLABELLED.what}."
+    proposal = Proposal(_MISLABELLED.rule, about, spot.number, "", problem, (spot.part,), outcomes, default=False)
+    choice = work.offer(proposal)
+    if choice is not None:
+        work.edit(spot.place).parts[spot.number] = outcomes[choice]
 
 
 def _told(part: Part, gone: list[int]) -> Part:
@@ -123,6 +152,8 @@ _TOO_LARGE = _Flaw("image-too-large", "contains an image that is too large for s
 _BY_MODEL = _Flaw("part-role", "is an AI message and contains an image or a file", "image-to-text")
 _EMPTY = _Flaw("image-empty", "contains an image without content", "image-to-text")
 _LOST = _Flaw("image-address", "contains an image at an address that no API can open", "image-to-text")
+_BROKEN = _Flaw("image-broken", "contains an image that cannot be read", "image-to-text")
+_ODD = _Flaw("image-type", "contains an image of a type that some APIs do not take", "image-to-text")
 _MISLABELLED = _Flaw("image-mislabelled", "contains an image with the wrong media type", "respell-media-type")
 _BLANK = _Flaw("empty-content", "has an empty text", "drop-empty")
 _TEXT_FIRST = _Flaw("result-after-text", "has a text before a tool result", "results-first")
