@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterable
 from dataclasses import replace
 
 from chainviz.core.chain.messages import AI, Message, Part, Reasoning, Text, Thinking, ToolCall
 
+_FIELD, _SHORTEST = 0x12, 64
+"""Tag of the field, and the least length that is no accident."""
 FAKE_SIGNATURE = "skip_thought_signature_validator"
 """What Gemini accepts instead of the signature of a call that it did not make itself."""
 
@@ -57,7 +60,23 @@ def with_signed_call(message: Message) -> Message:
 
 
 def is_unsigned(part: Part) -> bool:
-    return isinstance(part, Thinking) and not part.signature
+    """Whether reasoning has no signature, or only the beginning of one."""
+    return isinstance(part, Thinking) and (not part.signature or (not part.redacted and breaks_off(part.signature)))
+
+
+def breaks_off(signature: str) -> bool:
+    """Whether a signature is shorter than it says. One of Anthropic is base64 of a protobuf field: tag, length, content."""
+    try:
+        content = b64decode(signature + "=" * (-len(signature) % 4), validate=True)
+    except ValueError:
+        return False
+    length = shift = 0
+    for place, byte in enumerate(content[1:6], 2):
+        length |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return content[0] == _FIELD and length >= _SHORTEST and place + length > len(content)
+        shift += 7
+    return False
 
 
 def is_emptied(part: Part) -> bool:

@@ -144,6 +144,7 @@ class Anthropic(AnthropicBlocksFormat):
     accepts = Accepts(kinds=OWN_KINDS, files=frozenset((PDF,)))
     tested_with = "anthropic 2.12, Cline and Roo Code 3"
     slot_key = "system"
+    known_kinds = frozenset(("tool_addition", "tool_removal", "mcp_tool_listing", "fallback"))
     request = AnthropicForm()
     answers = ((), ("response",), ("response", "body"), ("response_body",), ("output",), ("outputBodyJson",))
     sequences = (

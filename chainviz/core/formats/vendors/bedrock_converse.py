@@ -133,6 +133,7 @@ class BedrockConverse(BlockFormat):
     blocks, blocks_at, words = _BLOCKS, _BLOCKS.at, WORDS
     hints = ("role",)
     joins_turns = True
+    known_kinds = OWN_KINDS - {"toolUse", "toolResult"}
     answers = ((), ("output", "message"))
     sequences = ((("input", "inputBodyJson", "messages"), ("output", "outputBodyJson", "output", "message")),)
 
