@@ -129,9 +129,9 @@ class Chain:
 
     @cached_property
     def usage(self) -> ChainUsage:
-        """Recorded tokens by model, `total` of them, and the model. `is_recorded` is false where the transcript records none."""
-        beside = {} if self.is_moved else recorded_beside(self.file.context(self.loaded))
-        return chain_usage(recorded_of(self.messages), beside)
+        """Tokens by model that the file records of the run, `total` of them, and the model. `is_recorded` is false where it
+        records none. An operation that changes or removes messages does not change them."""
+        return chain_usage(recorded_of(self.loaded.messages), recorded_beside(self.file.context(self.loaded)))
 
     @cached_property
     def times(self) -> Times:

@@ -18,8 +18,10 @@ from chainviz.core.usage.prices_and_windows import Models, read_overrides
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.core.usage.recorded_times import Times
 from chainviz.store.models import Outline
+from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.cache import listing_of
 from chainviz.store.outline.measures import Counts, unpack_charts
+from chainviz.store.transfer.document_context import uploaded_state
 from chainviz.web.formatting.relative_time import full_time
 from chainviz.web.formatting.token_estimate import round_tokens_text, token_text, tokens_text
 
@@ -42,6 +44,14 @@ class ContextMeter:
     @property
     def bar(self) -> int:
         return min(100, self.percent)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWindow:
+    """How many tokens a model takes at once."""
+
+    tokens: int
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,8 @@ def time_facts(times: Times) -> Facts:
 
 
 def recorded_usage(outline: Outline) -> ChainUsage:
+    """What the file records of the run: an operation that changes or removes messages does not change it."""
+    outline = outline_of(uploaded_state(outline.snapshot))
     in_messages = by_model(listing_of(outline).total.usage)
     return chain_usage(in_messages, by_model(unpack_charts(outline.charts).beside))
 
@@ -122,13 +134,17 @@ def node_facts(counts: Counts, times: Times) -> Facts:
     return (*usage_facts(chain_usage(by_model(counts), {})), *time_facts(times))
 
 
-def context_meter(model: str, prompt: int | None, size: int) -> ContextMeter | None:
-    """`prompt`: tokens of the last one, where it is recorded. None where the model or its window is not known."""
-    window = models().context_window(model)
-    if not window:
-        return None
+def recorded_window(usage: ChainUsage) -> ContextWindow | None:
+    """The context window of the recorded model; None if no model is recorded, or its window is not known."""
+    tokens = models().context_window(usage.model)
+    return ContextWindow(tokens, _shown(usage.model)) if tokens else None
+
+
+def context_meter(window: ContextWindow, prompt: int | None, size: int) -> ContextMeter:
+    """`prompt`: tokens of the last recorded prompt; None estimates them from the size of the chain in bytes."""
     tokens = estimated_tokens(size) if prompt is None else prompt
-    return ContextMeter(prompt is not None, round_tokens_text(window), round(100 * tokens / window), _shown(model))
+    share = round(100 * tokens / window.tokens)
+    return ContextMeter(prompt is not None, round_tokens_text(window.tokens), share, window.model)
 
 
 def dollars(cost: Decimal) -> str:

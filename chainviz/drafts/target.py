@@ -14,6 +14,7 @@ from chainviz.accounts.models import User, member_of, person_of
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
+from chainviz.chains.usage import ContextWindow, recorded_usage, recorded_window
 from chainviz.core.errors import Refused
 from chainviz.drafts.closed_draft import DraftGone
 from chainviz.drafts.models import Draft
@@ -22,6 +23,7 @@ from chainviz.jobs.models import Job
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.history.drafts import current
 from chainviz.store.models import Version
+from chainviz.store.outline.build import outline_of
 from chainviz.web.query_params import small_number
 
 
@@ -99,6 +101,10 @@ class Target:
         if self.draft:
             return reverse("drafts:draft", args=[self.chain.pk, self.draft.pk]), "The draft"
         return self.explorer, f"Version {self.version.number}"
+
+    @cached_property
+    def context_window(self) -> ContextWindow | None:
+        return recorded_window(recorded_usage(outline_of(self.stored.snapshot)))
 
     @cached_property
     def is_head(self) -> bool:

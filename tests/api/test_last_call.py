@@ -44,3 +44,13 @@ def test_window_of_the_model_counts_where_none_is_recorded() -> None:
     (chain,) = chainviz.load(json.dumps({"messages": messages}).encode())
     assert chain.context_window == 128_000
     assert len(warnings(chain)) == 1
+
+
+def test_recorded_usage_is_that_of_the_run_after_an_operation() -> None:
+    usage = {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1_000}
+    answer = {"role": "assistant", "content": "Four.", "model": "gpt-4o", "usage": usage}
+    talk = [{"role": "user", "content": "Count."}, answer, {"role": "user", "content": "Again."}, answer]
+    (chain,) = chainviz.load(json.dumps(talk).encode())
+    for changed in (chain.apply("compact", max_messages=1), chain.convert(to="anthropic")):
+        assert (changed.chain.usage, changed.chain.cost) == (chain.usage, chain.cost)
+        assert changed.chain.context_window == chain.context_window == 128_000

@@ -14,7 +14,7 @@ from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.store.outline.build import rebuild_all
 from tests.chains.making import STORY, make_chain, make_chain_of
-from tests.drafts.pages import send_form
+from tests.drafts.pages import fields_of, send_form
 
 pytestmark = pytest.mark.django_db
 
@@ -72,10 +72,31 @@ def test_tokens_beside_the_messages_are_shown_and_survive_a_rebuild() -> None:
     assert "10 tokens in, 2 out" in page(f"/c/{chain.pk}/")
 
 
-def test_a_removed_message_takes_its_tokens_along(recorded: Chain) -> None:
+def test_the_recorded_cost_of_a_run_outlives_its_messages(recorded: Chain) -> None:
     client = Client()
     assert send_form(client, f"/c/{recorded.pk}/edit/s2.p1?v=1", act="delete:s2.p1").status_code == 303
-    assert "10.0k tokens in, 50 out" in page(f"/c/{recorded.pk}/d/{Draft.objects.get().pk}/explore/")
+    draft = f"/c/{recorded.pk}/d/{Draft.objects.get().pk}/"
+    assert "40.0k tokens in, 100 out · $0.02" in page(f"{draft}explore/")
+    before = Chain.objects.get(pk=recorded.pk)
+    assert client.post(f"{draft}save", fields_of(client.get(draft).content.decode())).status_code == 303
+    after = Chain.objects.get(pk=recorded.pk)
+    assert after.version == 2
+    assert (after.tokens, after.model, after.cost) == (before.tokens, before.model, before.cost)
+    assert "40.0k tokens in, 100 out · $0.02" in page(f"/c/{recorded.pk}/")
+
+
+@pytest.mark.parametrize("address", ["state/?v=1", "do/compact/simulate/?v=1"])
+def test_forms_begin_with_the_context_window_of_the_recorded_model(recorded: Chain, address: str) -> None:
+    assert selected_window(f"/c/{recorded.pk}/{address}") == "200,000 tokens, the window of claude-sonnet-4-5"
+    unknown = make_chain(STORY)
+    assert selected_window(f"/c/{unknown.pk}/{address}") == "128,000 tokens, assumed: that of the model is not known"
+
+
+def selected_window(address: str) -> str:
+    choices = re.search(r'<select[^>]* name="window">(.*?)</select>', Client().get(address).content.decode())
+    assert choices is not None
+    selected = re.search(r" selected>(.*?)</option>", choices[1])
+    return selected[1] if selected else ""
 
 
 def test_own_figures_of_a_model_count(recorded: Chain, settings: Any, tmp_path: Any) -> None:

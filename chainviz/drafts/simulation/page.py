@@ -26,7 +26,7 @@ from chainviz.drafts.simulation import run_job
 from chainviz.drafts.simulation.chart import Chart
 from chainviz.drafts.simulation.lanes import Lanes
 from chainviz.drafts.simulation.run import Chosen, LineRan, LostRow, SimulationRan, Unit, run_simulation
-from chainviz.drafts.state.what_if import USUAL, WINDOWS
+from chainviz.drafts.state.what_if import first_window, window_choices
 from chainviz.drafts.target import Target, target_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
@@ -126,8 +126,7 @@ class SimulationPage:
 
     @property
     def windows(self) -> list[tuple[int, str]]:
-        choices = sorted({*WINDOWS, self.view.window} - {0})
-        return [(0, "Do not compare"), *((each, f"{each:,} tokens") for each in choices)]
+        return window_choices(self.target.context_window, self.view.window)
 
     @cached_property
     def turn(self) -> int:
@@ -223,7 +222,7 @@ def simulation(request: HttpRequest, chain_id: int) -> HttpResponse:
     job = _job(request, target)
     if request.method == "POST":
         return _post(request, target, job)
-    view = _view(request.GET)
+    view = _view(request.GET, target)
     if job is not None:
         chosen = Chosen.model_validate(job.args["chosen"])
         ran = SimulationRan.model_validate(job.result) if job.state == Job.State.DONE else None
@@ -243,7 +242,7 @@ def simulation(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 def _post(request: HttpRequest, target: Target, job: Job | None) -> HttpResponse:
     """Starts the job of a long chain, or stops it."""
-    view = _view(request.POST)
+    view = _view(request.POST, target)
     if job is not None and request.POST.get("act") == "stop":
         lease.cancel(job)
         return see_other(SimulationPage(target, Chosen.model_validate(job.args["chosen"]), view, None, job).address)
@@ -273,10 +272,10 @@ def _chosen(given: QueryDict) -> Chosen:
     return Chosen.model_validate({**checked, **lines})
 
 
-def _view(given: QueryDict) -> View:
+def _view(given: QueryDict, target: Target) -> View:
     window = small_number(given.get("window", ""))
     unit = next((unit for unit in UNITS if unit == given.get("unit")), UNITS[0])
-    return View(USUAL if window is None else window, unit, small_number(given.get("turn", "")))
+    return View(first_window(target.context_window) if window is None else window, unit, small_number(given.get("turn", "")))
 
 
 def _answer(request: HttpRequest, page: SimulationPage) -> HttpResponse:

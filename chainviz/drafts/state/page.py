@@ -162,8 +162,7 @@ class StatePage:
 
     @property
     def windows(self) -> list[tuple[int, str]]:
-        choices = sorted({*what_if.WINDOWS, self.entered.window} - {0})
-        return [(0, "Do not compare"), *((each, f"{each:,} tokens") for each in choices)]
+        return what_if.window_choices(self.target.context_window, self.entered.window)
 
 
 @requires("read")
@@ -205,7 +204,7 @@ def _appended(request: HttpRequest) -> EditOptions:
 
 def _page(request: HttpRequest, target: Target, error: str = "", anyway_address: str = "") -> HttpResponse:
     part = StatePart.of(target.stored)
-    entered = what_if.of_chain(target.stored.slice(0, part.start), recorded_length(part))
+    entered = what_if.of_chain(target.stored.slice(0, part.start), recorded_length(part), target.context_window)
     if request.method == "POST":
         entered = what_if.read(request.POST, entered)
     given = request.POST if request.method == "POST" else request.GET

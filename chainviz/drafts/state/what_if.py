@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from django.http import QueryDict
 
+from chainviz.chains.usage import ContextWindow
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text, text_of
 from chainviz.web.formatting.text_fields import for_field, from_field
 from chainviz.web.query_params import small_number
@@ -14,6 +15,7 @@ from chainviz.web.query_params import small_number
 WINDOWS = (8_192, 32_768, 128_000, 200_000, 1_000_000)
 """Tokens of usual context windows."""
 USUAL = 128_000
+"""The window that a form begins with if that of the recorded model is not known."""
 MOST_LEADING = 50
 _LEAD, _ACT = "lead-", "act"
 
@@ -36,9 +38,26 @@ class WhatIf:
         return Message(HUMAN, (Text(self.user),)) if self.user else None
 
 
-def of_chain(leading: Sequence[Message], processed: int | None) -> WhatIf:
-    """The call that is most likely: with the leading system messages of the chain."""
-    return WhatIf(tuple(text_of(message) for message in leading), processed=processed)
+def of_chain(leading: Sequence[Message], processed: int | None, recorded: ContextWindow | None) -> WhatIf:
+    """The call that is most likely: with the leading system messages of the chain, and the window of its model."""
+    return WhatIf(tuple(text_of(message) for message in leading), window=first_window(recorded), processed=processed)
+
+
+def first_window(recorded: ContextWindow | None) -> int:
+    """Returns the tokens of the window that a form begins with."""
+    return recorded.tokens if recorded else USUAL
+
+
+def window_choices(recorded: ContextWindow | None, chosen: int) -> list[tuple[int, str]]:
+    """The context windows that a form offers, in tokens, each with its label; 0 compares with none."""
+    sizes = sorted({*WINDOWS, first_window(recorded), chosen} - {0})
+    return [(0, "Do not compare"), *((size, _window_label(size, recorded)) for size in sizes)]
+
+
+def _window_label(size: int, recorded: ContextWindow | None) -> str:
+    if size != first_window(recorded):
+        return f"{size:,} tokens"
+    return f"{size:,} tokens, {f'the window of {recorded.model}' if recorded else 'assumed: that of the model is not known'}"
 
 
 def read(form: QueryDict, usual: WhatIf) -> WhatIf:

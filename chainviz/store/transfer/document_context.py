@@ -45,6 +45,23 @@ def context_of(snapshot: Snapshot) -> DocumentContext:
     return DocumentContext(envelope_of(snapshot), shell_reader(snapshot), is_of_upload)
 
 
+def uploaded_state(snapshot: Snapshot) -> Snapshot:
+    """Returns the content of the file that a snapshot was made from: its nearest ancestor without an operation.
+
+    Returns the snapshot itself where no ancestor came from a file, as in a branch of a changed version."""
+    if not snapshot.operation:
+        return snapshot
+    rows = Snapshot.objects.filter(history=snapshot.history_id).values_list("pk", "parent", "operation")
+    ancestors = {key: (parent, operation) for key, parent, operation in rows}
+    key: int | None = snapshot.pk
+    while key is not None and key in ancestors:
+        parent, operation = ancestors[key]
+        if not operation:
+            return Snapshot.objects.get(pk=key)
+        key = parent
+    return snapshot
+
+
 def note_beside(snapshot: Snapshot, charts: Charts) -> None:
     """Notes the tokens and the times that the document records beside its messages."""
     context = context_of(snapshot)

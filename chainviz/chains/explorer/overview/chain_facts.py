@@ -12,7 +12,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.drawings.growth import GrowthLines, growth_svg
 from chainviz.chains.render.numbers import bar_step, count_text
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.chains.usage import ContextMeter, context_meter, models, recorded_usage
+from chainviz.chains.usage import ContextMeter, by_model, context_meter, recorded_usage, recorded_window
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.web.formatting.byte_text import byte_text
 from chainviz.web.formatting.token_estimate import round_tokens_text, token_text, tokens_text
@@ -70,8 +70,9 @@ def chain_facts(subject: Subject) -> ChainFacts:
     tools = unpack_charts(subject.outline.charts).tools
     usage = recorded_usage(subject.outline)
     calls = sum(sums[0] for sums in tools.values())
-    recorded = sum(each.calls for each in usage.by_model.values())
-    growth = growth_of(subject.stored, models().context_window(usage.model) if usage.model else None)
+    recorded = sum(each.calls for each in by_model(total.usage).values())
+    window = recorded_window(usage)
+    growth = growth_of(subject.stored, window.tokens if window else None)
     # what was recorded tells nothing of a chain that was changed since
     prompt = growth.last_recorded if growth is not None and not subject.snapshot.operation else None
     return ChainFacts(
@@ -79,7 +80,7 @@ def chain_facts(subject: Subject) -> ChainFacts:
         token_text(subject.snapshot.size),
         f"{subject.snapshot.messages:,}",
         f"{total.pairs:,}",
-        context_meter(usage.model, prompt, subject.snapshot.size),
+        context_meter(window, prompt, subject.snapshot.size) if window else None,
         _growth(subject, usage.model, growth) if growth is not None else None,
         _tools(subject, tools),
         f"{count_text(len(tools), 'tool')} · {count_text(calls, 'call')}" if tools else "",
