@@ -29,6 +29,7 @@ class Stub:
     blocks_at = ()
     links = None
     join = None
+    takes = None
     writes = True
 
     def message(self, role: str, source: tuple[Fragment, ...]) -> Message:
