@@ -211,7 +211,7 @@ def test_an_api_error_in_the_search_field_names_the_chains_it_may_be_about(clien
     send(client, ("broken.json", json.dumps(broken).encode()))
     error = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': call_b"
     page = client.get("/", {"q": error}).content.decode()
-    listed = re.findall(r'class="chain-link" href="([^"]+)">([^<]+)</a>(<span class="badge")?', page)
+    listed = re.findall(r'class="chain-link" href="([^"]+)">([^<]+)</a>\s*(<span class="badge")?', page)
     assert [(title, bool(badge)) for _, title, badge in listed] == [("hi", True), ("Hello", False)]
     assert "Show s1.p1" in client.get(unescape(listed[0][0])).content.decode()
     assert "This is an API error" not in client.get("/", {"q": "no error at all, just a long filter"}).content.decode()
