@@ -37,7 +37,9 @@ def test_every_page_says_what_was_not_fully_checked(client: Client) -> None:
 
 
 def test_chains_are_judged_again_when_the_rules_change(client: Client) -> None:
-    chain = upload(client, [{"role": "user", "content": 5}])
+    open_call = {"id": "call_b", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = {"role": "user", "content": "hi"}
+    chain = upload(client, [said, {"role": "assistant", "tool_calls": [open_call]}, said])
     assert chain.verdicts["openai-chat"][0] == 1
     Chain.objects.update(rules=RULES - 1, verdicts={})
     Outline.objects.update(rules=RULES - 1)
