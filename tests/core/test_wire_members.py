@@ -303,8 +303,7 @@ def test_items_in_a_rollout_are_judged_like_those_of_a_request(state: str, messa
         {"timestamp": "2026-01-01", "type": "response_item", "payload": {"type": "message", **each}}
         for each in messages
     ]
-    (chain,) = chainviz.load("\n".join(map(json.dumps, lines)).encode())
-    assert chain.format == "codex_rollout"
+    (chain,) = chainviz.load("\n".join(map(json.dumps, lines)).encode(), format="codex_rollout")
     assert chain.verdict("openai-responses").state == state
 
 

@@ -96,7 +96,9 @@ class KimiCode(LeafFormat):
         if kind == LOOP:
             return located_event(value["event"], text)
         if kind in HEADS:
-            return [Located(Text(value["systemPrompt"]), ("systemPrompt",), (Leaf("text", ("systemPrompt",)),))]
+            text_of_head = value.get("systemPrompt")
+            at = ("systemPrompt",)
+            return [Located(Text(text_of_head), at, (Leaf("text", at),))] if isinstance(text_of_head, str) else []
         if kind == COMPACTED:
             return [*located_summary(value)]
         return located_message(value["message"], text, run[0])
