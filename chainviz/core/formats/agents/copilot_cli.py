@@ -16,7 +16,9 @@ from chainviz.core.chain.messages import (
     HUMAN,
     SYSTEM,
     TOOL,
+    Binary,
     Fragment,
+    Image,
     Message,
     Opaque,
     Part,
@@ -119,8 +121,10 @@ class CopilotCLI(LeafFormat):
     def home(self, part: Part, host: Host) -> Pointer:
         if isinstance(part, ToolCall):
             return ("data", "toolRequests")
-        if isinstance(part, Opaque):
-            return ("data", "reasoningText" if part.kind == _UNSENT else "attachments")
+        if isinstance(part, Opaque) and part.kind == _UNSENT:
+            return ("data", "reasoningText")
+        if isinstance(part, Opaque | Image | Binary):
+            return ("data", "attachments")
         return ("data", "reasoningText" if isinstance(part, Thinking) else "content")
 
     def elements(self, part: Part, host: Host, speller: Speller) -> list[str]:
