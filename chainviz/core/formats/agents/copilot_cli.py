@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import (
@@ -143,7 +144,7 @@ class CopilotCLI(LeafFormat):
         return speller.object({**members, "id": speller.quote(own), "timestamp": near or '"1970-01-01T00:00:00.000Z"', "parentId": "null"})
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        return super().write(message if message.source else clear_reasoning(message), style)
+        return super().write(message if message.source else _with_one_text(clear_reasoning(message)), style)
 
     def role_label(self, value: Any, role: Role) -> str:
         return _LABELS.get(value["type"], "")
@@ -152,6 +153,16 @@ class CopilotCLI(LeafFormat):
         texts = [part for part in message.parts if isinstance(part, Text)]
         joined = ("several texts of one message become one",) if len(texts) > 1 or any(not part.text for part in texts) else ()
         return (*losses(message, _ROOM), *joined)
+
+
+def _with_one_text(message: Message) -> Message:
+    """Return the message with its texts joined by a blank line in the place of the first: an event has room for one."""
+    texts = [part for part in message.parts if isinstance(part, Text)]
+    if len(texts) < 2:
+        return message
+    whole = Text("\n\n".join(part.text for part in texts))
+    others = [whole if part is texts[0] else part for part in message.parts if part is texts[0] or not isinstance(part, Text)]
+    return replace(message, parts=tuple(others))
 
 
 def _text_at(value: Any, keys: Sequence[str]) -> bool:
