@@ -35,9 +35,9 @@ OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=
 BLOCKS = (
     "anthropic", "amp", "agentscope", "agentscope_session", "mastra",
     "claude_code", "goaitools_state_anthropic", "gemini", "bedrock_converse", "langchain", "vercel_ui", "vercel_model",
-    "inspect", "pi_session", "atif", "langsmith",
+    "inspect", "pi_session", "atif", "langsmith", "qwen_code", "gemini_cli",
 )  # fmt: skip
-COPIES = ("toolUseResult", "toolInvocations", "additional_kwargs")
+COPIES = ("toolUseResult", "toolInvocations", "additional_kwargs", "resultDisplay")
 """Members that repeat what stands elsewhere, and follow it."""
 CHAT = ("openai_chat", "kimi_cli", "goaitools_state", "mistral", "cohere")
 WITHOUT_IDS = ("sharegpt",)
