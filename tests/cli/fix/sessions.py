@@ -58,7 +58,7 @@ def showed(number: int, data: str, media_type: str = "image/png") -> dict[str, A
 
 
 def thought(number: int, **more: Any) -> dict[str, Any]:
-    blocks = [{"type": "thinking", "thinking": "Hm", "signature": "EqQBCgIYAhIk"}]
+    blocks = [{"type": "thinking", "thinking": "Hm", "signature": "EgZhYmNkZWY="}]
     return line(number, "assistant", {"id": f"msg_{number}", "type": "message", "role": "assistant", "content": blocks}, **more)
 
 
