@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -11,6 +11,7 @@ from chainviz.api.chain import Chain, Result, chains_of, document_of
 from chainviz.api.file import ChainFile, open_file
 from chainviz.api.in_turn import in_turn
 from chainviz.core.chain.unread import Unread, refuse_unread
+from chainviz.core.documents.compressed import compression_of, decompressed
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations.signed_reasoning import WARNING as SIGNED
@@ -83,10 +84,25 @@ def fix_session(
     old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None = None, provider: Provider | None = None
 ) -> FixedSession[T]:
     """`name` stands in sentences; `provider` takes the place of the one that the session's format belongs to.
+    A compressed session is compressed again in the same way.
 
     `show` compares a chain with what became of it; it reads the file, which is open only then.
     Raises DocumentError where no chain can be read, Refused where the file cannot be written back whole.
     """
+    compression = compression_of(old[:4])
+    if compression is None:
+        return _fix_document(old, name, show, format, provider)
+    try:
+        content = decompressed(old, compression)
+    except DocumentError as error:
+        raise DocumentError(f"{name}: {error}") from None
+    fixed = _fix_document(content, name, show, format, provider)
+    return replace(fixed, old=old, new=compression.compress(fixed.new) if fixed.is_changed else old)
+
+
+def _fix_document(
+    old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None, provider: Provider | None
+) -> FixedSession[T]:
     if b"\0" in old[:4] and old[:4].strip(b"\0"):
         raise Refused(f"{name} is not UTF-8; save it as UTF-8 first. The file is unchanged.")
     file, records = _opened(old, name, format)

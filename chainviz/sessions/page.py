@@ -30,6 +30,7 @@ from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.exports.choices import Export
 from chainviz.chains.exports.lock import require_unlocked
 from chainviz.chains.models import Chain, LocalFile
+from chainviz.core.documents.compressed import holds_more
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
@@ -120,14 +121,16 @@ def fix_page(request: HttpRequest, chain_id: int) -> HttpResponse:
 def fixed_file(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
     require_unlocked(chain, None)
+    session = _session_of(request, chain)
     try:
-        fixed = _fixed(request, chain, _session_of(request, chain), _nothing)
+        fixed = _fixed(request, chain, session, _nothing)
     except ChainError as refused:
-        page = FixPage(chain, _session_of(request, chain), _provider(request), None, str(refused))
+        page = FixPage(chain, session, _provider(request), None, str(refused))
         return render(request, "sessions/fix.html", {"page": page}, status=422)
+    name = session.name if session and session.is_file() else chain.file_name
     headers = {
         "Content-Security-Policy": "sandbox; default-src 'none'",
-        "Content-Disposition": content_disposition_header(True, chain.file_name) or "attachment",
+        "Content-Disposition": content_disposition_header(True, name) or "attachment",
     }
     return HttpResponse(fixed.new, content_type="application/octet-stream", headers=headers)
 
@@ -187,7 +190,7 @@ def _fixed(
     request: HttpRequest, chain: Chain, session: Path | None, show: Callable[[FileChain, Result], T]
 ) -> FixedSession[T]:
     content = content_of(session) if session else b"".join(_uploaded(request, chain))
-    if len(content) > MOST_BYTES:
+    if len(content) > MOST_BYTES or (session and session.is_file() and holds_more(session, MOST_BYTES)):
         where = session or chain.file_name
         raise Refused(f"This session is larger than 20 MB. Fix it on the command line: chainviz fix {where}")
     return fix_session(content, session.name if session else chain.file_name, show, provider=_provider(request))

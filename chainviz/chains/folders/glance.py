@@ -12,6 +12,7 @@ from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.uploads.local_files import state_of
 from chainviz.core.chain.messages import HUMAN
 from chainviz.core.documents import event_folder
+from chainviz.core.documents.compressed import beginning
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.unfinished_line import end_of_lines
 from chainviz.core.errors import ChainError
@@ -54,7 +55,7 @@ def glance(path: Path, *, is_new: bool = True) -> Glance | None:
         return known[1]
     if not is_new:
         return None
-    found = _look(path, size)
+    found = _look(path)
     with _lock:
         _glances[str(path)] = seen, found
         while len(_glances) > HELD:
@@ -62,10 +63,10 @@ def glance(path: Path, *, is_new: bool = True) -> Glance | None:
     return found
 
 
-def _look(path: Path, size: int) -> Glance:
+def _look(path: Path) -> Glance:
     try:
         head = _head(path)
-        with open_source(_whole_lines(head, is_all=len(head) >= size)) as source:
+        with open_source(_whole_lines(head, is_all=len(head) < HEAD)) as source:
             offer = offers_of(source, salvage=True)[0]
             return Glance(offer.formats[0].label, _begins(source, offer))
     except (ChainError, OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -75,8 +76,7 @@ def _look(path: Path, size: int) -> Glance:
 def _head(path: Path) -> bytes:
     if path.is_dir():
         return b"\n".join(islice(event_folder.lines(path), LOOKED_AT))[:HEAD]
-    with path.open("rb") as file:
-        return file.read(HEAD)
+    return beginning(path, HEAD)
 
 
 def _whole_lines(head: bytes, *, is_all: bool) -> bytes:

@@ -15,6 +15,7 @@ from chainviz.chains.folders.following import may_read
 from chainviz.chains.models import Arrival, Chain, LocalFile
 from chainviz.chains.uploads import arrivals
 from chainviz.chains.uploads.local_files import chains_from, note_failure, state_of, take_file
+from chainviz.core.documents.compressed import holds_more
 from chainviz.core.errors import DocumentError
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
@@ -107,6 +108,6 @@ def read_job(context: JobContext, chain: int, team: int) -> None:
 
 def _is_big(path: Path) -> bool:
     try:
-        return state_of(path)[0] > arrivals.BIG
+        return state_of(path)[0] > arrivals.BIG or (path.is_file() and holds_more(path, arrivals.BIG))
     except OSError:
         return False

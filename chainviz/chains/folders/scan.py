@@ -18,6 +18,7 @@ from django.conf import settings
 
 from chainviz.chains.folders.choose_folders import Watched
 from chainviz.chains.uploads.local_files import state_of
+from chainviz.core.documents.compressed import plain_name
 from chainviz.core.documents.event_folder import BESIDE, EVENTS, EXAMPLES, conversation_of, is_event_folder
 from chainviz.core.errors import DocumentError
 
@@ -32,7 +33,7 @@ RUNNING = 60.0
 SUFFIXES = frozenset((
     ".json", ".jsonl", ".ndjson", ".eval", ".traj", ".txt", ".log", ".md", ".yaml", ".yml", ".csv", ".tsv", ".har", ".out",
 ))  # fmt: skip
-"""Of files that may hold a transcript."""
+"""Of files that may hold a transcript, before `.gz` or `.zst` where they are compressed."""
 LEADS_OUT = "A link out of this folder is not followed."
 LINKED_FOLDER = "A link to a folder is not followed."
 NO_UTF8 = "Its name is not valid UTF-8; rename it to open it."
@@ -192,7 +193,7 @@ def _fits(pattern: str, name: str) -> bool:
     if PurePosixPath(name).name == EVENTS:
         return any(_fits(pattern, f"{name}/{event}") for event in EXAMPLES)
     if not pattern:
-        return PurePosixPath(name).suffix.lower() in SUFFIXES
+        return PurePosixPath(plain_name(name)).suffix.lower() in SUFFIXES
     return _regex(pattern).fullmatch(name) is not None
 
 

@@ -19,7 +19,8 @@ from chainviz.chains.uploads.imports import import_offer, key_of, known_chain, r
 from chainviz.chains.uploads.local_files import name_of, note_reading, state_of
 from chainviz.chains.uploads.offer_rows import rows_of, with_earlier_states
 from chainviz.chains.uploads.source_lines import excerpt
-from chainviz.core.documents.source import Source, open_source
+from chainviz.core.documents.compressed import beginning
+from chainviz.core.documents.source import Source
 from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
@@ -72,7 +73,7 @@ def receive_local(member: Membership, path: Path) -> Arrival:
 def receive_refused(member: Membership, upload: UploadedFile[bytes], error: DocumentError) -> Arrival:
     """Keeps a file that was refused before it became a chain, with what a person can still do with it."""
     arrival = _arrived(member, upload, "")
-    with open_source(staging.path_of(arrival.waiting)) as source:
+    with staging.open_waiting(arrival.waiting) as source:
         _fail(arrival, error, source)
     arrival.save(update_fields=["state", "failure"])
     return arrival
@@ -121,7 +122,9 @@ def retry(arrival: Arrival, format: str = "") -> None:
 def _is_long(arrival: Arrival, how: How) -> bool:
     if arrival.size > BIG or len(how.get("picks", ())) > MANY_CHAINS:
         return True
-    content = staging.path_of(arrival.waiting).read_bytes()
+    content = beginning(staging.path_of(arrival.waiting), BIG + 1)
+    if len(content) > BIG:
+        return True
     is_json = content[:1000].lstrip().startswith((b"{", b"["))
     return (sum(1 for _ in _OBJECT.finditer(content)) if is_json else content.count(b"\n")) > MANY
 
@@ -153,7 +156,7 @@ def _work_at_once(arrival: Arrival, how: How) -> None:
 def work_on(arrival: Arrival, how: How) -> None:
     """Raises Cancelled where the person took the file away meanwhile."""
     try:
-        with open_source(staging.path_of(arrival.waiting)) as source:
+        with staging.open_waiting(arrival.waiting) as source:
             try:
                 _import(arrival, source, how)
             except DocumentError as error:

@@ -13,6 +13,7 @@ from chainviz.accounts.models import Membership
 from chainviz.chains.models import Chain
 from chainviz.chains.titles import set_title
 from chainviz.chains.versions import heads
+from chainviz.core.documents.compressed import plain_name
 from chainviz.core.documents.detection.detect import raw_list
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import Pointer
@@ -67,7 +68,7 @@ def import_offer(
     if known is not None:
         return known
     try:
-        return _import(member, source, offer, file_name, progress)
+        return _import(member, source, offer, plain_name(file_name), progress)
     except IntegrityError:
         known = known_chain(member, source, offer)
         if known is None:

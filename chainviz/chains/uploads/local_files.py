@@ -25,7 +25,7 @@ from chainviz.chains.uploads.file_growth import Followed, Outcome, follow, remem
 from chainviz.chains.uploads.imports import import_offer, key_of, known_chain
 from chainviz.chains.uploads.offer_rows import folded
 from chainviz.core.documents.event_folder import events_of
-from chainviz.core.documents.source import Source, open_source
+from chainviz.core.documents.source import Source
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.state.file_notes import with_state_notes
@@ -87,7 +87,7 @@ def take_file(member: Membership, path: Path, format: str = "", *, over_edits: b
     except OSError as error:
         raise DocumentError(f"{path} cannot be opened: {error.strerror or error}.") from None
     try:
-        with open_source(staging.path_of(copy)) as source:
+        with staging.open_waiting(copy) as source:
             offers = with_state_notes(source, folded(source, offers_of(source, format)))
             followed = _followed(member, source, offers, path, over_edits)
     except DocumentError as error:

@@ -19,6 +19,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 
 from chainviz.core.documents import event_folder
+from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.unfinished_line import end_of_lines
 
 
@@ -79,6 +80,11 @@ def _write(upload: UploadedFile[bytes], target: Path) -> None:
 
 def path_of(name: str) -> Path:
     return folder() / name
+
+
+def open_waiting(name: str) -> Source:
+    """Opens a waiting file; what is inside a compressed one may be no larger than an upload. Raises DocumentError."""
+    return open_source(path_of(name), settings.CHAINVIZ.max_upload_mb * 1_000_000)
 
 
 def is_there(name: str) -> bool:

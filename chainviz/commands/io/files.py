@@ -12,6 +12,7 @@ from pathlib import Path
 from chainviz.api.chain import Chain, chains_of
 from chainviz.api.file import ChainFile, open_file
 from chainviz.commands.io.output import complain
+from chainviz.core.documents.compressed import plain_name
 from chainviz.core.errors import ChainError, DocumentError, OptionsError
 from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
@@ -83,9 +84,9 @@ def inputs(names: Iterable[str]) -> Iterator[Input]:
         places = sorted(Path(name).rglob("*")) if name != "-" else []
         below = [path for path in places if path.is_file() and not _is_left_out(path.relative_to(name))]
         if below:
-            yield from (Input(str(path), str(path.relative_to(name))) for path in below)
+            yield from (Input(str(path), plain_name(str(path.relative_to(name)))) for path in below)
         else:
-            yield Input(name, "standard-input" if name == "-" else Path(name).name)
+            yield Input(name, "standard-input" if name == "-" else plain_name(Path(name).name))
 
 
 def _is_left_out(place: Path) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from chainviz.core.documents.compressed import MAX_DECOMPRESSED, compression_of, decompressed_file
 from chainviz.core.documents.eval_archive import EVAL, MAGIC, unpacked
 from chainviz.core.documents.wrapped.kinds import MOST
 from chainviz.core.documents.wrapped.unwrap import HEAD, WRAPPED, may_be_wrapped, read_wrapped
@@ -115,8 +116,11 @@ class Source:
         return line, column
 
 
-def open_source(origin: Path | str | bytes) -> Source:
-    """Open a file or bytes; DocumentError, in a sentence, where the bytes cannot be a transcript."""
+def open_source(origin: Path | str | bytes, most: int = MAX_DECOMPRESSED) -> Source:
+    """Open a file or bytes; DocumentError, in a sentence, where the bytes cannot be a transcript.
+
+    A compressed file opens as the file inside it, which has at most `most` bytes.
+    """
     file: IO[bytes]
     if isinstance(origin, bytes):
         file = tempfile.SpooledTemporaryFile(max_size=1 << 26)  # noqa: SIM115
@@ -129,10 +133,28 @@ def open_source(origin: Path | str | bytes) -> Source:
         except (OSError, ValueError) as error:  # the second: a name that no file can have
             raise DocumentError(f"{origin} cannot be opened: {getattr(error, 'strerror', None) or error}.") from None
     try:
-        return _as_utf8(file, size)
+        return _inside(file, most) or _as_utf8(file, size)
     except BaseException:
         file.close()
         raise
+
+
+def _inside(file: IO[bytes], most: int) -> Source | None:
+    """The file inside a compressed one; None where it is not compressed."""
+    file.seek(0)
+    compression = compression_of(file.read(4))
+    if compression is None:
+        return None
+    text = decompressed_file(file, compression, most)
+    try:
+        source = _as_utf8(text, text.tell())
+    except BaseException:
+        text.close()
+        raise
+    file.close()
+    said = f"The file was compressed with {compression.label}; chainviz keeps and exports the file inside it."
+    source.notice = f"{said} {source.notice}".strip()
+    return source
 
 
 def _as_utf8(file: IO[bytes], size: int) -> Source:
@@ -196,5 +218,7 @@ def _refuse_binary(head: bytes) -> None:
         if head.startswith(magic):
             hint = "unpack it and upload the file inside" if "archive" in what else "upload the JSON or JSON Lines file itself"
             raise DocumentError(f"This is {what}, not a transcript; {hint}.")
+    if head[257:262] == b"ustar":
+        raise DocumentError("This is a tar archive, not a transcript; unpack it and upload the file inside.")
     if not head.strip(b"\0") and head:
         raise DocumentError("The file is full of zero bytes: its content was lost before the upload.")
