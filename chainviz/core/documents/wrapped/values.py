@@ -13,7 +13,7 @@ from chainviz.core.documents.wrapped.python_repr import end_of, from_repr
 _SPACE = r"(?:\s|\\[nrt])*"
 _BEGIN = re.compile(rf"[\"']{_SPACE}[\[{{]{_SPACE}\\?[\"'\[{{]|[\[{{]\s*[\"'\[{{]|\[\s*[A-Z]\w*\(")
 """Where a value may begin: a string that holds one, or its first bracket."""
-PRINTED = re.compile(r"\s*[\[({](?:\s*[\[({]){0,3}\s*'|\s*\[?\s*[A-Z]\w*\(\w+=")
+PRINTED = re.compile(r"\s*[\[({](?:\s*[\[({]){0,3}\s*'|\s*(?:\[\s*)?[A-Z]\w*\(\w+=")
 """The beginning of a value that Python printed."""
 _STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
 FAILURES = 20_000
