@@ -21,11 +21,11 @@ def test_a_compressed_session_is_written_back_compressed(
     broken = json_lines([META, words("user", "Look"), patched("c1"), words("user", "Again")])
     plain, packed = tmp_path / "plain.jsonl", tmp_path / "rollout.jsonl.zst"
     plain.write_bytes(broken)
-    packed.write_bytes(compress(broken))
+    packed.write_bytes(before := compress(broken))
     assert main(["fix", str(plain)]) == main(["fix", str(packed)]) == 0
     assert decompress(packed.read_bytes()) == plain.read_bytes() != broken
     (backup,) = tmp_path.glob("rollout.jsonl.zst.backup-*")
-    assert backup.read_bytes() == compress(broken)
+    assert backup.read_bytes() == before
     after = packed.read_bytes()
     assert main(["fix", str(packed)]) == 0 and packed.read_bytes() == after
 
