@@ -71,7 +71,6 @@ def test_the_summary_record_comes_first_then_the_request_then_the_file(client: C
     [
         {"role": "tool", "tool_call_id": "c1", "content": "12 rows"},
         {"role": "system", "content": "Be brief."},
-        {"role": "narrator", "content": "Night falls."},
     ],
 )
 def test_what_a_repair_makes_of_other_messages_is_no_request(client: Client, moved: dict[str, str]) -> None:

@@ -115,6 +115,11 @@ UNSIGNED = claude_rule(
     "github.com/anthropics/claude-code/issues/63203",
     ("drop-thinking",),
 )
+CUT = claude_rule(
+    "thinking-signature-cut", "warning", "Invalid `signature` in `thinking` block",
+    "github.com/anthropics/claude-code/issues/21726", ("drop-thinking",),
+    note="refused if the signature was cut short; nobody but Anthropic can check one",
+)  # fmt: skip
 EMPTIED = claude_rule(
     "thinking-emptied", "info",
     "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
@@ -249,6 +254,7 @@ RULES: dict[str, Choice] = {
     "no-object-arguments": NO_OBJECT,
     "text-before-result": TEXT_FIRST,
     "unsigned-thinking": UNSIGNED,
+    "cut-signature": CUT,
     "emptied-thinking": EMPTIED,
     "huge-image": LARGE_PICTURE,
     "large-image": LARGISH_PICTURE,

@@ -61,15 +61,17 @@ class Goal:
 
     def _judged(self, problems: Iterable[Problem], chain: MemoryChain) -> Iterator[Problem]:
         """What an API refuses only beside many other pictures is an error where they are in the same request, and what only
-        some models refuse is one in a session, which is to resume with any of them."""
+        some models refuse is one in a session, which is to resume with any of them. A signature that looks cut is one where
+        others of the session are missing."""
         found = list(problems)
         is_asked = self.resumes and any(each.rule == "image-large" for each in found)
+        is_stripped = any(each.rule == "thinking-unsigned" for each in found)
         refused = refused_among_many(enumerate(chain.messages)) if is_asked else frozenset()
         parts = {(place.message, place.part) for place in refused}
         for each in found:
             if each.rule == "image-large" and (each.message, each.part) in parts:
                 each = replace(each, severity="error", fixes=("image-to-text",))
-            elif self.resumes and each.rule in REFUSED_BY_SOME:
+            elif self.resumes and (each.rule in REFUSED_BY_SOME or (each.rule == "thinking-signature-cut" and is_stripped)):
                 each = replace(each, severity="error")
             yield each
 

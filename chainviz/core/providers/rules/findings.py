@@ -119,7 +119,8 @@ def _found_in_part(part: Part, role: Role) -> Iterator[tuple[str, str]]:
             yield from _found_in_call(part, role)
     elif isinstance(part, Thinking):
         if role == AI and is_unsigned(part):
-            yield "unsigned-thinking", "has thinking without a whole signature" if part.signature else "has thinking without a signature"
+            cut = ("cut-signature", "has thinking whose signature is shorter than it says")
+            yield cut if part.signature else ("unsigned-thinking", "has thinking without a signature")
         elif role == AI and is_emptied(part):
             yield "emptied-thinking", "has signed thinking without text"
     elif isinstance(part, Opaque):
