@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
 
 from chainviz.help.pages import TABLES, Page
 from chainviz.help.table import Row, Table
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _TABLE = re.compile(r"^<!-- table: ([a-z0-9-]+) -->$", re.MULTILINE)
+
+
+def _open_link(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: object) -> str:
+    """Write the start of a link. One that leaves chainviz tells the other site nothing about this page."""
+    if str(tokens[index].attrs["href"]).startswith(("http://", "https://")):
+        tokens[index].attrSet("rel", "noopener noreferrer")
+    return renderer.renderToken(tokens, index, options, {})
+
+
+_MARKDOWN.add_render_rule("link_open", _open_link)
 
 
 def page_html(page: Page) -> SafeString:

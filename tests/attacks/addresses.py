@@ -11,6 +11,7 @@ from django.urls import Resolver404, ResolverMatch, resolve
 
 from chainviz import urls as product
 from chainviz.core.operations import OPERATIONS
+from chainviz.help.pages import NAMES
 from tests.accounts import access_rows
 from tests.attacks.world import World
 
@@ -68,6 +69,8 @@ def _values(name: str, hole: str, world: World) -> list[str]:
     particular = {
         ("delete", "chain_id"): world.known["binned"],
         ("state_document", "chain_id"): world.known["states"],
+        ("fixed_session", "chain_id"): world.known["states"],
+        ("page", "name"): list(NAMES),
         ("join", "token"): world.known["invited"],
         ("purge_of_run", "bulk_id"): world.known["masked"],
         ("part", "where"): [LONG_PART],

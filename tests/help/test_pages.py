@@ -21,6 +21,7 @@ def test_page_opens_with_its_title_and_its_links_lead_somewhere(client: Client, 
     text = answer.content.decode()
     assert f"<title>{all_pages()[name].title} · Help · chainviz</title>" in unescape(text)
     assert "<!-- table:" not in text
+    assert all("noreferrer" in link for link in re.findall(r'<a [^>]*href="http[^>]*>', text))
     for address in re.findall(r'href="(/help/[^"#]*)', text):
         assert client.get(address).status_code == 200, address
 

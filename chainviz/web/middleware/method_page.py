@@ -27,6 +27,6 @@ class MethodPageMiddleware:
         return page
 
     def process_view(self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any) -> HttpResponse | None:
-        if request.method in PAGE_METHODS or getattr(view, "takes_tokens", False):
+        if request.method in (*PAGE_METHODS, "OPTIONS") or getattr(view, "takes_tokens", False):
             return None
         return HttpResponseNotAllowed(PAGE_METHODS)
