@@ -43,7 +43,7 @@ def open_form(page: Any) -> Any:
 
 
 def test_a_node_is_edited_where_it_stands(page: Any, live_server: Any, chain: Chain) -> None:
-    page.set_viewport_size({**WIDE, "height": 1100})  # a form below the window's end would be scrolled to
+    page.set_viewport_size({**WIDE, "height": 1300})  # a form below the window's end would be scrolled to
     page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s3.p1")
     expect(page.locator("#s3-p1")).to_have_attribute("aria-current", "true")
     page.locator("#s2-p1 .node-body").click()
