@@ -482,3 +482,12 @@ def test_convert_to_the_same_format_switches_provider_as_apply_does(broken: Path
     assert main(["apply", "convert", str(broken), *switch, "--out", str(applied)]) == 0
     assert converted.read_bytes() == applied.read_bytes() != broken.read_bytes()
     assert b"toolu_" in converted.read_bytes()
+
+
+def test_compaction_block_of_anthropic_is_a_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = [{"type": "compaction", "content": "The depot has four docks."}, {"type": "text", "text": "Go on."}]
+    messages = [{"role": "user", "content": "Docks?"}, {"role": "assistant", "content": blocks}, {"role": "user", "content": "Next?"}]
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"model": "claude-opus-4-8", "max_tokens": 9, "messages": messages}))
+    main(["show", str(file)])
+    assert re.search(r"s1\.p1  Summary, ", capsys.readouterr().out)

@@ -13,6 +13,7 @@ from chainviz.chains.render.rows import TEASER
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL
 from chainviz.core.chain.tree import PairType
+from chainviz.core.formats.contract import COMPACT_SUMMARY
 from chainviz.store.content.message_shapes import StoredShape
 
 NAME = 80
@@ -71,7 +72,7 @@ def pair_words(type: PairType | None, shapes: Sequence[StoredShape], *, has_ai: 
     if type is PairType.SUMMARIZATION:
         return "summary", "Summary", preview_words(shapes[1]) if len(shapes) > 1 else preview
     if type is PairType.COMPLETION:
-        if preview.startswith(SUMMARY_MARK):
+        if preview.startswith(SUMMARY_MARK) or first.label == COMPACT_SUMMARY:
             return "summary", "Summary", preview.removeprefix(SUMMARY_MARK).lstrip()
         return "ai", "Answer", preview
     names = Counter(map(attrgetter("name"), first.calls))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from chainviz.core.chain.messages import AI, SLOT, SYSTEM, Fragment, Message, Role, Text
+from chainviz.core.chain.messages import AI, SLOT, SYSTEM, Fragment, Message, Opaque, Part, Role, Text
 from chainviz.core.dialects.blocks.anthropic_read import RESULT_FORM, ROLES, WORDS, ResultForm, read_blocks, role_runs
 from chainviz.core.dialects.blocks.anthropic_write import losses, new_content, patched_content
 from chainviz.core.dialects.blocks.block_units import Blocks, Content, Run, read_fragments, value_at
@@ -13,7 +13,7 @@ from chainviz.core.dialects.patching import Speller
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer, Unit
 from chainviz.core.formats.block_format import BlockFormat
-from chainviz.core.formats.contract import Style
+from chainviz.core.formats.contract import COMPACT_SUMMARY, Style
 
 _BLOCKS = Blocks(("content",), read_blocks, patched_content)
 
@@ -40,9 +40,9 @@ class AnthropicBlocksFormat(BlockFormat):
             elif type(value) is dict and type(value.get("role")) is str:
                 content = value.get("content")
                 for role, blocks in self.runs(value["role"], content):
-                    parts = self.blocks.read(Content(content, unit.text, self.blocks_at, blocks), role)
+                    parts = tuple(self.blocks.read(Content(content, unit.text, self.blocks_at, blocks), role))
                     source = (unit.fragment(blocks),)
-                    yield Message(role, tuple(parts), source=source, note=_note(value))
+                    yield Message(role, parts, source=source, note=_note(value), label=_label(parts))
             elif unit.ordinal != SLOT:
                 yield unit
 
@@ -58,7 +58,7 @@ class AnthropicBlocksFormat(BlockFormat):
         elif first.blocks is None:
             role = self.runs(value["role"], value.get("content"))[0][0] if value.get("content") != [] else role
         parts = [part for parts in read_fragments(source, self.blocks, role) for part in parts]
-        return Message(role, tuple(parts), source=source, note=_note(value))
+        return Message(role, tuple(parts), source=source, note=_note(value), label=_label(parts))
 
     def content(self, message: Message, style: Style, speller: Speller) -> str:
         near = value_at(parse(style.near), self.blocks_at) if style.near else None
@@ -70,6 +70,11 @@ class AnthropicBlocksFormat(BlockFormat):
 
     def losses(self, message: Message) -> tuple[str, ...]:
         return losses(message.parts, self.form)
+
+
+def _label(parts: Iterable[Part]) -> str:
+    """Return the label of a message with a compaction block, which stands for all before it; "" for every other message."""
+    return COMPACT_SUMMARY if any(isinstance(part, Opaque) and part.kind == "compaction" for part in parts) else ""
 
 
 def _note(value: Any) -> str:
